@@ -41,8 +41,17 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var answers = 0
     /// How many records may go into the delay topics until then.
     var deferrals = Int.max
+    /// Whether everything is written in transactions.
+    var isAtomic = false
 
-    package static let all = [
+    package static let all = cases + cases.filter(\.isLoud).map {
+        var atomic = $0
+        atomic.description += ", in transactions"
+        atomic.isAtomic = true
+        return atomic
+    }
+
+    private static let cases = [
         Self(description: "a fifth fails", every: 5),
         Self(description: "a fifth fails beside few others", every: 5, codes: 1),
         Self(description: "two of three fail", every: -3),
@@ -111,11 +120,14 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             isCampaign: true, maxInFlight: 1_000, bound: 1_500, boundFrom: 10_000),
     ]
 
+    /// Whether few users have many events.
+    private var isLoud: Bool { status == 200 && events > 100 * users }
+
     /// What broke a bound, if anything did.
     package func violation() -> String? {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), latencies: latencies,
-            capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays)
+            capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic)
         let names = (0..<events).map { number in
             let user = number % users
             let fails = every < 0 ? user % -every != 0 : user % every == 0
@@ -169,7 +181,17 @@ private final class FailingUsers: SimulatedIO {
     private var time = Simulation.start
     private var topics: [[PlainRecord]]
     private var taken: [Int]
+    /// Up to which offset each is fetched, and which of them are not fetched on.
+    private var fetched: [Int]
     private var paused: Set<Int> = []
+    /// Those whose records were taken out of their queue.
+    private var retained: Set<Int> = []
+    /// What the client has fetched in its life (bytes).
+    private(set) var fetchedBytes = 0
+    /// What is produced in the open transaction, and the commits under way.
+    private let isAtomic: Bool
+    private var transaction: [(value: [UInt8], headers: HeaderList, topic: Int)] = []
+    private var commits = Agenda<UInt64>()
     private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
     private var inbox = Inbox()
     private var acknowledgements: [ProductionID] = []
@@ -192,7 +214,7 @@ private final class FailingUsers: SimulatedIO {
     ///   - capacity: so many calls a second are worked on.
     init(
         answer failure: CallResult, latencies: [(from: Int64, latency: Int64)], capacity: Int64?, maxInFlight: Int,
-        delays: [String]
+        delays: [String], isAtomic: Bool
     ) {
         self.failure = failure
         self.latencies = latencies
@@ -204,10 +226,13 @@ private final class FailingUsers: SimulatedIO {
         names = ["notifications", "notifications.bulk"] + delays.map { "notifications.retry.\($0)" }
         topics = Array(repeating: [], count: names.count)
         taken = Array(repeating: 0, count: names.count)
+        fetched = taken
         configuration.maxInFlight = maxInFlight
+        self.isAtomic = isAtomic
+        configuration.isAtomic = isAtomic
         lane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
-            intervals: .never)
+            intervals: .usual)
         turn()
     }
 
@@ -224,7 +249,19 @@ private final class FailingUsers: SimulatedIO {
             topic: names[topic], offset: Int64(topics[topic].count), value: value, headers: headers,
             timestampMilliseconds: time)
         topics[topic].append(record)
-        inbox.events.insert(.consumer)
+    }
+
+    /// What a broker gives in 10 ms, and the client keeps at most in a queue.
+    private func fetch() {
+        for queue in topics.indices where !paused.contains(queue) && fetched[queue] - taken[queue] < 44_000 {
+            let end = min(topics[queue].count, fetched[queue] + 6_000)
+            guard end > fetched[queue] else { continue }
+            for record in topics[queue][fetched[queue]..<end] {
+                fetchedBytes += record.value.count + record.headers.byteCount
+            }
+            fetched[queue] = end
+            inbox.events.insert(.consumer)
+        }
     }
 
     func run(for milliseconds: Int64) {
@@ -234,6 +271,8 @@ private final class FailingUsers: SimulatedIO {
             inbox.acknowledgements += acknowledgements.map { ($0, nil) }
             acknowledgements = []
             inbox.events.insert(.producer)
+            while let sequence = commits.next(until: time) { committed(sequence) }
+            fetch()
             turn()
             while let call = calls.next(until: time) {
                 ended.append(call)
@@ -275,8 +314,7 @@ private final class FailingUsers: SimulatedIO {
 
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
         let starts = partitions.map { StartPosition(committed: CommitPosition(partition: $0, offset: 0)) }
-        inbox.messages.append(.starts(assignment: assignment, .success(starts)))
-        inbox.events.insert(.messages)
+        tell(.starts(assignment: assignment, .success(starts)))
     }
 
     func member() -> Int? { nil }
@@ -295,30 +333,60 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func next(from queue: Int) -> PlainRecord? {
-        guard taken[queue] < topics[queue].count, !paused.contains(queue) else { return nil }
+        guard taken[queue] < fetched[queue] else { return nil }
         defer { taken[queue] += 1 }
         return topics[queue][taken[queue]]
     }
 
     func filledQueues(all: Bool, _ body: (Int) -> Void) {
-        for queue in topics.indices where taken[queue] < topics[queue].count && !paused.contains(queue) { body(queue) }
+        for queue in topics.indices where taken[queue] < fetched[queue] { body(queue) }
     }
 
-    var queueCounts: [Int] { topics.map { _ in 0 } }
+    var queueCounts: [Int] { topics.indices.map { fetched[$0] - taken[$0] } }
+
+    func retainQueue(_ queue: Int) { retained.insert(queue) }
+
+    func dropRetained(_ queue: Int) {
+        retained.remove(queue)
+        fetched[queue] = taken[queue]
+    }
 
     func seek(_ partition: TopicPartition, to offset: Int64) {
         guard let topic = names.firstIndex(of: partition.topic) else { return }
         taken[topic] = Int(offset)
-        inbox.events.insert(.consumer)
+        fetched[topic] = Int(offset)
     }
 
     func pause(_ partition: TopicPartition) {
-        if let topic = names.firstIndex(of: partition.topic) { paused.insert(topic) }
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        paused.insert(topic)
+        if !retained.contains(topic) { fetched[topic] = taken[topic] }
     }
 
     func resume(_ partition: TopicPartition) {
-        if let topic = names.firstIndex(of: partition.topic) { paused.remove(topic) }
-        inbox.events.insert(.consumer)
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        paused.remove(topic)
+        retained.remove(topic)
+    }
+
+    func prepareProducer() { tell(.transaction(.ready(lateClaims: 0))) }
+
+    func beginTransaction() { transaction = [] }
+
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
+        // A few requests, and the last of the records.
+        commits.add(sequence, at: time + 20 + Int64(transaction.count / 100))
+    }
+
+    private func committed(_ sequence: UInt64) {
+        for record in transaction { append(record.value, record.headers, to: record.topic) }
+        transaction = []
+        tell(.transaction(.committed(sequence: sequence, nil, .acknowledged)))
+    }
+
+    private func tell(_ message: LaneMessage) {
+        inbox.messages.append(message)
+        inbox.events.insert(.messages)
     }
 
     /// Retries go to their topics; everything else is acknowledged and forgotten.
@@ -326,10 +394,11 @@ private final class FailingUsers: SimulatedIO {
         _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
     ) -> ProduceAnswer {
         if case .retry(let delay, _, _) = production.copy?.destination, let value, let headers {
-            append(value.withUnsafeBytes { Array($0) }, headers, to: Self.firstRetryTopic + delay)
+            let (bytes, topic) = (value.withUnsafeBytes { Array($0) }, Self.firstRetryTopic + delay)
+            if isAtomic { transaction.append((bytes, headers, topic)) } else { append(bytes, headers, to: topic) }
             deferrals += 1
         }
-        acknowledgements.append(id)
+        if !isAtomic { acknowledgements.append(id) }
         return .taken
     }
 
@@ -371,8 +440,7 @@ private final class FailingUsers: SimulatedIO {
     }
 
     func renewCredentials() {
-        inbox.messages.append(.credentialsRenewed)
-        inbox.events.insert(.messages)
+        tell(.credentialsRenewed)
     }
 }
 

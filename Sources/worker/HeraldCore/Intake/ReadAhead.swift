@@ -6,7 +6,7 @@ import HeraldTime
 /// retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty times; and keys
 /// and headers, which may be as large as a topic allows, it does not count. So the records of all retry partitions and the
 /// bytes of everybody are watched here: when it is too much, the fullest are not fetched for a while, and come again one by
-/// one. The client then throws away what lies in their queues. A request topic that is being taken from keeps it: fetching
+/// one. The client then throws away what lies in their queues. A source that is being taken from keeps it: fetching
 /// everything again for a few records at a time would cost nearly all of the rate.
 struct ReadAhead: Sendable {
     /// More records than this in the queues of retry partitions are too many.
@@ -22,6 +22,8 @@ struct ReadAhead: Sendable {
     private var fetched = FetchedAhead(sources: 0)
     /// The source that was fetched again last after there had been too much of all.
     private var lastResumed = 0
+    /// The retry partition that is fetched although there is much of others, until ``nextCrowded``.
+    private var turn: Int?
     /// When the next one is fetched again although there may be much of others.
     private var nextCrowded = MonotonicTime.distantPast
     /// Whether some source is not fetched because of that.
@@ -36,6 +38,7 @@ struct ReadAhead: Sendable {
     mutating func assigned(sources: Int, fetched bytes: Int) {
         fetched = FetchedAhead(sources: sources, fetched: bytes)
         lastResumed = 0
+        turn = nil
         hasCrowded = false
     }
 
@@ -54,16 +57,17 @@ struct ReadAhead: Sendable {
         // What lies in a paused one's queue is void, unless it was taken out before.
         let counts = sources.indices.map { sources[$0].isThere ? counts[$0] : 0 }
         fetched.look(counts: counts, fetched: bytes)
-        let retries = sources.indices.filter { sources[$0].delay != nil && sources[$0].pauses.isEmpty }
-        let records = retries.reduce(0) { $0 + counts[$1] }
-        let hasRoom = fetched.total < maxBytes / 2
+        let retries = sources.indices.filter { sources[$0].delay != nil }
+        let hasRoom =
+            fetched.total < maxBytes / 2 && retries.reduce(0) { $0 + counts[$1] } < Self.recordRoom
         if fetched.total > maxBytes {
             dropStuck(&sources, now: now, actions: &actions)
             pauseLargest(&sources, now: now, actions: &actions)
-        } else if records > Self.recordLimit {
+        } else {
             pauseFullest(of: retries, counts, &sources, now: now, actions: &actions)
-        } else if records < Self.recordRoom, hasRoom || now >= nextCrowded {
-            resumeNext(hasRoom: hasRoom, &sources, partitions, now: now, actions: &actions)
+            if hasRoom || now >= nextCrowded {
+                resumeNext(hasRoom: hasRoom, counts, &sources, partitions, now: now, actions: &actions)
+            }
         }
         hasCrowded = sources.all.contains { $0.pauses.contains(.crowded) }
     }
@@ -105,16 +109,37 @@ struct ReadAhead: Sendable {
         }
     }
 
+    /// Pauses the fullest retry partitions until those that are fetched have few enough records.
+    ///
+    /// One that is taken from keeps its records. Only one does, because what was taken out of the queues counts for nobody
+    /// here. Of all others those that wait for their first record's moment go first.
     private mutating func pauseFullest(
         of retries: [Int], _ counts: [Int], _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
     ) {
-        // Those that wait for their first record's moment go first; one stays, or nothing would get on.
-        let isBlocked = sources.all.map(\.isBlocked)
-        let order = retries.sorted { (isBlocked[$0] ? 1 : 0, counts[$0]) > (isBlocked[$1] ? 1 : 0, counts[$1]) }
-        var records = retries.reduce(0) { $0 + counts[$1] }
-        for source in order.dropLast() where records > Self.recordLimit && counts[source] > 0 {
+        let open = retries.filter { sources[$0].pauses.isEmpty }
+        var records = open.reduce(0) { $0 + counts[$1] }
+        guard records > Self.recordLimit else { return }
+        if now >= nextCrowded { turn = nil }
+        // One with less than its share is not what makes it too much.
+        let share = Self.recordLimit / max(1, open.count)
+        func rank(_ source: Int) -> (Int, Int, Int) {
+            (counts[source] > share ? 1 : 0, sources[source].isBlocked ? 1 : 0, counts[source])
+        }
+        var left = open.count
+        for source in open.sorted(by: { rank($0) > rank($1) })
+        where records > Self.recordLimit && counts[source] > 0 && source != turn {
+            let keeps = fetched.isTaken(source: source) && !retries.contains { sources[$0].isWaiting }
+            if keeps {
+                sources.retain(source, actions: &actions)
+                pause(source, &sources, now: now, actions: &actions)
+            } else if left > 1 {
+                crowd(out: source, &sources, now: now, actions: &actions)
+            } else {
+                // One is fetched always, or nothing would get on.
+                return
+            }
+            left -= 1
             records -= counts[source]
-            crowd(out: source, &sources, now: now, actions: &actions)
         }
     }
 
@@ -135,13 +160,14 @@ struct ReadAhead: Sendable {
 
     /// Fetches one more source again, each in its turn; without room none that has records yet.
     private mutating func resumeNext(
-        hasRoom: Bool, _ sources: inout SourceTable, _ partitions: borrowing PartitionTable, now: MonotonicTime,
-        actions: inout [Action]
+        hasRoom: Bool, _ counts: [Int], _ sources: inout SourceTable, _ partitions: borrowing PartitionTable,
+        now: MonotonicTime, actions: inout [Action]
     ) {
         for step in 1..<sources.count + 1 {
             let source = (lastResumed + step) % sources.count
-            guard sources[source].pauses.contains(.crowded), hasRoom || !sources[source].isWaiting else { continue }
+            guard sources[source].pauses.contains(.crowded), hasRoom || counts[source] == 0 else { continue }
             lastResumed = source
+            turn = hasRoom ? nil : source
             nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimitMilliseconds)
             sources.resume(source, from: .crowded, partitions, actions: &actions)
             return

@@ -102,8 +102,8 @@ struct EngineReadAheadTests {
     private func take(_ engine: inout Engine, source: Int, offset: Int64) {
         let value = Array(#"{"user":"u","message":"m","pns":["apns"]}"#.utf8)
         _ = engine.record(
-            source: source, partition: 0, offset: offset, timestamp: nil, value: value.span.bytes,
-            headers: HeaderList(), now: now)
+            source: source, partition: Int32(max(0, source - 1)), offset: offset, timestamp: nil,
+            value: value.span.bytes, headers: HeaderList(), now: now)
     }
 
     /// Fetches four megabytes a look, four records of the request topic, and takes one of them.
@@ -162,6 +162,39 @@ struct EngineReadAheadTests {
             #expect(actions(&engine, [40, 30, 0, 0], fetched: 60 << 20) == [.pause(partition: 0)])
             #expect(actions(&engine, [0, 30, 0, 0], fetched: 60 << 20, at: 999) == [])
             #expect(actions(&engine, [0, 30, 0, 0], fetched: 60 << 20, at: 1_000) == [.resume(partition: 0)])
+        }
+    }
+
+    @Test("a retry partition comes again within a second, each in its turn, although the backlog of another stays")
+    func retryTurns() {
+        withEngine { engine in
+            _ = actions(&engine, [0, 9_000, 30_000, 20_000])
+            #expect(actions(&engine, [0, 9_000, 0, 0], at: 999) == [])
+            #expect(actions(&engine, [0, 9_000, 0, 0], at: 1_000) == [.resume(partition: 2)])
+            #expect(actions(&engine, [0, 9_000, 30_000, 0], at: 1_100) == [.pause(partition: 1)], "it has its turn")
+            #expect(actions(&engine, [0, 0, 30_000, 0], at: 2_099) == [])
+            #expect(actions(&engine, [0, 0, 30_000, 0], at: 2_100) == [.resume(partition: 3)])
+        }
+    }
+
+    @Test("a retry partition with few records is fetched on beside the backlog of one that is taken from, which is kept")
+    func steady() {
+        withEngine { engine in
+            take(&engine, source: 2, offset: 0)
+            #expect(
+                actions(&engine, [0, 1_500, 13_000, 0]) == [.retainQueue(source: 2), .pause(partition: 2)])
+            take(&engine, source: 2, offset: 1)
+            #expect(actions(&engine, [0, 1_500, 12_000, 0], at: 500) == [], "what was kept is taken first")
+            #expect(actions(&engine, [0, 1_500, 5_000, 0], at: 5_000) == [], "it has records enough")
+            #expect(actions(&engine, [0, 1_500, 2_000, 0], at: 6_000) == [.resume(partition: 2)])
+        }
+    }
+
+    @Test("one retry partition alone keeps what was fetched while it is taken from")
+    func alone() {
+        withEngine { engine in
+            take(&engine, source: 1, offset: 0)
+            #expect(actions(&engine, [0, 13_000, 0, 0]) == [.retainQueue(source: 1), .pause(partition: 1)])
         }
     }
 
