@@ -301,6 +301,24 @@ MUTANTS = [
         "        return earliest < 0 || offset >= 0\n",
     ),
     Mutant(
+        "a loud user of whom nothing is in memory waits for his events as any other",
+        "LoudUsers.swift",
+        "static let returnsPerSecondWhenIdle = 16_000",
+        "static let returnsPerSecondWhenIdle = 2_000",
+    ),
+    Mutant(
+        "a retry partition that is paused waits until the backlogs of others are gone",
+        "ReadAhead.swift",
+        "if hasRoom || now >= nextCrowded {",
+        "if hasRoom {",
+    ),
+    Mutant(
+        "a retry partition with few records is paused beside the backlog of another",
+        "ReadAhead.swift",
+        "(counts[source] > share ? 1 : 0, sources[source].isBlocked ? 1 : 0, counts[source])",
+        "(0, sources[source].isBlocked ? 1 : 0, counts[source])",
+    ),
+    Mutant(
         "calls that may hang take every place",
         "CallTracker.swift",
         "var hasRoomForSuspect: Bool { suspects < roomForSuspects }",

@@ -52,7 +52,8 @@ extension Engine {
         guard !loudUsers.isEmpty, events[slot].event.attempts == 0 else { return moment }
         let due = now.monotonic.advanced(byMilliseconds: max(0, moment.milliseconds(since: now.wall)))
         let opens = loudUsers.returns(
-            events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due)
+            events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due,
+            isIdle: events.lineCount(of: events[slot].userHash) == 0)
         guard opens > due else { return moment }
         return now.wall.advanced(byMilliseconds: (opens.nanoseconds - now.monotonic.nanoseconds) / 1_000_000)
     }

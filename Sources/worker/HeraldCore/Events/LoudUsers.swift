@@ -23,6 +23,8 @@ struct LoudUsers: Sendable {
 
     /// So many a second are taken back before their turn from the topics of longer delays.
     static let returnsPerSecond = 2_000
+    /// So many of a user of whom nothing is in memory: the plan was wrong, because his calls became quicker.
+    static let returnsPerSecondWhenIdle = 16_000
     /// So much earlier than at that rate they may come (milliseconds).
     private static let toleranceMilliseconds: Int64 = 50
 
@@ -99,12 +101,15 @@ struct LoudUsers: Sendable {
     }
 
     /// When an event may be taken back that is back from the topic of this delay at `moment`.
+    ///
+    /// - Parameter isIdle: whether nothing of the user is in memory.
     mutating func returns(
-        _ offset: Int64, of stream: UInt64, from delay: Int, at moment: MonotonicTime
+        _ offset: Int64, of stream: UInt64, from delay: Int, at moment: MonotonicTime, isIdle: Bool
     ) -> MonotonicTime {
         guard delay > 0, !isNext(offset, of: stream) else { return moment }
         let start = max(opens, moment)
-        opens = MonotonicTime(nanoseconds: start.nanoseconds + 1_000_000_000 / Int64(Self.returnsPerSecond))
+        let rate = isIdle ? Self.returnsPerSecondWhenIdle : Self.returnsPerSecond
+        opens = MonotonicTime(nanoseconds: start.nanoseconds + 1_000_000_000 / Int64(rate))
         return start > moment.advanced(byMilliseconds: Self.toleranceMilliseconds) ? start : moment
     }
 
@@ -136,6 +141,10 @@ struct LoudUsers: Sendable {
 private struct Stream: Sendable {
     /// So long an event takes until one has shown it (nanoseconds).
     private static let firstGuess: Int64 = 10_000_000
+    /// What an event takes is believed quickly when it is less than before, and slowly when it is more: while a flood is
+    /// read everything takes longer, and what was deferred for too long would leave the user without events later. One hop
+    /// too many costs less.
+    private static let (falling, rising): (Int64, Int64) = (4, 128)
 
     /// What is out, by delay.
     private var lanes: [DeferredOffsets]
@@ -180,7 +189,8 @@ private struct Stream: Sendable {
 
     mutating func called(_ duration: Int64, now: MonotonicTime) {
         latest = now
-        interval = max(1_000, isGuess ? duration : interval + (duration - interval) / 8)
+        let share = duration < interval ? Self.falling : Self.rising
+        interval = max(1_000, isGuess ? duration : interval + (duration - interval) / share)
         isGuess = false
     }
 

@@ -119,12 +119,35 @@ struct LoudUsersTests {
     func pace() {
         var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
         let due = moment(10_000)
-        let times = (Int64(1_000)..<1_400).map { users.returns($0, of: Self.user, from: 1, at: due) }
+        let times = (Int64(1_000)..<1_400).map { users.returns($0, of: Self.user, from: 1, at: due, isIdle: false) }
         // A hundred at once, and then two in each millisecond.
         #expect(times[100] == due)
         #expect(times[399] == MonotonicTime(nanoseconds: due.nanoseconds + 199_500_000))
-        #expect(users.returns(1_400, of: Self.user, from: 0, at: due) == due)
-        #expect(users.returns(0, of: Self.user, from: 1, at: due) == due)
+        #expect(users.returns(1_400, of: Self.user, from: 0, at: due, isIdle: false) == due)
+        #expect(users.returns(0, of: Self.user, from: 1, at: due, isIdle: false) == due)
+    }
+
+    @Test("a user of whom nothing is in memory gets his events back eight times as fast")
+    func idle() {
+        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        let due = moment(10_000)
+        let times = (Int64(1)..<1_801).map { users.returns($0, of: Self.user, from: 1, at: due, isIdle: true) }
+        #expect(times[800] == due)
+        #expect(times[1_799] == MonotonicTime(nanoseconds: due.nanoseconds + 112_437_500))
+    }
+
+    @Test("a quicker event counts at once for the plan, and a slower one hardly")
+    func intervals() {
+        var users = users(deferred: 0..<20)
+        for _ in 0..<8 { users.called(Self.user, took: 500_000_000, now: moment(0)) }
+        // 24 ms more than the 100 ms of before, for 25 events.
+        let slow = users.deferEvent(at: 20, of: Self.user, line: 20, share: 20, now: moment(0))
+        #expect(slow.wait == 1_000)
+        let before = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
+        #expect(before.wait == 621)
+        for _ in 0..<8 { users.called(Self.user, took: 20_000_000, now: moment(0)) }
+        let after = users.deferEvent(at: 0, of: Self.user, line: 25, share: 20, now: moment(0))
+        #expect(after.wait == 304)
     }
 
     @Test("the plan counts with those that have to come back before")
