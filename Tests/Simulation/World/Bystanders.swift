@@ -114,6 +114,14 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
             boundFrom: 20_000),
         Self(
+            description: "nearly all calls become slow, and are overtaken now and then", every: -29, status: 200,
+            latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
+            boundFrom: 20_000),
+        Self(
+            description: "most calls become slow, and are overtaken", every: -20, status: 200,
+            latencies: [(10_000, 1_500)], events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
+            boundFrom: 20_000),
+        Self(
             description: "all calls become slow twice", status: 200, latencies: [(10_000, 700), (20_000, 2_500)],
             events: 6_000, users: 6_000, eventsWithCode: 20, maxInFlight: 1_000, boundFrom: 35_000),
         Self(

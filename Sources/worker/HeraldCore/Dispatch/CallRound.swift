@@ -70,11 +70,12 @@ struct CallRound: Sendable, Equatable {
     /// How many calls were in flight when its calls began, on average.
     var inFlight: Double { Double(inFlightSum) / Double(max(inFlightCount, 1)) }
 
-    /// What a typical call took (milliseconds): the mean of the middle half; `nil` when no call says anything.
+    /// What a typical call took (milliseconds): the mean of the middle half; `nil` when hardly a call says anything.
     ///
-    /// The calls that have not ended are slower than those that have.
+    /// The calls that have not ended are slower than those that have. Those that say nothing because they hang are slow
+    /// too: what is left then are the quickest.
     var typical: Double? {
-        guard measured > 0 else { return nil }
+        guard 4 * measured >= count else { return nil }
         let all = count - unmeasured
         let low = min(all / 4, measured - 1)
         let high = max(min(all - low, measured), low + 1)

@@ -79,6 +79,16 @@ struct AdaptiveConcurrencyTests {
         #expect(world.mostInFlight(for: 60_000) < 450)
     }
 
+    @Test("calls that are overtaken for a while, and say nothing then, leave the limit as it is")
+    func overtaken() {
+        var world = ConcurrencyWorld(TimedBackend(latency: 5, share: 0.95), perSecond: 200)
+        world.run(for: 10_000)
+        world.backend.latency = 1_500
+        world.run(for: 10_000)
+        world.hangs = true
+        #expect(world.longestQueue(for: 60_000) < 20)
+    }
+
     @Test("a backend that was overloaded gets more when it bears more")
     func recovers() {
         var world = ConcurrencyWorld(TimedBackend(latency: 20, capacity: 100), perSecond: 150)
@@ -155,6 +165,8 @@ struct ConcurrencyWorld {
     var backend: TimedBackend
     /// How many calls are wanted.
     var perSecond: Double
+    /// Whether calls that take longer than a second count as hanging, three seconds of four.
+    var hangs = false
     private(set) var calls = 0
     private(set) var inFlight = 0
     private var wanted = 0.0
@@ -196,9 +208,10 @@ struct ConcurrencyWorld {
         wanted += perSecond / 1_000
         let now = MonotonicTime(nanoseconds: time * 1_000_000)
         for (number, began) in ends.removeValue(forKey: time) ?? [] {
+            let saysNothing = hangs && time - began > 1_000 && time / 1_000 % 4 != 0
             concurrency.ended(
-                UInt64(number), milliseconds: Int32(time - began), answered: true, inFlight: inFlight,
-                latest: UInt64(calls), now: now)
+                UInt64(number), milliseconds: saysNothing ? nil : Int32(time - began), answered: !saysNothing,
+                inFlight: inFlight, latest: UInt64(calls), now: now)
             inFlight -= 1
         }
         while wanted >= 1 {
