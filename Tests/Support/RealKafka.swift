@@ -235,6 +235,11 @@ public final class RealKafka: Sendable {
         try await Blocking.run { [self] in try revive([nodes[node - 1]]) }
     }
 
+    /// The same for several, which need each other to serve.
+    public func revive(nodes numbers: [Int]) async throws {
+        try await Blocking.run { [self] in try revive(numbers.map { nodes[$0 - 1] }) }
+    }
+
     private func revive(_ nodes: [KafkaNode]) throws {
         if let controller {
             // What it led has to be without a leader before it comes back (see `start`). The controller does that when

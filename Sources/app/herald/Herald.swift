@@ -1,6 +1,8 @@
 import FoundationEssentials
 import HeraldCommandLine
+import HeraldKafka
 import HeraldSettings
+import HeraldText
 import HeraldTools
 
 /// The program: understands the command line, runs the command, and turns what it throws into words and a status.
@@ -28,7 +30,9 @@ enum Herald {
                 guard let command = CommandTable.command(at: parsed.path.words) else {
                     preconditionFailure("\(parsed.path.name) is declared and not in the table")
                 }
-                return try await command.run(Invocation(parsed: parsed, console: console, environment: environment))
+                return try await command.run(
+                    Invocation(
+                        parsed: parsed, console: console, environment: environment, hasDeadline: !command.isService))
             }
             return .done
         } catch {
@@ -48,11 +52,18 @@ enum Herald {
         case let failure as CommandFailure:
             // Who reads has seen enough, such as head.
             if failure.status != .done { console.complain("herald: \(failure)") }
+            if failure.status == .unreachable { nameSilentBrokers(to: console) }
             return failure.status
         case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
+        case let error as KafkaError where error.kind == .unreachable || error.kind == .settling:
+            return report(CommandFailure(SafeText.escaped("\(error)"), status: .unreachable), to: console)
         default:
             console.complain("herald: \(error)")
             return .failed
         }
+    }
+
+    private static func nameSilentBrokers(to console: Console) {
+        if let remark = QuestionWatch.remark { console.complain("herald: \(remark)") }
     }
 }

@@ -11,10 +11,17 @@ protocol HeraldCommand: SendableMetatype {
     /// The settings that it heeds; it understands the flags of all, unless it heeds none.
     static var heeds: HeededSettings { get }
 
+    /// Whether it runs until it is told to stop, and waits for brokers as long as it takes.
+    static var isService: Bool { get }
+
     /// Does it.
     ///
     /// May throw ``CommandFailure``, ``UsageError``, `SettingsError` or anything else (status 1).
     static func run(_ invocation: Invocation) async throws -> ExitStatus
+}
+
+extension HeraldCommand {
+    static var isService: Bool { false }
 }
 
 /// One run of a command: what was asked for, and the context around it.
@@ -25,6 +32,8 @@ struct Invocation: Sendable {
     let console: Console
     /// The process's environment.
     let environment: [String: String]
+    /// Whether what it asks the brokers has a deadline.
+    var hasDeadline = true
 
     /// The settings of file, environment and flags, with warnings said on standard error.
     ///
@@ -41,6 +50,7 @@ struct Invocation: Sendable {
     /// The same, with where each value came from.
     func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
         let loaded = try readSettings(requiring: needs)
+        if hasDeadline, needs.contains(.kafka) { try QuestionWatch.begin(loaded.settings, console) }
         for warning in loaded.warnings { console.complain("warning: \(warning)") }
         return loaded
     }

@@ -20,7 +20,12 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     package init(_ consequence: String, _ error: KafkaError, allow permission: KafkaPermission? = nil) {
         self.init(
             "\(consequence): \(error)" + (permission.map(error.advice) ?? ""),
-            kind: error.kind == .unreachable ? .unreachable : .failed)
+            kind: Self.kind(of: error))
+    }
+
+    /// A leader or a coordinator that does not take office for as long as a tool waits is as good as none.
+    private static func kind(of error: KafkaError) -> Kind {
+        error.kind == .unreachable || error.kind == .settling ? .unreachable : .failed
     }
 
     /// Why a topic cannot be used.
@@ -40,6 +45,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         switch error {
         case let failure as ToolFailure: self = failure
         case let failure as TransactionalWriter.WriteFailure: self = explain(failure)
+        case let error as KafkaError: self.init("\(error)", kind: Self.kind(of: error))
         default: self.init("\(error)")
         }
     }

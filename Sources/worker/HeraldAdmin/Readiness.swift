@@ -22,6 +22,10 @@ public struct Readiness: Sendable, Equatable {
         case topicsMissing
         /// Partitions that nobody leads.
         case partitionsWithoutLeader
+        /// Too few brokers answer for some partitions to be written or read.
+        case tooFewBrokers
+        /// Outcomes or events wait, and nothing is committed.
+        case noProgress
         /// The group has not given out the partitions.
         case unassigned
         /// The brokers refuse records.
@@ -43,6 +47,8 @@ public struct Readiness: Sendable, Equatable {
             case .loginFailed: "login-failed"
             case .topicsMissing: "topics-missing"
             case .partitionsWithoutLeader: "partitions-without-leader"
+            case .tooFewBrokers: "too-few-brokers"
+            case .noProgress: "no-progress"
             case .unassigned: "unassigned"
             case .recordsRefused: "records-refused"
             case .commitsFailing: "commits-failing"
@@ -66,6 +72,11 @@ public struct Readiness: Sendable, Equatable {
     static let silentCalls = 5
     /// Commits that fail for no longer than this pass: a rebalance fails some.
     static let commitPatienceMilliseconds: Int64 = 15_000
+    /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress. A
+    /// coordinator that moves, or a transaction that is written again, takes less.
+    static let progressPatienceMilliseconds: Int64 = 30_000
+    /// So many names are listed at most.
+    static let namesShown = 10
 
     /// Everything that is in the way; empty when the worker is ready.
     public let findings: [Finding]
@@ -111,12 +122,18 @@ public struct Readiness: Sendable, Equatable {
                     + "apply`, or grant Describe.")
         }
         if !cluster.leaderless.isEmpty {
-            let names = cluster.leaderless.prefix(10).map { "\($0)" }.joined(separator: ", ")
             find(
                 .partitionsWithoutLeader,
-                "\(cluster.leaderless.count) partitions have no leader (\(names)) and wait: bring a broker back that "
+                "\(cluster.leaderless.count) partitions have no leader (\(Self.names(cluster.leaderless))) and wait: bring a broker back that "
                     + "has a replica; all others continue.")
         }
+        if cluster.isReachable != false, !cluster.unusable.isEmpty {
+            find(
+                .tooFewBrokers,
+                "\(Self.counted(cluster.unusable.count)) cannot be written or read (\(Self.names(cluster.unusable))), because "
+                    + "\(Self.silent(cluster)): bring these brokers back; nothing is lost, and the worker resumes by itself.")
+        }
+        if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
             find(
                 .recordsRefused,

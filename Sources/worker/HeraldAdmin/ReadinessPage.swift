@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldHTTP
+import HeraldKafka
 import HeraldText
 import HeraldTime
 import HeraldWorker
@@ -36,6 +37,8 @@ struct ReadinessPage {
             ("lag", lag),
             ("outages", .array(report.outages.map { .string($0.reason.rawValue) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
+            ("silentBrokers", .array(report.cluster.silentBrokers.map { .string($0.description) })),
+            ("unusablePartitions", .array(report.cluster.unusable.map { .string("\($0)") })),
             ("backend", .string(Self.word(Readiness.isBackendReachable(report)))),
         ].object
     }

@@ -20,6 +20,31 @@ extension WorkerMetrics {
                 writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
             },
             Metric(
+                "herald_brokers_silent", .gauge,
+                "Brokers with copies of Herald's partitions that did not answer when they were asked, each for itself."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.silentBrokers.count)
+            },
+            Metric(
+                "herald_partitions_unusable", .gauge,
+                "Partitions of Herald's topics that nobody can write or read, because too few of their brokers answer."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.unusable.count)
+            },
+            Metric(
+                "herald_stalled_seconds", .gauge, unit: .seconds,
+                "How long outcomes have waited without a commit (0: there is progress, or nothing waits)."
+            ) { source, writer in
+                let waited = Readiness.stalledMilliseconds(source.report, now: source.now.monotonic)
+                writer.sample([], Double(waited) / 1_000)
+            },
+            Metric(
+                "herald_partitions_standing_still", .gauge,
+                "Partitions of request topics with events that nobody takes although nothing else is to be done."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.standingStill.count)
+            },
+            Metric(
                 "herald_rebalances", .counter, labels: ["kind"],
                 "How often partitions were assigned to, revoked from, or lost by each lane."
             ) { source, writer in

@@ -45,6 +45,9 @@ extension Engine {
         return oldest
     }
 
+    /// Whether outcomes of events wait for a commit.
+    public var hasOutcomesToRecord: Bool { committer.isRecording(productions.count) }
+
     /// What the lane is at.
     public var phase: LanePhase {
         switch membership {

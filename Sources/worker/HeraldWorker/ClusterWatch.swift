@@ -3,18 +3,22 @@ import HeraldKafka
 import HeraldThreads
 import HeraldTime
 
-/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, which topics are
-/// gone, which partitions nobody leads, and how far partitions reach that are not fetched.
+/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do not,
+/// which topics are gone, which partitions nobody leads, and how far partitions reach that are not fetched.
 final class ClusterWatch: Sendable {
     /// Between two rounds of questions, and when no broker answered or partitions are new.
     private static let intervalMilliseconds: Int32 = 10_000
     private static let shortIntervalMilliseconds: Int32 = 2_000
+    /// While single brokers do not answer.
+    private static let silenceIntervalMilliseconds: Int32 = 4_000
     /// How long one question may take: the worker's end waits for it.
     private static let questionTimeoutMilliseconds = 2_000
     /// Over so many rounds the growth of the lag is looked at.
     private static let rounds = 7
 
     private let admin: Admin
+    /// For the clients that ask single brokers.
+    private let properties: ClientProperties
     private let requiredTopics: [String]
     /// What the topics take.
     private let limits: RecordLimits
@@ -22,8 +26,11 @@ final class ClusterWatch: Sendable {
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
-    init(admin: Admin, requiredTopics: [String], limits: RecordLimits) throws(SystemError) {
+    init(
+        admin: Admin, properties: ClientProperties, requiredTopics: [String], limits: RecordLimits
+    ) throws(SystemError) {
         self.admin = admin
+        self.properties = properties
         self.requiredTopics = requiredTopics
         self.limits = limits
         end = try Wakeup()
@@ -66,23 +73,28 @@ final class ClusterWatch: Sendable {
     func run(reports: () -> [LaneReport]) {
         var trend = LagTrend(rounds: Self.rounds)
         var statistics = StatisticsSum()
+        var shortage = BrokerShortage()
+        var standstill = StandstillWatch()
         var hasSettled = false
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
             statistics.add(lanes)
-            ask(about: lanes.flatMap(\.partitions).map(\.partition))
+            ask(about: lanes.flatMap(\.partitions).map(\.partition), &shortage)
             // An embedded broker, and one that does not let this user know, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
             }
             let known = latest
-            let partitions = reports().flatMap(\.partitions)
-            let lags = partitions.compactMap { known.lag(of: $0) }
             let now = SystemClock.monotonic()
+            let newest = reports()
+            let still = standstill.look(at: newest, ends: known.ends, now: now)
+            let partitions = newest.flatMap(\.partitions)
+            let lags = partitions.compactMap { known.lag(of: $0) }
             trend.add(lags.reduce(0, +), at: now)
             report.withLock { report in
                 report.lagPerSecond = trend.perSecond
                 report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
+                report.standingStill = still
                 report.consumers = statistics.consumers
                 report.producers = statistics.producers
             }
@@ -91,22 +103,22 @@ final class ClusterWatch: Sendable {
                 hasSettled = true
                 ProgramPages.release()
             }
+            let isWell = isComplete && known.isReachable == true
             let interval =
-                isComplete && known.isReachable == true ? Self.intervalMilliseconds : Self.shortIntervalMilliseconds
+                !isWell
+                ? Self.shortIntervalMilliseconds
+                : known.silentBrokers.isEmpty ? Self.intervalMilliseconds : Self.silenceIntervalMilliseconds
             _ = end.wait(for: .milliseconds(interval))
         }
     }
 
-    private func ask(about partitions: [TopicPartition]) {
+    private func ask(about partitions: [TopicPartition], _ shortage: inout BrokerShortage) {
         // Else they pile up.
         defer { _ = admin.takeNotices() }
         do throws(KafkaError) {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
-            let topics = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeoutMilliseconds).topics
-            let led = topics.flatMap { topic in
-                topic.partitions.filter { $0.leader != nil }
-                    .map { TopicPartition(topic: topic.name, partition: $0.id) }
-            }
+            let metadata = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+            let topics = metadata.topics
             report.withLock { report in
                 report.isReachable = true
                 report.error = nil
@@ -115,17 +127,60 @@ final class ClusterWatch: Sendable {
                     topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
                 }
             }
-            askEnds(of: Set(led).intersection(partitions))
+            let answering = askEnds(of: Set(partitions), in: topics)
+            let silent = silentBrokers(of: topics, in: metadata.brokers, answering: answering)
+            guard !isStopping.withLock({ $0 }) else { return }
+            let unusable = shortage.look(
+                at: topics, silent: Set(silent.map(\.id)), copies: limits.copies, now: SystemClock.monotonic())
+            report.withLock { ($0.silentBrokers, $0.unusable) = (silent, unusable) }
         } catch {
             noteSilence(error, admin.takeNotices().notices)
         }
     }
 
-    /// An embedded broker does not say.
-    private func askEnds(of partitions: Set<TopicPartition>) {
-        guard !partitions.isEmpty, !isStopping.withLock({ $0 }) else { return }
-        let ends = try? admin.ends(of: Array(partitions), timeoutMilliseconds: Self.questionTimeoutMilliseconds)
-        report.withLock { $0.ends = ends ?? [:] }
+    /// Asks each leader for the ends of the partitions that lanes have, and of another one where they have none.
+    ///
+    /// What a leader does not say stays as it was; an embedded broker never says.
+    ///
+    /// - Returns: the leaders that answered.
+    private func askEnds(of wanted: Set<TopicPartition>, in topics: [ClusterMetadata.Topic]) -> Set<Int32> {
+        var led: [Int32: [TopicPartition]] = [:]
+        for topic in topics {
+            for partition in topic.partitions {
+                guard let leader = partition.leader else { continue }
+                led[leader, default: []].append(TopicPartition(topic: topic.name, partition: partition.id))
+            }
+        }
+        var answering: Set<Int32> = []
+        var ends: [TopicPartition: Int64] = [:]
+        for (leader, partitions) in led.sorted(by: { $0.key < $1.key }) where !isStopping.withLock({ $0 }) {
+            let asked = partitions.filter { wanted.contains($0) }
+            let answer = try? admin.ends(
+                of: asked.isEmpty ? Array(partitions.prefix(1)) : asked,
+                timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+            guard let answer else { continue }
+            answering.insert(leader)
+            ends.merge(answer) { $1 }
+        }
+        report.withLock { report in
+            report.ends = report.ends.filter { wanted.contains($0.key) }
+                .merging(ends.filter { wanted.contains($0.key) }) { $1 }
+        }
+        return answering
+    }
+
+    /// The brokers with copies of these topics that do not answer; those that the cluster does not name any more are known by
+    /// their number alone.
+    private func silentBrokers(
+        of topics: [ClusterMetadata.Topic], in brokers: [ClusterMetadata.Broker], answering: Set<Int32>
+    ) -> [ClusterMetadata.Broker] {
+        let holders = Set(topics.flatMap(\.partitions).flatMap(\.replicas)).subtracting(answering)
+        let named = brokers.filter { holders.contains($0.id) }
+        let gone = holders.subtracting(brokers.map(\.id)).map { ClusterMetadata.Broker(id: $0, host: "", port: 0) }
+        guard !named.isEmpty, !isStopping.withLock({ $0 }) else { return gone.sorted { $0.id < $1.id } }
+        let silent = BrokerProbe.silent(
+            among: named, properties: properties, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+        return (gone + silent).sorted { $0.id < $1.id }
     }
 }
 

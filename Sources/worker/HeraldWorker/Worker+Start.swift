@@ -64,8 +64,19 @@ extension Worker {
         return lane
     }
 
+    /// The lane's configuration with the admin port in the member's name; a name that the settings gave it stays.
+    func carrying(_ port: UInt16?, _ lane: LaneConfiguration) -> LaneConfiguration {
+        guard let port, lane.consumerProperties["client.id"] == Self.clientID else { return lane }
+        var lane = lane
+        lane.consumerProperties.append("client.id", AdminPortName.clientID(Self.clientID, port: port))
+        return lane
+    }
+
+    /// What clients are called whose settings give them no name.
+    public static let clientID = "herald"
+
     private func isEmbedded(_ admin: Admin) -> Bool {
-        admin.clusterID(timeoutMilliseconds: Self.questionTimeoutMilliseconds)?.hasPrefix("mockCluster") == true
+        admin.isOfEmbeddedBroker(timeoutMilliseconds: Self.questionTimeoutMilliseconds)
     }
 
     /// librdkafka's embedded broker answers to transactions, and throws their offsets away.

@@ -58,6 +58,8 @@ public final class Worker: Sendable {
         var snapshots: [LaneSnapshot] = []
         var watch: ClusterWatch?
         var failure: String?
+        /// Where the admin port is, if that is not in the settings.
+        var adminPort: UInt16?
     }
 
     let configuration: WorkerConfiguration
@@ -89,7 +91,9 @@ public final class Worker: Sendable {
         let campaigns: CampaignWatch
         do {
             let admin = try Admin(properties: configuration.adminProperties)
-            watch = try ClusterWatch(admin: admin, requiredTopics: configuration.requiredTopics, limits: limits)
+            watch = try ClusterWatch(
+                admin: admin, properties: configuration.adminProperties,
+                requiredTopics: configuration.requiredTopics, limits: limits)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -134,6 +138,9 @@ public final class Worker: Sendable {
         }
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
+
+    /// Has the group's members carry the admin port, which nobody could know otherwise; before ``run()``.
+    public func announce(adminPort: UInt16) { state.withLock { $0.adminPort = adminPort } }
 
     /// Tells every lane its settings, in the order of the configuration's lanes; also those that are still to start.
     ///
@@ -188,7 +195,7 @@ public final class Worker: Sendable {
         }
         if let settings { mailbox.post(.settings(settings)) }
         if mustDrain { mailbox.post(.drain) }
-        let lane = knowingLimits(lane)
+        let lane = carrying(state.withLock { $0.adminPort }, knowingLimits(lane))
         return try OwnThread(name: "lane-\(lane.number)") { [self] in
             run(lane, mailbox, snapshot, credentials, campaigns)
         }

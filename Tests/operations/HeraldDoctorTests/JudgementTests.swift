@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldHTTP
 import HeraldTime
 import TestSupport
@@ -52,7 +53,7 @@ struct JudgementTests {
         var topic = ClusterMetadata.Topic(name: "t", partitions: [], error: nil)
         topic.partitions = partitions.enumerated().map { index, partition in
             .init(
-                id: Int32(index), leader: partition.leader, replicaCount: partition.replicas,
+                id: Int32(index), leader: partition.leader, replicas: Array(0..<Int32(partition.replicas)),
                 inSyncReplicaCount: partition.inSync)
         }
         return topic
@@ -139,6 +140,23 @@ struct JudgementTests {
         #expect(addresses(["/10.9.8.7"], "127.0.0.1") == [])
         #expect(addresses(["/10.9.8.7"], nil) == [])
         #expect(addresses(["/10.9.8.7"], nil, named: ["a:1"]) == ["a:1"])
+    }
+
+    @Test("An admin port that was free is the one that the group's member carries")
+    func freePorts() {
+        func addresses(_ members: [(String, String)], _ host: String, port: UInt16 = 0) -> [String] {
+            WorkerSurvey.addresses(
+                of: members.map { .init(clientID: $0.0, host: $0.1, partitions: []) }, named: nil, listen: (host, port))
+        }
+        let members = [("herald-admin-40001", "/127.0.0.1"), ("herald-admin-40002", "/127.0.0.1"), ("other", "/127.0.0.1")]
+        #expect(addresses(members, "127.0.0.1") == ["127.0.0.1:40001", "127.0.0.1:40002"])
+        #expect(addresses(members, "127.0.0.1", port: 9_464) == ["127.0.0.1:9464"], "the settings know")
+        #expect(addresses([("herald-admin-40001", "/10.9.8.7")], "0.0.0.0") == ["10.9.8.7:40001"])
+        #expect(addresses([("herald-admin-40001", "/10.9.8.7")], "127.0.0.1") == [], "it serves its own machine alone")
+        for name in ["herald", "herald-admin-", "herald-admin-0", "herald-admin-70000", "admin-1", "herald-admin-1x"] {
+            #expect(AdminPortName.port(in: name) == nil, "\(name)")
+        }
+        #expect(AdminPortName.port(in: AdminPortName.clientID("my-admin-7", port: 65_535)) == 65_535)
     }
 
     @Test("Offsets that retention has overtaken fail with the number of lost records")

@@ -43,6 +43,24 @@ struct ReadinessTests {
             $0.cluster.missingTopics = ["notifications.results"]
         },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
+        Case(reason: .tooFewBrokers, part: "(notifications/0), because brokers 2 (b:9092), 3 do not answer") {
+            $0.cluster.unusable = [Reports.partition]
+            $0.cluster.silentBrokers = [
+                .init(id: 2, host: "b", port: 9_092), .init(id: 3, host: "", port: 0),
+            ]
+        },
+        Case(reason: .noProgress, part: "Nothing was committed for 31 s, and 7 events") {
+            $0.lanes[0].events = 7
+            $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -31_000)
+        },
+        Case(reason: .noProgress, part: "31 s, and 7 events in memory wait for it; broker 2 (b:9092) does not answer") {
+            $0.lanes[0].events = 7
+            $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -31_000)
+            $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
+        },
+        Case(reason: .noProgress, part: "notifications/0, and none was taken for 60 s") {
+            $0.cluster.standingStill = [Reports.partition]
+        },
         Case(reason: .unassigned, part: "rebalance") { $0.lanes[0].phase = .unassigned },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {
@@ -101,6 +119,29 @@ struct ReadinessTests {
         #expect(Readiness.stuckLane(report, now: Self.now) == nil)
         let page = ReadinessPage(report, now: Self.now).response
         #expect(page.status == 200 && String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
+    }
+
+    @Test("Outcomes that wait for less, a long commit interval, a silent broker whose copies others have: all is well")
+    func progress() {
+        let now = Self.now
+        func findings(_ change: (inout WorkerReport) -> Void) -> [Readiness.Finding] {
+            Readiness(Reports.ready(change), now: now).findings
+        }
+        #expect(findings { $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -30_000) } == [])
+        #expect(
+            findings {
+                $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -89_000)
+                $0.lanes[0].commitIntervalMilliseconds = 30_000
+            } == [], "the settings ask for no more commits")
+        #expect(findings { $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)] } == [])
+        #expect(
+            findings {
+                $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -99_000)
+                $0.lanes[0].hasEnded = true
+                $0.lanes.append(Reports.ready().lanes[0])
+            } == [], "a lane that has ended waits for nothing")
+        let stalled = Reports.ready { $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -600_000) }
+        #expect(Readiness.stuckLane(stalled, now: now) == nil, "it is alive: a restart would repeat its calls")
     }
 
     @Test("The backend is as the latest calls found it, and nobody knows when all connections are gone")

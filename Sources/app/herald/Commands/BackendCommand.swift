@@ -58,6 +58,7 @@ enum BackendCommand: HeraldCommand {
                 "Devices and notifications are the hub's."),
         ])
     static let heeds: HeededSettings = .none
+    static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var configuration = ReferenceBackend.Configuration()

@@ -29,6 +29,7 @@ enum ConsoleCommand: HeraldCommand {
             .init("herald console --listen 0.0.0.0:9465 --console-token-file tokens", "For a team."),
         ])
     static let heeds: HeededSettings = .console
+    static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)

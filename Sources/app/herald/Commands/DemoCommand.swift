@@ -30,6 +30,7 @@ enum DemoCommand: HeraldCommand {
             .init("herald demo --hub", "Watch the same over a notification hub."),
         ])
     static let heeds: HeededSettings = .none
+    static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()

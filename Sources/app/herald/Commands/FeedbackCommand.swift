@@ -17,6 +17,7 @@ enum FeedbackCommand: HeraldCommand {
             + "what it knows and exits with 0; what is open is asked about by the next one.",
         examples: [.init("herald feedback --config herald.yaml", "Run beside the workers.")])
     static let heeds: HeededSettings = .feedback
+    static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])

@@ -86,6 +86,7 @@ enum HubCommand: HeraldCommand {
             .init("herald hub --outcome outcome=ExpiredChannel,share=0.05", "One of twenty devices is gone."),
         ])
     static let heeds: HeededSettings = .none
+    static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let configuration = configuration(of: invocation)

@@ -47,6 +47,7 @@ enum SandboxCommand: HeraldCommand {
             .init("herald sandbox -o json --retry-delays 100ms,200ms", "Retry soon, so that a test need not wait."),
             .init("herald sandbox -o json --brokers localhost:9092", "Use the broker that a test has started."),
         ])
+    static let isService = true
     static let heeds: HeededSettings =
         ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"]
         + .events + [

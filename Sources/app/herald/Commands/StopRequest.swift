@@ -3,21 +3,44 @@ import HeraldCommandLine
 import HeraldThreads
 
 /// Ctrl-C and SIGTERM as a request to come to an end in good order; the second one ends the process at once.
+///
+/// While questions are asked, the first one ends it too, a moment later: nothing has been done yet, and a question whose broker
+/// is away is not answered for minutes.
 final class StopRequest: Sendable {
+    private enum Phase {
+        /// Brokers are asked, and nothing is done yet.
+        case asking
+        /// A person is.
+        case answering
+        /// A job is under way.
+        case working
+    }
+
     private struct State {
         var isMade = false
-        var isAnswering = false
+        var phase = Phase.asking
     }
+
+    /// So long a question may take to end by itself.
+    private static let grace = Duration.seconds(1)
 
     private let state = Guarded(State())
 
     var isMade: Bool { state.withLock { $0.isMade } }
 
-    /// Asks a question, which is answered with no by a signal: at once, because nothing has been done yet.
+    /// Asks whether a job may begin, which is answered with no by a signal: at once, because nothing has been done yet. Behind
+    /// it a job is under way, which comes to its end in its own time.
     func whileAnswering<Answer>(_ ask: () throws -> Answer) throws -> Answer {
-        state.withLock { $0.isAnswering = true }
-        defer { state.withLock { $0.isAnswering = false } }
+        QuestionWatch.end()
+        state.withLock { $0.phase = .answering }
+        defer { state.withLock { $0.phase = .working } }
         return try ask()
+    }
+
+    /// Questions were answered, and somebody looks at what changes for as long as they like.
+    func beginWork() {
+        QuestionWatch.end()
+        state.withLock { $0.phase = .working }
     }
 
     /// Listens as long as the process lives.
@@ -25,14 +48,23 @@ final class StopRequest: Sendable {
     /// - Parameter onSecond: what has to be done before the process ends at once, such as giving back a terminal.
     static func listen(onSecond: @escaping @Sendable () -> Void = {}) throws -> StopRequest {
         let request = StopRequest()
+        let end = try Wakeup()
         try StopSignals.catchAll()
         _ = try OwnThread(name: "signals") {
             _ = StopSignals.wait()
-            let isAnswering = request.state.withLock { state in
+            let phase = request.state.withLock { state in
                 state.isMade = true
-                return state.isAnswering
+                return state.phase
             }
-            if isAnswering { _exit(ExitStatus.needsConfirmation.rawValue) }
+            switch phase {
+            case .answering: _exit(ExitStatus.needsConfirmation.rawValue)
+            case .asking:
+                // It ends by itself unless it waits for a broker.
+                _ = end.wait(for: grace)
+                onSecond()
+                _exit(ExitStatus.partlyDone.rawValue)
+            case .working: break
+            }
             _ = StopSignals.wait()
             onSecond()
             _exit(ExitStatus.failed.rawValue)

@@ -17,6 +17,7 @@ enum WorkerCommand: HeraldCommand {
             + "settings again, takes those over that are live, and logs what has changed and what needs a restart.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
     static let heeds: HeededSettings = .worker
+    static let isService = true
 
     /// For so long the last spans may keep a worker that has drained.
     private static let traceFlush = Duration.seconds(2)
@@ -40,6 +41,7 @@ enum WorkerCommand: HeraldCommand {
         let certificate = try settings.clientCertificate(logger: logger)
         let admin = try settings.adminServer(
             of: worker, certificate: certificate, writer: writer, spans: exporter?.queue)
+        if let admin, settings.hasFreeAdminPort { worker.announce(adminPort: admin.port) }
         if let admin { logger.info("serving health and metrics", ["address": .string(admin.address)]) }
 
         let manager: ServiceManager?

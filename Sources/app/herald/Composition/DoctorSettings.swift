@@ -24,6 +24,9 @@ extension Settings {
         return (host, port)
     }
 
+    /// Whether the admin port is one that nobody knows before the worker has it.
+    var hasFreeAdminPort: Bool { adminAddress?.port == 0 }
+
     /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
     func workerTrouble() -> String? {
         guard let admin = try? adminClient() else { return nil }

@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldSettings
+import HeraldWorker
 
 /// librdkafka's properties, made from the settings: Herald's own choices, and over them what the user set.
 enum KafkaClientSettings {
@@ -183,7 +184,7 @@ enum KafkaClientSettings {
     private static func base(_ settings: Settings) -> [(String, String)] {
         [
             ("bootstrap.servers", settings.kafka.bootstrapServers.joined(separator: ",")),
-            ("client.id", "herald"),
+            ("client.id", Worker.clientID),
             // A broker that comes back is found within a second.
             ("reconnect.backoff.max.ms", "1000"),
         ]
@@ -194,6 +195,6 @@ enum KafkaClientSettings {
         let values =
             chosen.filter { settings.kafka.properties[$0.0] == nil }
             + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
-        return ClientProperties(values, login: BrokerLogins.login(of: settings.kafka))
+        return ClientProperties(values, login: BrokerLogins.login(of: settings.kafka), answers: QuestionWatch.answers)
     }
 }

@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import HeraldThreads
 
 /// A consumer group as its coordinator knows it.
 public struct GroupDescription: Sendable, Equatable {
@@ -16,6 +17,8 @@ public struct GroupDescription: Sendable, Equatable {
     public var state: String
     /// Its members.
     public var members: [Member]
+    /// The broker that coordinates it, as it says of itself; `nil` when nothing is known of the group.
+    var coordinator: Int32?
 
     /// Whether there is such a group: it has members, or offsets that former ones committed.
     public var exists: Bool { state != Self.name(of: RD_KAFKA_CONSUMER_GROUP_STATE_DEAD) }
@@ -24,20 +27,43 @@ public struct GroupDescription: Sendable, Equatable {
 extension Admin {
     /// What the coordinator knows of a group; one that there is not is `Dead` and without members.
     ///
-    /// All brokers are asked, and the coordinator is the one that answers. To let librdkafka 2.0 look for it ends the process:
-    /// when the question is over before the coordinator is found, the client answers it all the same, from memory that it
-    /// has freed (librdkafka issue 4605; `rd_kafka_admin_coord_request`).
+    /// All brokers are asked until the coordinator is known, and the coordinator is the one that answers. To let librdkafka 2.0
+    /// look for it ends the process: when the question is over before the coordinator is found, the client answers it all the
+    /// same, from memory that it has freed (librdkafka issue 4605; `rd_kafka_admin_coord_request`).
+    ///
+    /// Only brokers that take a connection are asked: for one that does not, librdkafka 2.0 connects thousands of times a second
+    /// as long as the question is open, because each failure asks for the next attempt (`rd_kafka_broker_get_async`).
     ///
     /// A coordinator that takes office, or that nobody knows, shows as `NOT_COORDINATOR`, and brokers that do not know the
     /// question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
     public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
         let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
         let brokers = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds).brokers
+        if let known = brokers.first(where: { $0.id == coordinators.withLock { $0[name] } }),
+            BrokerConnection.refusing(among: [known], within: Self.connectingMilliseconds).isEmpty
+        {
+            do throws(KafkaError) {
+                return try describeGroup(name, brokers: [known.id], until: end)
+            } catch {
+                coordinators.withLock { $0[name] = nil }
+                guard error.code == KafkaError.Code.notCoordinator else { throw error }
+            }
+        }
+        let refusing = BrokerConnection.refusing(among: brokers, within: Self.connectingMilliseconds)
         do throws(KafkaError) {
-            return try describeGroup(name, brokers: brokers.map(\.id), until: end)
+            return try describeGroup(
+                name, brokers: brokers.map(\.id).filter { id in !refusing.contains { $0.id == id } }, until: end)
         } catch {
+            guard error.code == KafkaError.Code.notCoordinator, refusing.isEmpty else {
+                guard error.code == KafkaError.Code.notCoordinator else { throw error }
+                let names = refusing.map(\.description).joined(separator: ", ")
+                throw KafkaError(
+                    code: KafkaError.Code.transport,
+                    message: "the coordinator of the group \(name) is none of the brokers that answer; no connection to "
+                        + names)
+            }
             // Before a cluster's first group there are no coordinators either.
-            guard error.code == KafkaError.Code.notCoordinator, try hasNoGroups(until: end) else { throw error }
+            guard try hasNoGroups(until: end) else { throw error }
             return GroupDescription(state: GroupDescription.name(of: RD_KAFKA_CONSUMER_GROUP_STATE_DEAD), members: [])
         }
     }
@@ -61,7 +87,10 @@ extension Admin {
         var failure = KafkaError(code: KafkaError.Code.notCoordinator)
         for _ in brokers {
             do throws(KafkaError) {
-                return try answer(in: queue, timeoutMilliseconds: Self.milliseconds(until: end), read: Self.description)
+                let group = try answer(
+                    in: queue, timeoutMilliseconds: Self.milliseconds(until: end), read: Self.description)
+                coordinators.withLock { $0[name] = group.coordinator }
+                return group
             } catch {
                 if error.code == KafkaError.Code.notCoordinator { continue }
                 // It may have been the coordinator, and another one may be.
@@ -100,6 +129,7 @@ extension Admin {
 extension GroupDescription {
     fileprivate init(_ group: OpaquePointer) {
         state = Self.name(of: rd_kafka_ConsumerGroupDescription_state(group))
+        coordinator = rd_kafka_ConsumerGroupDescription_coordinator(group).map { rd_kafka_Node_id($0) }
         members = (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
             rd_kafka_ConsumerGroupDescription_member(group, index).map { Member($0) }
         }

@@ -1,4 +1,5 @@
 internal import CRDKafka
+internal import HeraldThreads
 
 /// A topic to be made.
 public struct NewTopic: Sendable, Equatable {
@@ -35,6 +36,10 @@ public struct TopicResult: Sendable, Equatable {
 /// all but metadata, shows as `_TIMED_OUT`.
 public final class Admin: Sendable {
     let handle: ClientHandle
+    /// The broker that coordinates each group that was asked about.
+    let coordinators = Guarded<[String: Int32]>([:])
+    /// A broker may take so long to take a connection.
+    static let connectingMilliseconds: Int32 = 1_000
 
     /// Makes the client; it connects when something is asked.
     ///
@@ -49,6 +54,11 @@ public final class Admin: Sendable {
     /// The cluster's own identity; `nil` when no broker answers in time.
     public func clusterID(timeoutMilliseconds: Int) -> String? {
         handle.clusterID(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Whether the cluster is librdkafka's embedded broker, which knows few requests; not, when no broker answers in time.
+    public func isOfEmbeddedBroker(timeoutMilliseconds: Int) -> Bool {
+        clusterID(timeoutMilliseconds: timeoutMilliseconds)?.hasPrefix("mockCluster") ?? false
     }
 
     /// Brokers and all topics that this user may see.
@@ -137,6 +147,7 @@ public final class Admin: Sendable {
         defer { rd_kafka_event_destroy(event) }
         let reason = rd_kafka_event_error_string(event).map { String(cString: $0) }
         if let error = KafkaError(rd_kafka_event_error(event), message: reason) { throw error }
+        handle.noteAnswer()
         return try read(event)
     }
 

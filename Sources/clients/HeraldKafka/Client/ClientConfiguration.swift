@@ -10,6 +10,8 @@ final class ClientConfiguration {
     private(set) var login: BrokerLogin?
     /// How it logs in.
     private(set) var saslMechanism: String?
+    /// What notes its brokers' answers.
+    private(set) var answers: AnswerClock?
 
     init() {
         owned = rd_kafka_conf_new()
@@ -42,6 +44,7 @@ final class ClientConfiguration {
         try properties.login?.configure(self)
         login = properties.login
         saslMechanism = properties.saslMechanism
+        answers = properties.answers
         for (name, value) in defaults where !names.contains(name) {
             if let error = set(name, value) { throw error }
         }

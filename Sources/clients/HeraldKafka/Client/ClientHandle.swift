@@ -22,11 +22,14 @@ final class ClientHandle: @unchecked Sendable {
         let login: BrokerLogin?
         /// How it logs in.
         let saslMechanism: String?
+        /// What notes its brokers' answers.
+        let answers: AnswerClock?
         /// From now on a revoke is answered at once, because nobody polls any more.
         var answersAtOnce = false
 
-        init(login: BrokerLogin?, saslMechanism: String?) {
+        init(login: BrokerLogin?, saslMechanism: String?, answers: AnswerClock?) {
             self.login = login
+            self.answers = answers
             self.saslMechanism = saslMechanism
         }
 
@@ -49,7 +52,8 @@ final class ClientHandle: @unchecked Sendable {
 
     /// Makes the client; librdkafka's threads start here.
     init(_ type: rd_kafka_type_t, _ configuration: ClientConfiguration) throws(KafkaError) {
-        let callbacks = Callbacks(login: configuration.login, saslMechanism: configuration.saslMechanism)
+        let callbacks = Callbacks(
+            login: configuration.login, saslMechanism: configuration.saslMechanism, answers: configuration.answers)
         let pointer = configuration.pointer
         rd_kafka_conf_set_opaque(pointer, Unmanaged.passUnretained(callbacks).toOpaque())
         rd_kafka_conf_set_log_cb(pointer) { client, level, facility, text in
@@ -92,6 +96,9 @@ final class ClientHandle: @unchecked Sendable {
         callbacks.login?.remove(client)
         ClientEnd(client, callbacks).destroy()
     }
+
+    /// A broker has answered what was asked for.
+    func noteAnswer() { callbacks.answers?.note() }
 
     /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
     func takeStatistics() -> [UInt8]? {

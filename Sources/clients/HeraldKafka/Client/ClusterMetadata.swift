@@ -2,14 +2,25 @@ internal import CRDKafka
 
 /// What a broker says of its cluster at one moment.
 public struct ClusterMetadata: Sendable, Equatable {
-    /// One broker.
-    public struct Broker: Sendable, Equatable {
-        /// Its number.
+    /// One broker; in words its number and where it is.
+    public struct Broker: Sendable, Hashable, CustomStringConvertible {
+        /// Its number; -1 for one that only the settings name.
         public var id: Int32
         /// The name or address that it wants to be reached by.
         public var host: String
         /// Its port.
         public var port: Int
+        /// `host:port`.
+        public var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+        /// `2 (host:port)`.
+        public var description: String { host.isEmpty ? "\(id)" : id < 0 ? address : "\(id) (\(address))" }
+
+        /// A broker.
+        public init(id: Int32, host: String, port: Int) {
+            self.id = id
+            self.host = host
+            self.port = port
+        }
     }
 
     /// One partition of a topic.
@@ -18,10 +29,12 @@ public struct ClusterMetadata: Sendable, Equatable {
         public var id: Int32
         /// The broker that leads it, `nil` when there is none at the moment.
         public var leader: Int32?
-        /// How many brokers hold a copy.
-        public var replicaCount: Int
+        /// The brokers that hold a copy, whether they are up or not.
+        public var replicas: [Int32]
         /// How many of them are in sync.
         public var inSyncReplicaCount: Int
+        /// How many brokers hold a copy.
+        public var replicaCount: Int { replicas.count }
     }
 
     /// One topic.
@@ -59,7 +72,8 @@ extension ClusterMetadata.Topic {
         partitions = UnsafeBufferPointer(start: raw.partitions, count: Int(raw.partition_cnt)).map {
             ClusterMetadata.Partition(
                 id: $0.id, leader: $0.leader < 0 ? nil : $0.leader,
-                replicaCount: Int($0.replica_cnt), inSyncReplicaCount: Int($0.isr_cnt))
+                replicas: Array(UnsafeBufferPointer(start: $0.replicas, count: Int($0.replica_cnt))),
+                inSyncReplicaCount: Int($0.isr_cnt))
         }
         partitions.sort { $0.id < $1.id }
     }

@@ -95,6 +95,7 @@ public final class ConsumerQueries: Sendable {
         let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
         try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, timeout))
         if let error = list.firstError { throw error }
+        handle.noteAnswer()
         return list.elements.map(\.commitPosition)
     }
 
@@ -118,6 +119,7 @@ public final class ConsumerQueries: Sendable {
             rd_kafka_offsets_for_times(
                 handle.client, list.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))
         if let error = list.firstError { throw error }
+        handle.noteAnswer()
         var found: [TopicPartition: Int64] = [:]
         for element in list.elements where element.offset >= 0 { found[element.topicPartition] = element.offset }
         return found
@@ -156,6 +158,9 @@ public final class ConsumerQueries: Sendable {
     public func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int
     ) throws(KafkaError) -> (low: Int64, high: Int64) {
+        // The next question's time-out is not kept: without its leader librdkafka 2.0 waits for socket.timeout.ms, and again
+        // for each retry (rd_kafka_query_watermark_offsets). This one's is, and a leader that answers it answers both.
+        _ = try beginnings(of: [partition], timeoutMilliseconds: timeoutMilliseconds)
         var low: Int64 = 0
         var high: Int64 = 0
         try KafkaError.check(

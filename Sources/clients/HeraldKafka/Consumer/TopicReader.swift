@@ -210,6 +210,7 @@ public final class TopicReader {
     private func advance(_ key: Key, to position: Int64) {
         guard let place = places[key], position > place.position else { return }
         places[key]?.position = position
+        properties.answers?.note()
         waited = .zero
         trouble = nil
         guard let end = place.end, !place.isReached else { return }

@@ -4,11 +4,14 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
     public private(set) var values: [(String, String)]
     /// Who the client logs in as; `nil`: as its properties say.
     public let login: BrokerLogin?
+    /// What notes when its brokers answer; `nil` when nobody asks.
+    public let answers: AnswerClock?
 
-    /// Properties, and who the client logs in as.
-    public init(_ values: [(String, String)], login: BrokerLogin? = nil) {
+    /// Properties, who the client logs in as, and what notes its brokers' answers.
+    public init(_ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil) {
         self.values = values
         self.login = login
+        self.answers = answers
     }
 
     /// Properties of a client that logs in as they say.
@@ -26,12 +29,19 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
 
     /// The same login, and more properties.
     public static func + (properties: Self, more: Self) -> Self {
-        Self(properties.values + more.values, login: properties.login ?? more.login)
+        Self(
+            properties.values + more.values, login: properties.login ?? more.login,
+            answers: properties.answers ?? more.answers)
     }
 
     /// Adds a property.
     public mutating func append(_ name: String, _ value: String) { values.append((name, value)) }
 
     /// The same without the properties of these names.
-    public func without(_ names: Set<String>) -> Self { Self(values.filter { !names.contains($0.0) }, login: login) }
+    public func without(_ names: Set<String>) -> Self {
+        Self(values.filter { !names.contains($0.0) }, login: login, answers: answers)
+    }
+
+    /// The same for clients whose answers say nothing about this process's own questions.
+    package var unnoted: Self { Self(values, login: login) }
 }

@@ -40,6 +40,10 @@ struct NextStep: Sendable, Equatable {
         "topics-missing": Self(
             "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"),
         "partitions-without-leader": leaders,
+        "too-few-brokers": Self("Bring back the brokers that do not answer.", kafka, section: "heraldtoofewbrokers"),
+        "no-progress": Self(
+            "Look at the brokers, their disks, and what leads the group and its transactions.", kafka,
+            section: "heraldcommitsstall"),
         "records-refused": Self(
             "Look at the topic's brokers, their disks, and Herald's permissions.", kafka, section: "records-refused"),
         "commits-failing": Self(
@@ -83,7 +87,7 @@ struct NextStep: Sendable, Equatable {
         "See whether it runs, and whether its admin port can be reached from here.",
         ["systemctl", "status", "herald"], section: "heraldworkerdown")
     static let nameWorkers = Self(
-        "Name the workers' admin ports in console.workers.", ["herald", "config", "show", "admin.listen"],
+        "Name the workers' admin ports in console.workers, and give admin.listen a port that can be reached from here.", ["herald", "config", "show", "admin.listen"],
         section: "first-look")
     static let rebalance = Self(
         "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")

@@ -8,7 +8,8 @@ extension Verdict {
     init(_ situation: Situation) {
         let rules = VerdictRules(situation)
         var findings = rules.findings
-        if !findings.contains(where: { $0.level == .bad || $0.level == .warn }) {
+        // What is not known is not well.
+        if !findings.contains(where: { $0.level == .bad || $0.level == .warn || $0.key == "not-known" }) {
             findings.insert(rules.quiet, at: 0)
         }
         // In the order of the rules within a level.
@@ -56,24 +57,34 @@ struct VerdictRules {
     }
 
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + age + deadLetters + secrecy
+        brokers + absence + answers + silence + partitions + calls + age + deadLetters + ignorance + secrecy
     }
 
     /// When nothing is wrong.
     var quiet: Finding {
-        let isAsking = workers.contains { $0.state == .unasked }
-        guard isAnyReady || (!isAsking && observation != nil && !isGroupEmpty) else {
+        guard isAnyReady else {
             return Finding("unknown", .unknown, "Looking", "the workers and the brokers have not answered yet")
         }
         let rate = situation.notificationsPerSecond
         let cause =
-            isAnyReady
-            ? rate >= 0.5
-                ? "\(counted(whole(rate), "notification", "notifications")) a second"
-                : waiting.map { $0 == 0 ? "nothing waits" : counted($0, "event waits", "events wait") }
-            : "as far as Kafka shows; no worker's admin port can be asked from here"
-        return Finding(
-            "delivering", .good, "Delivering", cause, waiting: waiting, next: isAnyReady ? nil : .nameWorkers)
+            rate >= 0.5
+            ? "\(counted(whole(rate), "notification", "notifications")) a second"
+            : waiting.map { $0 == 0 ? "nothing waits" : counted($0, "event waits", "events wait") }
+        return Finding("delivering", .good, "Delivering", cause, waiting: waiting)
+    }
+
+    /// Without a worker's word nobody knows whether anything is delivered: that nothing waits in Kafka says that as little as that
+    /// brokers answer. It stands before what is well, and behind what is known to be wrong.
+    private var ignorance: [Finding] {
+        guard workers.isEmpty, let observation, !observation.members.isEmpty else { return [] }
+        let members = counted(Int64(observation.members.count), "member", "members")
+        let what = observation.waiting == 0 ? "nothing waits" : counted(observation.waiting, "event waits", "events wait")
+        return [
+            Finding(
+                "not-known", .unknown, "Not known whether the workers deliver",
+                "none of their admin ports is known here; as far as Kafka shows, the group has \(members), and \(what)",
+                waiting: waiting, next: .nameWorkers)
+        ]
     }
 
     // MARK: Kafka
@@ -211,6 +222,8 @@ struct VerdictRules {
         case "unassigned": ("Waiting for partitions", .warn)
         case "partitions-without-leader": ("Degraded", .bad)
         case "brokers-unreachable": ("Brokers unreachable", .bad)
+        case "too-few-brokers": ("Too few brokers", .bad)
+        case "no-progress": ("No progress", .bad)
         case "lag-growing": ("Behind", .warn)
         case let outage where outage.hasPrefix("outage-"): ("Holding", .bad)
         default: ("Not delivering", .bad)

@@ -130,13 +130,16 @@ package final class TopicAdministrator: Sendable {
             + error.advice(KafkaPermission(.describe, .describeConfigs, on: .topic(topic)))
     }
 
-    /// A request that gets no answer from a broker that has just answered another is one that it does not know.
+    /// A request that the embedded broker does not answer is one that it does not know.
     private func asking<Answer>(_ request: String, _ body: () throws(KafkaError) -> Answer) throws -> Answer {
         do throws(KafkaError) {
             return try body()
         } catch {
             guard error.kind == .unreachable else { throw ToolFailure("\(request): \(error)") }
             _ = try reach.topics([], admin)
+            guard admin.isOfEmbeddedBroker(timeoutMilliseconds: Self.requestMilliseconds) else {
+                throw ToolFailure(request, error)
+            }
             throw ToolFailure(
                 "the broker answers other questions, and none of \(request) within "
                     + "\(Self.requestMilliseconds / 1_000) s; the embedded broker cannot do it: its topics are made "

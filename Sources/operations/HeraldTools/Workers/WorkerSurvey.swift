@@ -1,6 +1,7 @@
 import Foundation
 internal import Glibc
 internal import HeraldHTTP
+internal import HeraldEvents
 package import HeraldKafka
 
 /// What a group's workers say of themselves at their admin ports.
@@ -30,7 +31,7 @@ package struct WorkerSurvey: Sendable {
     package static let patienceMilliseconds = 1_000
 
     /// Where the admin ports are, as `host:port`: those that somebody named, or where members run, at the port of the
-    /// settings.
+    /// settings or, when it is a free one (port 0), at the one that a member carries in its `client.id`.
     ///
     /// - Parameters:
     ///   - named: addresses that somebody gave.
@@ -39,14 +40,21 @@ package struct WorkerSurvey: Sendable {
         of members: [GroupDescription.Member], named: [String]?, listen: (host: String, port: UInt16)?
     ) -> [String] {
         if let named { return named }
-        guard let listen, listen.port != 0 else { return [] }
-        // A broker writes `/10.0.0.7`.
-        let hosts = Set(members.map { String($0.host.drop { $0 == "/" }) })
-        if isLoopback(listen.host) {
-            return hosts.contains { isLoopback($0) || ownAddresses.contains($0) }
-                ? [text(listen.host, listen.port)] : []
+        guard let listen else { return [] }
+        let isLocal = isLoopback(listen.host)
+        let own = isLocal ? ownAddresses : []
+        var addresses: Set<String> = []
+        for member in members {
+            // A broker writes `/10.0.0.7`.
+            let host = String(member.host.drop { $0 == "/" })
+            guard let port = listen.port != 0 ? listen.port : AdminPortName.port(in: member.clientID) else { continue }
+            if !isLocal {
+                addresses.insert(text(host, port))
+            } else if isLoopback(host) || own.contains(host) {
+                addresses.insert(text(listen.host, port))
+            }
         }
-        return hosts.sorted().map { text($0, listen.port) }
+        return addresses.sorted()
     }
 
     /// Asks them, one after the other.

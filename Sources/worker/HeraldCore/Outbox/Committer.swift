@@ -388,7 +388,7 @@ extension Committer {
     }
 
     /// Whether anything decided waits for a commit; what is left out of transactions does not.
-    private func isRecording(_ recordsOut: Int) -> Bool {
+    func isRecording(_ recordsOut: Int) -> Bool {
         state.isAtomic
             ? !members.isEmpty || !pending.isEmpty || !suspects.isEmpty
             : recordsOut > 0 || state == .plain(.committing) || hasNews

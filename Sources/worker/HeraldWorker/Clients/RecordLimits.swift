@@ -2,9 +2,10 @@ import HeraldEvents
 import HeraldKafka
 import HeraldThreads
 
-/// How large a record each topic takes (`max.message.bytes`), as the brokers said last.
+/// How large a record each topic takes (`max.message.bytes`), and how many brokers have to have it
+/// (`min.insync.replicas`), as the brokers said last.
 ///
-/// Lanes choose by it what to leave out before a record is produced: one that the broker refuses costs a transaction.
+/// Lanes choose by the first what to leave out before a record is produced: one that the broker refuses costs a transaction.
 final class RecordLimits: Sendable {
     /// The setting's name.
     static let property = "max.message.bytes"
@@ -12,12 +13,16 @@ final class RecordLimits: Sendable {
     static let largestBatch = 1_000_000
 
     private let bytes = Guarded([String: Int]())
+    private let copies = Guarded([String: Int]())
 
     /// Whether the brokers have said anything.
     var isKnown: Bool { bytes.withLock { !$0.isEmpty } }
 
     /// What is known of a topic; no limit when nothing is.
     func limit(of topic: String) -> Int { bytes.withLock { $0[topic] ?? .max } }
+
+    /// So many brokers have to have a topic's record before it counts as written; `nil` when the brokers do not say.
+    func copies(of topic: String) -> Int? { copies.withLock { $0[topic] } }
 
     /// The largest batch that each of these topics takes.
     func batch(for topics: [String]) -> Int {
@@ -32,10 +37,11 @@ final class RecordLimits: Sendable {
             var refusal: KafkaError?
             for answer in try admin.describeConfigs(topics: topics, timeoutMilliseconds: timeoutMilliseconds) {
                 refusal = refusal ?? answer.error
-                guard let text = answer.entries.first(where: { $0.name == Self.property })?.value,
-                    let limit = Int(text)
-                else { continue }
-                bytes.withLock { $0[answer.topic] = limit }
+                func number(_ name: String) -> Int? {
+                    answer.entries.first { $0.name == name }?.value.flatMap { Int($0) }
+                }
+                if let number = number("min.insync.replicas") { copies.withLock { $0[answer.topic] = number } }
+                if let limit = number(Self.property) { bytes.withLock { $0[answer.topic] = limit } }
             }
             return refusal
         } catch {

@@ -56,6 +56,9 @@ extension Lane {
         report.oldestEvents = oldestEvents
         report.refusal = refusal
         report.commitTrouble = commitTrouble
+        outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
+        report.outcomesWaitSince = outcomesWaitSince
+        report.commitIntervalMilliseconds = configuration.commitIntervalMilliseconds
         return report
     }
 
@@ -81,6 +84,7 @@ extension Lane {
         if outcome == .acknowledged {
             commitTrouble = nil
             refusal = nil
+            outcomesWaitSince = nil
         } else {
             commitTrouble = .init(since: commitTrouble?.since ?? now, text: "\(error?.description ?? "no answer")")
         }

@@ -69,6 +69,8 @@ package final class Lane<IO: LaneIO> {
     var reported: Counters
     var refusal: LaneReport.Trouble?
     var commitTrouble: LaneReport.Trouble?
+    /// Since when outcomes wait, and nothing was committed.
+    var outcomesWaitSince: MonotonicTime?
     /// Why it holds, and since when.
     var outageBegan: (reason: OutageReason, at: WallTime)?
     var partitionReports: [PartitionReport] = []

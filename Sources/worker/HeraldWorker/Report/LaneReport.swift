@@ -42,6 +42,10 @@ public struct LaneReport: Sendable {
     public var refusal: Trouble?
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
+    /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
+    public var outcomesWaitSince: MonotonicTime?
+    /// How long they may wait because nobody asked for more commits.
+    public var commitIntervalMilliseconds: Int64 = 0
     /// librdkafka's own words about the lane's clients.
     public var statistics = LaneStatistics()
 

@@ -75,7 +75,15 @@ public struct ClusterReport: Sendable, Equatable {
     public var missingTopics: [String] = []
     /// Partitions that nobody leads.
     public var leaderless: [TopicPartition] = []
-    /// The offset after the last of each partition.
+    /// Brokers with copies of Herald's partitions that did not answer the latest question.
+    public var silentBrokers: [ClusterMetadata.Broker] = []
+    /// Partitions that nobody can write or read because too few of their brokers answer.
+    public var unusable: [TopicPartition] = []
+    /// Partitions of request topics with events that nobody takes, for no reason that is known.
+    public var standingStill: [TopicPartition] = []
+    /// For how long nobody has taken them, at least.
+    public static let standstillSeconds = StandstillWatch.patienceMilliseconds / 1_000
+    /// The offset after the last of each partition, as far as its leader ever said.
     public var ends: [TopicPartition: Int64] = [:]
     /// Since when what is not done of the request topics has been there.
     var backlog = BacklogTimes()

@@ -21,6 +21,11 @@ struct VerdictTests {
         reason: "lag-growing",
         sentence: "The lag grows by 5 offsets each second: more events arrive than the backend accepts.")
 
+    private static let few = WorkerSurvey.Page.Reason(
+        reason: "too-few-brokers",
+        sentence: "18 partitions cannot be written or read (results/0 and 17 more), because brokers 2 (b:1), 3 (c:1) do not "
+            + "answer: bring these brokers back; nothing is lost, and the worker resumes by itself.")
+
     private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(byMilliseconds: -minutes * 60_000) }
 
     private static func worker(
@@ -95,8 +100,32 @@ struct VerdictTests {
             "the brokers are not asked yet, and workers are ready", .good, "Delivering", workers: [worker()],
             group: .unasked),
         Case(
-            "no admin port can be asked", .good,
-            "Delivering: as far as Kafka shows; no worker's admin port can be asked from here", section: "first-look"),
+            "no admin port is known, so nobody knows", .unknown,
+            "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, the "
+                + "group has 1 member, and nothing waits", section: "first-look"),
+        Case(
+            "no admin port is known, and something is wrong", .warn, "Some dead letters: 3 new within the hour",
+            others: [
+                "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, "
+                    + "the group has 1 member, and nothing waits"
+            ], deadLetters: 3),
+        Case(
+            "two of three brokers are dead, and all workers say so", .bad,
+            "Too few brokers: 18 partitions cannot be written or read (results/0 and 17 more), because brokers 2 (b:1), 3 "
+                + "(c:1) do not answer", section: "heraldtoofewbrokers",
+            workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false, [few])]),
+        Case(
+            "nothing is committed", .bad, "No progress: nothing was committed for 45 s, and 7 events in memory wait for it",
+            section: "heraldcommitsstall",
+            workers: [
+                worker(
+                    ready: false,
+                    [
+                        .init(
+                            reason: "no-progress",
+                            sentence: "Nothing was committed for 45 s, and 7 events in memory wait for it: look at the brokers.")
+                    ])
+            ]),
         Case(
             "workers are not asked yet", .unknown, "Looking: the workers and the brokers have not answered yet",
             workers: [WorkerObservation(address: "a:1", state: .unasked, at: MonotonicTime(nanoseconds: 0))]),
@@ -239,6 +268,10 @@ struct VerdictTests {
         Case(
             "two are stuck, of which no worker tells", .bad,
             "2 partitions are stuck since 02:04 UTC: 12 behind in notifications/1, notifications/0",
+            others: [
+                "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, the "
+                    + "group has 1 member, and 12 events wait"
+            ],
             group: .known(
                 group([
                     partition(0, lag: 5, stillSince: minutesAgo(2)), partition(1, lag: 7, stillSince: minutesAgo(10)),

@@ -28,6 +28,7 @@ struct CampaignControlRun {
         if isAsking {
             let isAssumed = parsed[CampaignOptions.yes]
             if !isAssumed, !console.isQuiet { console.complain(plan.consequence) }
+            QuestionWatch.end()
             guard
                 try Confirmation.ask("Cancel campaign \(campaign.name)?", isAssumed: isAssumed, console: console)
             else {
@@ -35,6 +36,8 @@ struct CampaignControlRun {
                 return .needsConfirmation
             }
         }
+        // What is written has a bound of its own.
+        QuestionWatch.end()
         try query.context.write(control, order, of: campaign.name)
         try write(plan, control, invocation)
         return .done

@@ -25,6 +25,7 @@ struct CampaignWatcher {
     /// How it stands; on a terminal, when nothing changes any more or somebody wants to see no more.
     func run() throws -> CampaignStatus {
         try catchUp()
+        if isLive { stop.beginWork() }
         let screen = LiveScreen(console.output)
         while isLive {
             let status = follower.status

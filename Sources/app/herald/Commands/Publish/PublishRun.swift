@@ -109,6 +109,8 @@ struct PublishRun {
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
+        // What is published has a bound of its own, and so has the waiting for results.
+        QuestionWatch.end()
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         func published(_ publication: EventPublisher.Publication) {
             if follower == nil { output.write(publication) } else { tracker.expect(publication) }

@@ -1,0 +1,46 @@
+import HeraldKafka
+import HeraldTime
+import HeraldWorker
+
+/// Judging by progress: what becomes durable counts, whatever a client believes of its connections.
+extension Readiness {
+    /// How long outcomes have waited without a commit (milliseconds); 0 when none waits, or not for longer than they should.
+    static func stalledMilliseconds(_ report: WorkerReport, now: MonotonicTime) -> Int64 {
+        report.lanes.filter { !$0.hasEnded }.compactMap { lane in
+            guard let since = lane.outcomesWaitSince else { return nil }
+            let waited = now.milliseconds(since: since)
+            return waited > max(progressPatienceMilliseconds, 3 * lane.commitIntervalMilliseconds) ? waited : nil
+        }.max() ?? 0
+    }
+
+    /// That there is no progress, and what is known about it; `nil` while there is some, or nothing to be done.
+    static func standstill(_ report: WorkerReport, now: MonotonicTime) -> String? {
+        let cluster = report.cluster
+        let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silent(cluster))"
+        let stalled = stalledMilliseconds(report, now: now)
+        if stalled > 0 {
+            let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
+            return "Nothing was committed for \(stalled / 1_000) s, and \(events) events in memory wait for it\(cause): look at the "
+                + "brokers, their disks, and what leads the group and its transactions; nothing is lost, and no call is "
+                + "repeated as long as the worker runs."
+        }
+        guard !cluster.standingStill.isEmpty else { return nil }
+        return "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s\(cause): look at the "
+            + "brokers that lead these partitions; nothing is lost."
+    }
+
+    /// Which brokers do not answer.
+    static func silent(_ cluster: ClusterReport) -> String {
+        let brokers = cluster.silentBrokers
+        guard !brokers.isEmpty else { return "brokers do not answer" }
+        let names = brokers.prefix(namesShown).map(\.description).joined(separator: ", ")
+        return brokers.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
+    }
+
+    static func counted(_ partitions: Int) -> String { partitions == 1 ? "1 partition" : "\(partitions) partitions" }
+
+    static func names(_ partitions: [TopicPartition]) -> String {
+        let shown = partitions.prefix(namesShown).map { "\($0)" }.joined(separator: ", ")
+        return partitions.count > namesShown ? "\(shown) and \(partitions.count - namesShown) more" : shown
+    }
+}

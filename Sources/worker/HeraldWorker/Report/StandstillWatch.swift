@@ -1,0 +1,42 @@
+import HeraldCore
+import HeraldKafka
+import HeraldTime
+
+/// Which request partitions have events that nobody takes, although their lane has nothing else to do: pure.
+///
+/// A lane with events in memory is not meant: their calls may take minutes. Neither is one in an outage, and none whose
+/// partitions move. Retry topics wait for their moment.
+struct StandstillWatch: Sendable {
+    /// A fetch takes no longer, however large its records are.
+    static let patienceMilliseconds: Int64 = 60_000
+
+    private struct Place {
+        var done: Int64
+        var since: MonotonicTime
+    }
+
+    private var places: [TopicPartition: Place] = [:]
+
+    init() {}
+
+    /// Takes how the lanes stand, and how far partitions reach.
+    ///
+    /// - Returns: the partitions that have stood still for longer than the patience.
+    mutating func look(
+        at lanes: [LaneReport], ends: [TopicPartition: Int64], now: MonotonicTime
+    ) -> [TopicPartition] {
+        var seen: [TopicPartition: Place] = [:]
+        var still: [TopicPartition] = []
+        for lane in lanes where lane.phase == .taking && lane.events == 0 && lane.outage == nil && !lane.hasEnded {
+            for report in lane.partitions where report.delay == nil {
+                guard let done = report.done, let end = ends[report.partition], end > done else { continue }
+                let former = places[report.partition]
+                let place = former?.done == done ? former ?? Place(done: done, since: now) : Place(done: done, since: now)
+                seen[report.partition] = place
+                if now.milliseconds(since: place.since) >= Self.patienceMilliseconds { still.append(report.partition) }
+            }
+        }
+        places = seen
+        return still
+    }
+}

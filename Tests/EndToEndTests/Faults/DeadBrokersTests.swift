@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// Two of three brokers die, and with them the quorum of the controllers: the one that is left answers every question about the
+/// cluster as if nothing had happened, and nothing can be written any more.
+@Suite("Two of three brokers are dead", .ownKafka("Two of three brokers are dead"), .hangLimit)
+struct DeadBrokersTests {
+    private struct Verdict: Decodable {
+        var state: String
+        var key: String
+        var sentence: String
+    }
+
+    /// Waits for a verdict; throws with the last one.
+    private static func wait(
+        _ console: ConsoleClient, for what: String, _ isMeant: (Verdict) -> Bool
+    ) async throws -> Verdict {
+        var last: Verdict?
+        let isSo = try await eventually(within: 2 * Patience.seconds) {
+            let verdict: Verdict = try await console.look("/api/verdict")
+            last = verdict
+            return isMeant(verdict)
+        }
+        guard isSo, let last else { throw WorldError("no verdict \(what), but: \(last.map { "\($0)" } ?? "none")") }
+        return last
+    }
+
+    /// The addresses of all nodes but this one.
+    private static func dead(_ fixture: Fixture, living node: Int) -> [String] {
+        fixture.bootstrapServers.split(separator: ",").enumerated().filter { $0.offset != node - 1 }
+            .map { String($0.element) }
+    }
+
+    private static func isPlain(_ verdict: Verdict) -> Bool { verdict.state == "good" && verdict.key == "delivering" }
+
+    @Test(
+        "The worker, its metrics and the console say so and name them; a console without a worker's word is never green",
+        .long("it takes most of a minute until outcomes have waited for too long"))
+    func worker() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .three
+        plan.partitions = 3
+        plan.settings = Held.settings
+        try await Fixture.run(plan) { fixture in
+            // Its admin port is a free one: the console finds it by the group.
+            let worker = try await fixture.startWorker()
+            let console = try await ConsoleClient(fixture)
+            let blind = try await ConsoleClient(fixture, changing: ["admin.listen": "off"])
+            _ = try await Self.wait(console, for: "that it delivers", Self.isPlain)
+            let unknown = try await Self.wait(blind, for: "that it is not known") { $0.key == "not-known" }
+            #expect(unknown.state == "unknown" && unknown.sentence.contains("none of their admin ports is known here"))
+            try await worker.waitUntilReady()
+
+            fixture.backend.misbehave([.hold()])
+            try await fixture.publish(Batch.events(0..<8))
+            try await fixture.wait("calls are in flight") { fixture.backend.heldCount == 8 }
+            for node in [2, 3] { fixture.kafka.kill(node: node) }
+            // Called, and not recorded: nothing takes the outcomes.
+            fixture.backend.misbehave([])
+            let named = Self.dead(fixture, living: 1)
+            let sentence = try await worker.waitUntilNotReady("too-few-brokers", naming: named[0])
+            #expect(sentence.contains(named[1]) && sentence.contains(fixture.topic("notifications")))
+            let metrics = try await worker.metrics()
+            #expect(metrics["herald_ready"] == 0 && metrics["herald_brokers_reachable"] == 1)
+            #expect(metrics["herald_brokers_silent"] == 2 && metrics["herald_partitions_unusable"] ?? 0 > 0)
+            let bad = try await Self.wait(console, for: "that brokers are dead") { $0.key == "too-few-brokers" }
+            #expect(bad.state == "bad" && named.allSatisfy { bad.sentence.contains($0) })
+            try await worker.waitUntilNotReady("no-progress", naming: "8 events in memory")
+            #expect(try await worker.metrics()["herald_stalled_seconds"] ?? 0 > 30)
+            #expect(try await worker.page("/livez").status == 200, "a restart would repeat its calls")
+            let still: Verdict = try await blind.look("/api/verdict")
+            #expect(still.state != "good")
+
+            try await fixture.kafka.revive(nodes: [2, 3])
+            try await fixture.waitForResults(8, within: 120)
+            try await worker.waitUntilReady()
+            _ = try await Self.wait(console, for: "that all is well again", Self.isPlain)
+            #expect(try await worker.metrics()["herald_stalled_seconds"] == 0)
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(Batch.delivered(0..<8))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("Commands end with 5, name the dead brokers, and end at the first signal")
+    func commands() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .three
+        plan.partitions = 3
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publish([Publication(id: "e", user: "anna")])
+            for node in [1, 3] { fixture.kafka.kill(node: node) }
+            let named = Self.dead(fixture, living: 2)
+            let commands = [
+                ["dlq", "list"], ["dlq", "replay", "--where", "status=503", "--dry-run"],
+                ["find", "--user", "anna", "--all-partitions"], ["explain", "e"], ["campaign", "status"],
+                ["publish", "--user", "anna", "--pns", "apns", "--message", "hello"],
+            ]
+            let processes = try commands.map { try fixture.startTool($0) }
+            for (command, process) in zip(commands, processes) {
+                let status = try await process.waitForExit(within: 120)
+                #expect(status == 5, "\(command): \(process.output)")
+                #expect(named.allSatisfy { process.output.contains($0) }, "\(command): \(process.output)")
+            }
+
+            let hanging = try fixture.startTool(["dlq", "list"])
+            // Before it asks anybody it waits for signals itself.
+            try await fixture.wait("it has its own way with signals") { hanging.blocksSignals || !hanging.isRunning }
+            hanging.terminate()
+            #expect(try await hanging.waitForExit(within: 10) == 3)
+        }
+    }
+}
+
+extension HeraldProcess {
+    /// Whether SIGTERM is taken by the process itself (SigBlk has it).
+    fileprivate var blocksSignals: Bool {
+        let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+        let mask = line.flatMap { UInt64($0.dropFirst("SigBlk:".count).drop { $0.isWhitespace }, radix: 16) } ?? 0
+        return mask & 1 << UInt64(SIGTERM - 1) != 0
+    }
+}

@@ -1,0 +1,109 @@
+import HeraldCore
+import HeraldTime
+import Testing
+
+@testable import HeraldKafka
+@testable import HeraldWorker
+
+@Suite("Which partitions nobody can use because brokers do not answer")
+struct BrokerShortageTests {
+    private static let results = TopicPartition(topic: "results", partition: 0)
+    private var shortage = BrokerShortage()
+
+    private func at(_ second: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000) }
+
+    private mutating func look(
+        leader: Int32? = 1, replicas: [Int32] = [1, 2, 3], silent: Set<Int32>, copies: Int? = 2, at second: Int
+    ) -> [TopicPartition] {
+        let partition = ClusterMetadata.Partition(
+            id: 0, leader: leader, replicas: replicas, inSyncReplicaCount: replicas.count)
+        return shortage.look(
+            at: [ClusterMetadata.Topic(name: "results", partitions: [partition], error: nil)], silent: silent,
+            copies: { _ in copies }, now: at(second))
+    }
+
+    @Test("Two of three copies do not answer, and two are wanted: out of use when it has lasted, and back at once")
+    mutating func tooFew() {
+        #expect(look(silent: [], at: 0) == [])
+        #expect(look(silent: [2, 3], at: 10) == [])
+        #expect(look(silent: [2, 3], at: 24) == [])
+        #expect(look(silent: [2, 3], at: 25) == [Self.results])
+        #expect(look(silent: [3], at: 26) == [], "one copy less is what replication is for")
+        #expect(look(silent: [2, 3], at: 27) == [], "a second time begins anew")
+    }
+
+    @Test("A leader that does not answer, and whose place nobody takes, is enough")
+    mutating func leader() {
+        for second in [0, 15] { #expect(look(silent: [1], copies: 1, at: second) == (second == 0 ? [] : [Self.results])) }
+    }
+
+    @Test(
+        "It is not about brokers: no leader at all, more copies wanted than there are, wishes that nobody knows",
+        arguments: [(nil, [1, 2, 3], Set<Int32>([2, 3]), 2), (1, [1], [], 2), (1, [1, 2, 3], [2, 3], nil)]
+            as [(Int32?, [Int32], Set<Int32>, Int?)])
+    mutating func others(leader: Int32?, replicas: [Int32], silent: Set<Int32>, copies: Int?) {
+        for second in [0, 60] {
+            #expect(look(leader: leader, replicas: replicas, silent: silent, copies: copies, at: second) == [])
+        }
+    }
+}
+
+@Suite("Which partitions have events that nobody takes")
+struct StandstillWatchTests {
+    private static let partition = TopicPartition(topic: "notifications", partition: 3)
+    private var watch = StandstillWatch()
+
+    private static func lane(_ change: (inout LaneReport) -> Void = { _ in }) -> LaneReport {
+        var lane = LaneReport(number: 0, at: MonotonicTime(nanoseconds: 0), services: 1, requestTopics: 1)
+        lane.phase = .taking
+        lane.partitions = [PartitionReport(partition, done: 5)]
+        change(&lane)
+        return lane
+    }
+
+    private mutating func look(_ lane: LaneReport, end: Int64? = 9, at second: Int) -> [TopicPartition] {
+        watch.look(
+            at: [lane], ends: end.map { [Self.partition: $0] } ?? [:],
+            now: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000))
+    }
+
+    @Test("Events lie there for a minute, and a lane that has nothing else to do does not take them")
+    mutating func still() {
+        #expect(look(Self.lane(), at: 0) == [])
+        #expect(look(Self.lane(), at: 59) == [])
+        #expect(look(Self.lane(), at: 60) == [Self.partition])
+        #expect(look(Self.lane { $0.partitions[0].done = 6 }, at: 61) == [], "one was taken")
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var change: @Sendable (inout LaneReport) -> Void
+        var end: Int64? = 9
+    }
+
+    private static let meantToStand = [
+        Case(testDescription: "an idle worker, a drained partition", change: { _ in }, end: 5),
+        Case(testDescription: "a broker that does not say where partitions end", change: { _ in }, end: nil),
+        Case(testDescription: "calls that take minutes, and events that wait in memory", change: { $0.events = 1 }),
+        Case(testDescription: "an outage of the backend", change: { $0.outage = OutageReport(.breaker) }),
+        Case(testDescription: "a rebalance", change: { $0.phase = .stopping }),
+        Case(testDescription: "events that wait in a delay topic", change: { $0.partitions[0].delay = "30m" }),
+        Case(testDescription: "a partition that nothing was ever taken of", change: { $0.partitions[0].done = nil }),
+        Case(testDescription: "a lane that has ended", change: { $0.hasEnded = true }),
+    ]
+
+    @Test("The rule is not about those that are meant to stand still", arguments: meantToStand.indices)
+    mutating func others(index: Int) {
+        let meant = Self.meantToStand[index]
+        for second in [0, 3_600] {
+            #expect(look(Self.lane(meant.change), end: meant.end, at: second) == [], "\(meant.testDescription)")
+        }
+    }
+
+    @Test("What stood still while calls were under way counts from their end")
+    mutating func after() {
+        #expect(look(Self.lane { $0.events = 3 }, at: 0) == [])
+        #expect(look(Self.lane(), at: 100) == [])
+        #expect(look(Self.lane(), at: 160) == [Self.partition])
+    }
+}
