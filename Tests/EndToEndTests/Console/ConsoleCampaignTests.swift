@@ -126,7 +126,7 @@ struct ConsoleCampaignTests {
             #expect(finished.text.contains(#""delivered":90"#), "\(finished.text)")
             #expect(fixture.isEachCalledOnce(90))
             let jobs = try await console.get("/api/jobs") { $0.text.contains("All published") }
-            #expect(jobs.text.contains("90 delivered"), "\(jobs.text)")
+            #expect(jobs.text.contains("90 notifications delivered"), "\(jobs.text)")
             let list = try await console.get("/api/campaigns") { $0.text.contains(#""finished":true"#) }
             #expect(list.text.contains(#""name":"spring""#), "\(list.text)")
             #expect(try await console.post("/api/campaigns/spring/cancel").status == 409)
@@ -159,22 +159,25 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("Another audience under a campaign's name is refused in the preview, unless by word")
+    @Test("People are added to a campaign; an audience without some of its people is refused, unless by word")
     func anotherAudience() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await consoleWithSpring(fixture)
-            func preview(_ more: [String: Any]) async throws -> ConsoleProbe.Answer {
-                let other = try await upload("user\nann\nben\ncid\n", to: console)
+            func preview(_ users: String, _ more: [String: Any] = [:]) async throws -> ConsoleProbe.Answer {
+                let other = try await upload("user\n\(users)\n", to: console)
                 let begun = try await console.post(
                     "/api/drafts", ["upload": other, "name": "spring"].merging(more) { $1 })
                 let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
                 return try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
             }
-            let refused = try await preview([:])
+            let grown = try await preview("cid\nann\nben")
+            #expect(grown.json["state"] as? String == "done")
+            #expect(grown.text.contains("1 recipient is added to the 2 that it had"), "\(grown.text)")
+            let refused = try await preview("ann\ncid")
             #expect(refused.json["state"] as? String == "failed")
             #expect(refused.text.contains("the campaign had 2 recipients, 2 are published"), "\(refused.text)")
-            let shown = try await preview(["replaceAudience": true])
-            #expect(shown.text.contains("2 recipients of this audience are published, 1 remains"), "\(shown.text)")
+            let shown = try await preview("ann\ncid", ["replaceAudience": true])
+            #expect(shown.text.contains("1 recipient of this audience is published, 1 remains"), "\(shown.text)")
             #expect((shown.json["command"] as? [String])?.contains("--replace-audience") == true)
         }
     }

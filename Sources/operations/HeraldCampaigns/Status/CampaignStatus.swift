@@ -1,4 +1,4 @@
-internal import HeraldEvents
+package import HeraldEvents
 package import HeraldTime
 
 /// How a campaign stands, from what was read: pure.
@@ -92,8 +92,34 @@ package struct CampaignStatus: Sendable {
     /// How long ago the publisher was heard of; 0 for clocks that differ.
     package var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
 
-    /// Whether the publisher was heard of a short while ago.
-    package var isPublisherAlive: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
+    /// Whether the publisher was heard of a short while ago, and has not said that it ends.
+    package var isPublisherAlive: Bool {
+        campaign.progress?.end == nil && silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false
+    }
+
+    /// Since when it is in its state, as far as records say it.
+    package var since: WallTime? {
+        switch state {
+        case .running, .paused, .cancelled: campaign.control?.at
+        case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
+        // Its publisher has seen the last outcome, or nobody knows when that came.
+        case .finished:
+            campaign.progress.flatMap { $0.end == PublishEnd.complete.name ? WallTime(milliseconds: $0.at) : nil }
+        }
+    }
+
+    /// Who has brought it into its state, and why; `nil` when it came by itself.
+    package var order: CampaignControl? {
+        switch state {
+        case .running, .paused, .cancelled: campaign.control
+        case .expired, .finished: nil
+        }
+    }
+
+    /// What its publisher waits for before the next step of the ramp.
+    package var rampWait: RampWait? {
+        state == .running && isPublisherAlive ? campaign.progress?.rampWait : nil
+    }
 
     /// Outcomes a second at present.
     package var perSecond: Double? { meter?.perSecond(at: now) }
