@@ -72,6 +72,11 @@ struct CampaignPeopleTests {
             #expect((grown["replacedAudiences"] as? [Any])?.isEmpty == true && grown["state"] as? String == "finished")
             let page = try await fixture.campaign("status", "spring", "--once")
             #expect(page.output.contains("2 recipients added at "), "\(page.output)")
+            // A start that finds nobody left changes nothing, and needs no word.
+            let third = try fixture.startTool(more.filter { $0 != "--yes" })
+            #expect(try await third.waitForExit() == 0, "\(third.output)")
+            #expect(third.output.contains("the campaign is finished: nobody is left to notify"), "\(third.output)")
+            #expect(try await fixture.campaignStatus("spring")["since"] as? String == grown["since"] as? String)
         }
     }
 

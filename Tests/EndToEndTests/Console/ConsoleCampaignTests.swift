@@ -98,6 +98,32 @@ struct ConsoleCampaignTests {
         }
     }
 
+    @Test("An audience is read by the form's words, and one with too many invalid lines is not started")
+    func invalidLines() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let console = try await ConsoleProbe(fixture)
+            var form: [String: Any] = [
+                "upload": try await upload("Mail|Name\nann|Ann\na b|x\n", to: console), "name": "spring",
+                "message": "Hi {{Name}}", "pns": ["apns"], "userColumn": "Mail",
+            ]
+            for (share, isStarted) in [(nil, false), ("50%", true)] {
+                form["maxInvalid"] = share
+                let begun = try await console.post("/api/drafts", form)
+                let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
+                let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+                let found = try #require(preview.json["preview"] as? [String: Any], "\(preview.text)")
+                #expect(found["readAs"] as? String == #"CSV with pipes, users in the column "Mail""#)
+                #expect((found["refusal"] != nil) == !isStarted, "\(preview.text)")
+                let command = try #require(preview.json["command"] as? [String])
+                #expect(command.contains("--user-column") && command.contains("--max-invalid") == isStarted)
+                let hash = try #require(preview.json["hash"] as? String)
+                let answer = try await console.post("/api/drafts/\(draft)/start", ["hash": hash, "form": form])
+                #expect(answer.status == (isStarted ? 200 : 409), "\(answer.text)")
+                if !isStarted { #expect(answer.text.contains("1 of 2 lines is invalid"), "\(answer.text)") }
+            }
+        }
+    }
+
     @Test("A campaign is started, paused in a step of its ramp, resumed and finished, as a job of the console")
     func campaign() async throws {
         let plan = Self.plan {

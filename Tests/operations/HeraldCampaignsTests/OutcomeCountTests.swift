@@ -171,7 +171,7 @@ struct CampaignStatusTests {
     func since() {
         let all = ["delivered": 200]
         let end = Samples.start + 700
-        let told = status(Samples.campaign(progress: Samples.progress(at: end, end: "complete")), all)
+        let told = status(Samples.campaign(progress: Samples.progress(end: "complete", finishedAt: end)), all)
         #expect(told.since?.milliseconds == end && told.order == nil && told.json()["since"] != nil)
         let untold = status(Samples.campaign(progress: Samples.progress(at: end, end: "interrupted")), all)
         #expect(untold.state == .finished && untold.since == nil && untold.json()["by"] == nil)
@@ -191,6 +191,30 @@ struct CampaignStatusTests {
             + "start with --ramp none goes on without them"
         #expect(CampaignWords.sentence(wait) == words)
         #expect(status(Samples.campaign(progress: progress)).json()["rampWait"]?["sentence"] == .string(words))
+    }
+
+    @Test("A silence is told by what is known of it, and only a long one is told")
+    func silentOutcomes() {
+        func words(_ seconds: Int, _ change: (inout OutcomeSilence.Facts) -> Void = { _ in }) -> String? {
+            var facts = OutcomeSilence.Facts(since: .now - .seconds(seconds))
+            change(&facts)
+            return CampaignWords.sentence(facts, open: 6_010)
+        }
+        #expect(words(10) == nil)
+        #expect(words(60)?.hasSuffix("s: do workers run?") == true)
+        let retrying = words(60) {
+            $0.retries = RetryBacklog.Count()
+            $0.retries?.retrying = 6_000
+            $0.retries?.suspended = 500
+            $0.isAsked = true
+        }
+        #expect(
+            retrying?.hasSuffix("s: 6 000 of 6 010 open are retrying; 10 are suspended") == true, "\(retrying ?? "")")
+        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits.") }
+        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits.") == true)
+        #expect(
+            words(60) { $0.isAsked = true }?.hasSuffix("s: workers run; herald doctor says whether they deliver")
+                == true)
     }
 
     @Test(
@@ -216,6 +240,10 @@ struct CampaignStatusTests {
         #expect(status.isPublisherAlive && status.secondsLeft.map { ($0 * 5).rounded() } == 100)
         status.now = WallTime(milliseconds: Samples.start + 21_000)
         #expect(!status.isPublisherAlive && status.secondsLeft == nil)
+        status.now = WallTime(milliseconds: Samples.start + 10_000)
+        status.campaign.progress?.rampWait = RampWait(step: 1, recipients: 50, open: 1, reason: .undecided)
+        #expect(status.secondsLeft == nil)
+        status.campaign.progress?.rampWait = nil
         status.campaign.progress?.at += 1_000_000
         #expect(status.isPublisherAlive, "a clock that runs ahead")
         status.campaign = Samples.campaign(.paused, progress: status.campaign.progress)

@@ -38,7 +38,7 @@ struct ReportTests {
     func retention() throws {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         for number in 0..<5 { report.add(try Samples.result("delivered", user: "u\(number)")) }
-        let progress = Samples.progress(at: Samples.start + 60_000, end: "complete")
+        let progress = Samples.progress(end: "complete", finishedAt: Samples.start + 60_000)
         let status = CampaignStatus(
             campaign: Samples.campaign(progress: progress),
             count: OutcomeCount(snapshot: ["delivered": 190, "dead-lettered": 10]), now: Self.now)

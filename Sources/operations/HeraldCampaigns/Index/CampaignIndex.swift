@@ -132,7 +132,8 @@ extension CampaignProgress {
             }
             && [rampWait?.step, rampWait?.recipients, rampWait?.open, rampWait?.retrying].compactMap(\.self)
                 .allSatisfy(SoundNumber.isCount)
-            && SoundNumber.isMoment(at) && SoundNumber.areOffsets(resultOffsets)
+            && SoundNumber.isMoment(at) && SoundNumber.isMoment(finishedAt ?? 0)
+            && SoundNumber.areOffsets(resultOffsets)
     }
 
     /// ``resultOffsets`` by the partitions' numbers.

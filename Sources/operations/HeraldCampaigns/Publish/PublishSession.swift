@@ -28,6 +28,8 @@ final class PublishSession {
     package var admission: PublishAdmission
     private var judge: FailureJudge
     private var replacements: [AudienceReplacement] = []
+    /// When it was finished before; a start that publishes nothing changes nothing of that.
+    private var finishedAt: Int64?
     private var isAtEnd = false
     private var isComplete = false
     private var end: PublishEnd?
@@ -102,6 +104,7 @@ final class PublishSession {
     private func begin() throws -> Bool {
         let campaign = campaigns.index.campaign(order.text.name)
         let former = campaign?.progress
+        finishedAt = former?.finishedAt
         var control: CampaignControl?
         let now = SystemClock.wall()
         if campaign?.definition == nil {
@@ -266,7 +269,8 @@ final class PublishSession {
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events,
             repeats: job.counts.repeats, invalid: job.counts.invalid,
-            rampWait: isAtEnd || state != .running ? nil : rampWait, end: end?.name, isComplete: isComplete,
+            rampWait: isAtEnd || state != .running ? nil : rampWait, end: end?.name, finishedAt: finishedAt,
+            isComplete: isComplete,
             at: SystemClock.wall().milliseconds,
             by: "\(context.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
@@ -282,6 +286,7 @@ final class PublishSession {
     /// Writes how it ended, unless the name is somebody else's by now.
     private func finish(_ end: PublishEnd) throws {
         self.end = end
+        if end == .complete, finishedAt == nil { finishedAt = SystemClock.wall().milliseconds }
         var entry = audit("ended", at: SystemClock.wall())
         entry.end = end.name
         entry.counts = [
@@ -387,6 +392,7 @@ extension PublishSession: PublishPolicy {
             throw error
         }
         progress.publishedNow += events.count
+        if !events.isEmpty { finishedAt = nil }
         if isAtEnd { job.onNews(.allPublished) }
         return events.count
     }

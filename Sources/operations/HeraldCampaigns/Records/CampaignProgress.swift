@@ -19,6 +19,8 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var rampWait: RampWait?
     /// How its publisher ended, as ``PublishEnd/name`` says it; absent while one is at work.
     package var end: String?
+    /// When a publisher saw the last outcome, epoch milliseconds; absent before.
+    package var finishedAt: Int64?
     /// Whether every recipient's event was published.
     package var isComplete: Bool
     /// When this was written, epoch milliseconds.

@@ -102,9 +102,8 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .running, .paused, .cancelled: campaign.control?.at
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
-        // Its publisher has seen the last outcome, or nobody knows when that came.
-        case .finished:
-            campaign.progress.flatMap { $0.end == PublishEnd.complete.name ? WallTime(milliseconds: $0.at) : nil }
+        // A publisher has seen the last outcome, or nobody knows when that came.
+        case .finished: campaign.progress?.finishedAt.map(WallTime.init(milliseconds:))
         }
     }
 
@@ -127,8 +126,8 @@ package struct CampaignStatus: Sendable {
     /// How long it will take at the present pace; `nil` when nobody can say.
     package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
-        // What nobody publishes does not come.
-        guard unpublished == 0 || isPublisherAlive else { return nil }
+        // What nobody publishes does not come, and nobody knows when a step ends that waits for those who retry.
+        guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         return Double(total - min(total, count.known)) / perSecond
     }
 }
