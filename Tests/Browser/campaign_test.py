@@ -127,6 +127,54 @@ class CampaignTest(ConsoleTest):
         self.browser.wait(lambda: not self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog"), "it is still asked")
         self.assertEqual(self.browser.focused(), "Start it")
 
+    def upload(self, name, text, **fields):
+        """Uploads an audience and asks for its preview."""
+        file = self.fixture.directory / f"{name}.csv"
+        file.write_text(text)
+        self.browser.press("Campaigns")
+        self.browser.press("New campaign")
+        self.browser.fill("Name", name)
+        self.browser.the("input[type=file]", "Audience").send_keys(str(file))
+        self.browser.fill("Message", "Hi {{name}}")
+        self.browser.the("input", "apns").click()
+        for title, value in fields.items():
+            self.browser.fill(title.replace("_", " "), value)
+        self.browser.press("Upload and preview")
+
+    @gate
+    def test_spreadsheet(self):
+        """A spreadsheet's file is read as it is, too many invalid lines start nothing, and allowing them is an edit"""
+        self.upload("sheet", "sep=;\nE-Mail;name\nann@x.org;Ann\nb b;Bob\n")
+        self.browser.wait_for_text('its columns are "E-Mail", "name"')
+        self.upload("sheet", "sep=;\nE-Mail;name\nann@x.org;Ann\nb b;Bob\n", Column_with_the_users="E-Mail")
+        self.browser.wait_for_text("Nothing can be started: 1 of 2 lines is invalid (50.0%)")
+        self.assertIn('CSV with semicolons, users in the column "E-Mail"', self.browser.text())
+        self.assertEqual(self.browser.named("button", "Start it"), [])
+        self.assert_accessible()
+        self.browser.fill("Allow invalid lines up to", "50%")
+        self.browser.press("Upload and preview")
+        self.browser.press("Start it")
+        self.confirm()
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), ["ann@x.org"])
+
+    def test_people_are_added(self):
+        """People who are appended to the audience of a finished campaign are notified, and its page says so"""
+        self.upload("grown", "user,name\nann,Ann\n")
+        self.browser.press("Start it")
+        self.confirm()
+        self.browser.wait_for_text("finished")
+        # Every moment has its zone.
+        self.assertRegex(self.browser.text(), r"since \d\d:\d\d:\d\d UTC")
+        self.assertNotIn("is at work", self.browser.text())
+        self.upload("grown", "user,name\nann,Ann\nben,Ben\n")
+        self.browser.wait_for_text("1 recipient is added to the 1 that it had")
+        self.browser.press("Go on with it")
+        self.confirm()
+        self.browser.wait_for_text("1 recipient added at")
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), ["ann", "ben"])
+
     @gate
     def test_voided_preview(self):
         """Every edit voids the preview: what goes out is what was previewed last"""

@@ -344,7 +344,8 @@ struct CampaignPublishTests {
             // What was seen does not count again.
             let rest = try fixture.startTool(fixture.startWords("\(fixture.directory.path)/users.csv", more))
             #expect(try await rest.waitForExit() == 3, "\(rest.output)")
-            #expect(fixture.count("notifications.bulk") == 100 && rest.output.contains("99 delivered, 1 not"))
+            #expect(
+                fixture.count("notifications.bulk") == 100 && rest.output.contains("99 notifications delivered, 1 not"))
         }
     }
 
@@ -365,7 +366,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A campaign that is started again with something else is refused, and more people come in by word")
+    @Test("A campaign that is started again with something else is refused, and people who are appended come in")
     func differs() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -375,7 +376,7 @@ struct CampaignPublishTests {
             let other = try fixture.startTool(fixture.startWords(path, pns: "gcm"))
             #expect(try await other.waitForExit() == 1)
             #expect(other.output.contains("its push services are apns"), "\(other.output)")
-            let words = fixture.startWords(try fixture.audience(5, name: "more.csv"), ["--replace-audience"])
+            let words = fixture.startWords(try fixture.audience(5, name: "more.csv"))
             let more = try fixture.startTool(words)
             #expect(try await more.waitForExit() == 0 && fixture.isEachCalledOnce(5), "\(more.output)")
             #expect(more.output.contains("3 recipients of this audience are published, 2 remain"), "\(more.output)")

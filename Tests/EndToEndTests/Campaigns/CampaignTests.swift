@@ -128,7 +128,7 @@ struct CampaignTests {
                     .split(separator: " ").prefix(9).map(String.init)
                 #expect(
                     cells == [
-                        name, wanted.state, name == "replayed" ? "10" : "15", "\(wanted.delivered)", "\(wanted.failed)",
+                        name, wanted.state, name == "replayed" ? "20" : "30", "\(wanted.delivered)", "\(wanted.failed)",
                         "0", "0", "\(wanted.open)", "\(wanted.unpublished)",
                     ], "\(table.output)")
             }
@@ -225,6 +225,8 @@ struct CampaignTests {
                 #expect(try await run.waitForExit() == 1)
                 #expect(run.output.contains("there is no campaign sprin; did you mean spring?"), "\(run.output)")
             }
+            let label = try await fixture.campaign("status", "nightly-digest")
+            #expect(label.output.contains("Events that others published with this label"), "\(label.output)")
             let late = try await fixture.campaign("cancel", "spring")
             #expect(late.status == 1 && late.output.contains("is finished: all of its 3 outcomes"), "\(late.output)")
             let unwritable = try await fixture.campaign("report", "spring", "--csv", "/nowhere/at/all.csv")

@@ -98,6 +98,32 @@ struct ConsoleCampaignTests {
         }
     }
 
+    @Test("An audience is read by the form's words, and one with too many invalid lines is not started")
+    func invalidLines() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            let console = try await ConsoleProbe(fixture)
+            var form: [String: Any] = [
+                "upload": try await upload("Mail|Name\nann|Ann\na b|x\n", to: console), "name": "spring",
+                "message": "Hi {{Name}}", "pns": ["apns"], "userColumn": "Mail",
+            ]
+            for (share, isStarted) in [(nil, false), ("50%", true)] {
+                form["maxInvalid"] = share
+                let begun = try await console.post("/api/drafts", form)
+                let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
+                let preview = try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
+                let found = try #require(preview.json["preview"] as? [String: Any], "\(preview.text)")
+                #expect(found["readAs"] as? String == #"CSV with pipes, users in the column "Mail""#)
+                #expect((found["refusal"] != nil) == !isStarted, "\(preview.text)")
+                let command = try #require(preview.json["command"] as? [String])
+                #expect(command.contains("--user-column") && command.contains("--max-invalid") == isStarted)
+                let hash = try #require(preview.json["hash"] as? String)
+                let answer = try await console.post("/api/drafts/\(draft)/start", ["hash": hash, "form": form])
+                #expect(answer.status == (isStarted ? 200 : 409), "\(answer.text)")
+                if !isStarted { #expect(answer.text.contains("1 of 2 lines is invalid"), "\(answer.text)") }
+            }
+        }
+    }
+
     @Test("A campaign is started, paused in a step of its ramp, resumed and finished, as a job of the console")
     func campaign() async throws {
         let plan = Self.plan {
@@ -126,7 +152,7 @@ struct ConsoleCampaignTests {
             #expect(finished.text.contains(#""delivered":90"#), "\(finished.text)")
             #expect(fixture.isEachCalledOnce(90))
             let jobs = try await console.get("/api/jobs") { $0.text.contains("All published") }
-            #expect(jobs.text.contains("90 delivered"), "\(jobs.text)")
+            #expect(jobs.text.contains("90 notifications delivered"), "\(jobs.text)")
             let list = try await console.get("/api/campaigns") { $0.text.contains(#""finished":true"#) }
             #expect(list.text.contains(#""name":"spring""#), "\(list.text)")
             #expect(try await console.post("/api/campaigns/spring/cancel").status == 409)
@@ -159,22 +185,25 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("Another audience under a campaign's name is refused in the preview, unless by word")
+    @Test("People are added to a campaign; an audience without some of its people is refused, unless by word")
     func anotherAudience() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await consoleWithSpring(fixture)
-            func preview(_ more: [String: Any]) async throws -> ConsoleProbe.Answer {
-                let other = try await upload("user\nann\nben\ncid\n", to: console)
+            func preview(_ users: String, _ more: [String: Any] = [:]) async throws -> ConsoleProbe.Answer {
+                let other = try await upload("user\n\(users)\n", to: console)
                 let begun = try await console.post(
                     "/api/drafts", ["upload": other, "name": "spring"].merging(more) { $1 })
                 let draft = try #require(begun.json["draft"] as? String, "\(begun.text)")
                 return try await console.get("/api/drafts/\(draft)") { $0.json["state"] as? String != "reading" }
             }
-            let refused = try await preview([:])
+            let grown = try await preview("cid\nann\nben")
+            #expect(grown.json["state"] as? String == "done")
+            #expect(grown.text.contains("1 recipient is added to the 2 that it had"), "\(grown.text)")
+            let refused = try await preview("ann\ncid")
             #expect(refused.json["state"] as? String == "failed")
             #expect(refused.text.contains("the campaign had 2 recipients, 2 are published"), "\(refused.text)")
-            let shown = try await preview(["replaceAudience": true])
-            #expect(shown.text.contains("2 recipients of this audience are published, 1 remains"), "\(shown.text)")
+            let shown = try await preview("ann\ncid", ["replaceAudience": true])
+            #expect(shown.text.contains("1 recipient of this audience is published, 1 remains"), "\(shown.text)")
             #expect((shown.json["command"] as? [String])?.contains("--replace-audience") == true)
         }
     }

@@ -23,10 +23,15 @@ struct CampaignStartCommandTests {
         try await inDirectory { directory in
             let input = "user,first_name\nann,Ann\nbob,\u{1B}[31m\u{202E}Bob\nann,again\na b,=1+1\n"
             let run = try await HeraldProgram.run(
-                words(directory, ["--audience", "-", "--dry-run", "--rate", "30/m", "--ramp", "1,10"]), input: input)
+                words(
+                    directory,
+                    ["--audience", "-", "--dry-run", "--rate", "30/m", "--ramp", "1,10", "--max-invalid", "25%"]),
+                input: input)
             #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
             #expect(
-                run.output.hasPrefix("Campaign spring: 2 recipients, 1 repeat, 1 invalid line\n  line 5: user holds"))
+                run.output.hasPrefix(
+                    "Campaign spring: 2 recipients, 1 repeat, 1 invalid line\n"
+                        + "  read as CSV with commas, users in the column \"user\"\n  line 5: user holds"))
             #expect(run.output.contains("to notifications.bulk, for apns and gcm: 4 notifications"))
             #expect(run.output.contains("takes at least 2 s at 0.5/s") && run.output.contains("begins with 1, 10,"))
             #expect(run.output.contains("bob: Hi \\u{1B}[31m\\u{202E}Bob") && !run.output.contains("\u{1B}"))
@@ -39,6 +44,27 @@ struct CampaignStartCommandTests {
             let record = try #require(json.records.first)
             #expect(record["recipients"] as? Int == 1 && record["invalid"] as? Int == 0 && json.records.count == 1)
             #expect((record["samples"] as? [[String: String]])?.first == ["user": "ann", "message": "Hi Ann"])
+        }
+    }
+
+    @Test("A file from a spreadsheet is read as it is, and too many invalid lines stop it with the reason")
+    func spreadsheet() async throws {
+        try await inDirectory { directory in
+            let file = directory.appending(path: "users.csv")
+            try "\u{FEFF}sep=;\r\nE-Mail;first_name\r\nann@x.org;Ann\r\nb b;Bob\r\n"
+                .write(to: file, atomically: true, encoding: .utf8)
+            let base = ["--audience", file.path, "--dry-run"]
+            let unnamed = try await HeraldProgram.run(words(directory, base))
+            #expect(unnamed.status == 1 && unnamed.error.contains("its columns are \"E-Mail\", \"first_name\""))
+            let stopped = try await HeraldProgram.run(words(directory, base + ["--user-column", "E-Mail"]))
+            #expect(
+                stopped.status == 1 && stopped.error.contains("1 of 2 lines is invalid (50.0%)"), "\(stopped.error)")
+            #expect(stopped.output.contains("read as CSV with semicolons, users in the column \"E-Mail\""))
+            let allowed = try await HeraldProgram.run(
+                words(directory, base + ["--user-column", "E-Mail", "--max-invalid", "50%"]))
+            #expect(allowed.status == 0 && allowed.output.contains("ann@x.org: Hi Ann"), "\(allowed.error)")
+            let wrong = try await HeraldProgram.run(words(directory, base + ["--delimiter", "x"]))
+            #expect(wrong.status == 2 && wrong.error.contains("semicolon"), "\(wrong.error)")
         }
     }
 

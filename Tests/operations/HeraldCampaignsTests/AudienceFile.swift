@@ -22,8 +22,8 @@ struct AudienceFile {
         try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
-    func open(format: AudienceFormat? = nil) throws -> Audience {
-        try Audience(path: path, format: format, copyingInto: FileManager.default.temporaryDirectory.path)
+    func open(_ form: AudienceForm = AudienceForm()) throws -> Audience {
+        try Audience(path: path, form, copyingInto: FileManager.default.temporaryDirectory.path)
     }
 
     static func text(_ message: String, maximumEventBytes: Int = 65_536) throws -> CampaignText {
@@ -33,8 +33,8 @@ struct AudienceFile {
     }
 
     /// Every line with what became of it: `user=message`, or `!` and the reason.
-    func lines(_ message: String, format: AudienceFormat? = nil) throws -> [String] {
-        let reader = try RecipientReader(try open(format: format), try Self.text(message), expiresAt: nil)
+    func lines(_ message: String, _ form: AudienceForm = AudienceForm()) throws -> [String] {
+        let reader = try RecipientReader(try open(form), try Self.text(message), expiresAt: nil)
         var lines: [String] = []
         while true {
             switch try reader.next() {
@@ -48,11 +48,13 @@ struct AudienceFile {
         }
     }
 
-    func preview(_ message: String) throws -> AudiencePreview {
+    func preview(
+        _ message: String, _ form: AudienceForm = AudienceForm(), after former: CampaignProgress? = nil
+    ) throws -> AudiencePreview {
         var recipients = RecipientSet()
         let preview = try AudiencePreview(
-            try open(), try Self.text(message), expiresAt: nil, marking: &recipients,
-            into: InvalidLines(path: invalidPath),
+            try open(form), try Self.text(message), expiresAt: nil, marking: &recipients,
+            into: InvalidLines(path: invalidPath), after: former,
             onProgress: { _ in true })
         guard let preview else { throw ToolFailure("it was ended") }
         return preview

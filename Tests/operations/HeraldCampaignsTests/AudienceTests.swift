@@ -80,7 +80,10 @@ struct CSVAudienceTests {
     func notUTF8() throws {
         let file = try AudienceFile(Array("user,name\nann,".utf8) + [0xC3, 0x28, 0x0A] + Array("bob,B\n".utf8))
         defer { file.remove() }
-        #expect(try file.lines("{{name}}") == ["2!the message is not UTF-8", "3:bob=B"])
+        #expect(
+            try file.lines("{{name}}") == [
+                "2!the message is not UTF-8: the byte 0xC3, which is Ã in Latin-1", "3:bob=B",
+            ])
     }
 
     @Test("A message of 4096 bytes is sent, one of 4097 is not")
@@ -93,9 +96,10 @@ struct CSVAudienceTests {
     @Test(
         "A header that does not do is an error before anything else",
         arguments: [
-            ("", "is empty"), ("name\nAnn\n", "no column user; its columns are \"name\""),
+            ("", "is empty"),
+            ("name\nAnn\n", "--user-column does not say which one holds the users; its columns are \"name\""),
             ("user,first_name\n", "did you mean \"first_name\"?"), ("user,name,name\n", "\"name\" twice"),
-            ("user;name\nann;Ann\n", "no commas between its columns"), ("\"user\n", "first line has a quote"),
+            ("\"user\n", "first line has a quote"),
         ])
     func header(text: String, expected: String) throws {
         let file = try AudienceFile(text)
@@ -170,7 +174,7 @@ struct CSVAudienceTests {
                 let file = try AudienceFile(Array("user\n".utf8) + bytes)
                 defer { file.remove() }
                 let newlines = bytes.count { $0 == 0x0A }
-                #expect(try file.lines("x", format: format).count <= newlines + 2)
+                #expect(try file.lines("x", AudienceForm(format: format)).count <= newlines + 2)
             }
         }
     }
@@ -235,7 +239,7 @@ struct JSONAudienceTests {
         let file = try AudienceFile("\u{FEFF}{\"user\":\"ann\"}", name: name)
         defer { file.remove() }
         #expect(try file.open().format == expected)
-        #expect(try file.open(format: .csv).format == .csv)
+        #expect(try file.open(AudienceForm(format: .csv)).format == .csv)
     }
 }
 

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -22,7 +23,6 @@ struct OutcomeCountTests {
         #expect(count.delivered == 1 && count.failed == 3 && count.expired == 1 && count.cancelled == 1)
         #expect(count.known == 6, "a duplicate is no outcome of its own")
         #expect(count.duplicates == 1)
-        #expect(count.failureShare == 0.75)
     }
 
     @Test("A delivered replay makes up for a failure in the counts, and not in what decides about the campaign")
@@ -36,7 +36,7 @@ struct OutcomeCountTests {
         results.append(try Samples.result("delivered", replays: 2))
         var counted = count(results)
         #expect(counted.delivered == 2 && counted.failed == 1 && counted.recovered == 1 && counted.known == 4)
-        #expect(counted.failureShare.map { ($0 * 3).rounded() } == 2)
+        #expect(counted.first[.deadLettered] == 2 && counted.first[.delivered] == 1)
         for _ in 0..<9 { results.append(try Samples.result("delivered", replays: 1)) }
         counted = count(results)
         #expect(counted.delivered == 4 && counted.failed == 0 && counted.expired == 0 && counted.known == 4)
@@ -50,7 +50,6 @@ struct OutcomeCountTests {
         ])
         #expect(OutcomeCount(snapshot: count.snapshot) == count)
         #expect(OutcomeCount(snapshot: ["delivered": 3, "later": 4, "expired": -5]).known == 3)
-        #expect(OutcomeCount(snapshot: [:]).failureShare == nil)
     }
 
     @Test("The meter is that of the last half minute, replays and odd clocks aside")
@@ -160,6 +159,74 @@ struct CampaignStatusTests {
         #expect(status(expired, ["delivered": 100], after: 60).open == 100)
     }
 
+    @Test("A publisher that has said how it ended is not at work, however short ago that was")
+    func ended() {
+        for end in [nil, "interrupted", "paused"] {
+            let progress = Samples.progress(published: 50, isComplete: false, end: end)
+            #expect(status(Samples.campaign(progress: progress)).isPublisherAlive == (end == nil))
+        }
+    }
+
+    @Test("Since when it is in its state is not since when it was started")
+    func since() {
+        let all = ["delivered": 200]
+        let end = Samples.start + 700
+        let told = status(Samples.campaign(progress: Samples.progress(end: "complete", finishedAt: end)), all)
+        #expect(told.since?.milliseconds == end && told.order == nil && told.json()["since"] != nil)
+        let untold = status(Samples.campaign(progress: Samples.progress(at: end, end: "interrupted")), all)
+        #expect(untold.state == .finished && untold.since == nil && untold.json()["by"] == nil)
+        let paused = status(Samples.campaign(.paused, progress: Samples.progress(isComplete: false)))
+        #expect(paused.since?.milliseconds == Samples.start && paused.order?.by == "ann@web1")
+    }
+
+    @Test("What a step of the ramp waits for is said while its publisher lives")
+    func rampWait() {
+        let wait = RampWait(step: 2, recipients: 10, open: 1, retrying: 1, reason: .undecided)
+        let progress = Samples.progress(published: 11, isComplete: false, rampWait: wait)
+        #expect(status(Samples.campaign(progress: progress)).rampWait == wait)
+        #expect(status(Samples.campaign(progress: progress), after: 60).rampWait == nil)
+        #expect(status(Samples.campaign(.paused, progress: progress)).rampWait == nil)
+        let words =
+            "step 2 of the ramp (10 recipients) waits for 1 outcome (1 retrying): if they fail, the campaign pauses; a "
+            + "start with --ramp none goes on without them"
+        #expect(CampaignWords.sentence(wait) == words)
+        #expect(status(Samples.campaign(progress: progress)).json()["rampWait"]?["sentence"] == .string(words))
+    }
+
+    @Test("A silence is told by what is known of it, and only a long one is told")
+    func silentOutcomes() {
+        func words(_ seconds: Int, _ change: (inout OutcomeSilence.Facts) -> Void = { _ in }) -> String? {
+            var facts = OutcomeSilence.Facts(since: .now - .seconds(seconds))
+            change(&facts)
+            return CampaignWords.sentence(facts, open: 6_010)
+        }
+        #expect(words(10) == nil)
+        #expect(words(60)?.hasSuffix("s: do workers run?") == true)
+        let retrying = words(60) {
+            $0.retries = RetryBacklog.Count()
+            $0.retries?.retrying = 6_000
+            $0.retries?.suspended = 500
+            $0.isAsked = true
+        }
+        #expect(
+            retrying?.hasSuffix("s: 6 000 of 6 010 open are retrying; 10 are suspended") == true, "\(retrying ?? "")")
+        let absent = words(60) { ($0.isAsked, $0.trouble) = (true, "No worker runs in the group herald: it waits.") }
+        #expect(absent?.hasSuffix("s: no worker runs in the group herald: it waits.") == true)
+        #expect(
+            words(60) { $0.isAsked = true }?.hasSuffix("s: workers run; herald doctor says whether they deliver")
+                == true)
+    }
+
+    @Test(
+        "A share is the same wherever it is shown: never all or none of it when that is not so",
+        arguments: [
+            (0, 10, "0.0%"), (1, 3, "33.3%"), (2, 3, "66.7%"), (999_999, 1_000_000, "99.9%"), (10, 10, "100.0%"),
+            (1, 1_000_000, "0.1%"), (0, 0, "-"),
+        ])
+    func shares(part: Int, whole: Int, text: String) {
+        #expect(CampaignWords.share(part, of: whole) == text)
+    }
+
     @Test("A publisher that was not heard of for a while is not there, and nobody says how long the rest takes")
     func silence() throws {
         let campaign = Samples.campaign(progress: Samples.progress(published: 50, isComplete: false))
@@ -173,6 +240,10 @@ struct CampaignStatusTests {
         #expect(status.isPublisherAlive && status.secondsLeft.map { ($0 * 5).rounded() } == 100)
         status.now = WallTime(milliseconds: Samples.start + 21_000)
         #expect(!status.isPublisherAlive && status.secondsLeft == nil)
+        status.now = WallTime(milliseconds: Samples.start + 10_000)
+        status.campaign.progress?.rampWait = RampWait(step: 1, recipients: 50, open: 1, reason: .undecided)
+        #expect(status.secondsLeft == nil)
+        status.campaign.progress?.rampWait = nil
         status.campaign.progress?.at += 1_000_000
         #expect(status.isPublisherAlive, "a clock that runs ahead")
         status.campaign = Samples.campaign(.paused, progress: status.campaign.progress)

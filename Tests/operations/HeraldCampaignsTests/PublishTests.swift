@@ -20,17 +20,32 @@ struct FailureJudgeTests {
         ])
     func verdict(delivered: Int, failed: Int, isStepEnd: Bool, isPaused: Bool) {
         let judge = FailureJudge(limit: 0.05, from: OutcomeCount())
-        let verdict = judge.verdict(on: count(delivered, failed, expired: 500), isStepEnd: isStepEnd)
+        let verdict = judge.verdict(
+            on: count(delivered, failed, expired: 500), openAtStepEnd: isStepEnd ? 0 : nil)
         #expect((verdict != nil) == isPaused, "\(verdict ?? "")")
         if isPaused { #expect(verdict == "\(failed) of \(delivered + failed) outcomes failed, more than 5%") }
+    }
+
+    @Test(
+        "A step fails when what is open cannot save it, and can fail while what is open can fail it",
+        arguments: [
+            (97, 0, 3, false, false), (94, 0, 6, false, true), (90, 5, 5, false, true), (0, 6, 94, true, true),
+            (95, 5, 0, false, false), (0, 0, 1, false, true),
+        ])
+    func step(delivered: Int, failed: Int, open: Int, hasFailed: Bool, canFail: Bool) {
+        let judge = FailureJudge(limit: 0.05, from: OutcomeCount())
+        let count = count(delivered, failed)
+        #expect((judge.verdict(on: count, openAtStepEnd: open) != nil) == hasFailed)
+        #expect(judge.canFail(count, open: open) == canFail)
+        #expect(FailureJudge(limit: nil, from: OutcomeCount()).canFail(count, open: open) == nil)
     }
 
     @Test("What was known at the start or the last resume does not count, and without a limit nothing does")
     func since() {
         let judge = FailureJudge(limit: 0.125, from: count(100, 400))
-        #expect(judge.verdict(on: count(280, 420), isStepEnd: false) == nil)
-        #expect(judge.verdict(on: count(280, 430), isStepEnd: false)?.hasSuffix("more than 12.5%") == true)
-        #expect(FailureJudge(limit: nil, from: count(0, 0)).verdict(on: count(0, 900), isStepEnd: true) == nil)
+        #expect(judge.verdict(on: count(280, 420), openAtStepEnd: nil) == nil)
+        #expect(judge.verdict(on: count(280, 430), openAtStepEnd: nil)?.hasSuffix("more than 12.5%") == true)
+        #expect(FailureJudge(limit: nil, from: count(0, 0)).verdict(on: count(0, 900), openAtStepEnd: 0) == nil)
     }
 }
 

@@ -17,10 +17,12 @@ enum Samples {
 
     static func progress(
         recipients: Int = 100, published: Int = 100, isComplete: Bool = true, at: Int64 = start,
-        outcomes: [String: Int] = [:]
+        outcomes: [String: Int] = [:], audience: String? = nil, rampWait: RampWait? = nil, end: String? = nil,
+        finishedAt: Int64? = nil
     ) -> CampaignProgress {
         CampaignProgress(
-            recipients: recipients, published: published, repeats: 0, invalid: 0, isComplete: isComplete, at: at,
+            recipients: recipients, audience: audience, published: published, repeats: 0, invalid: 0,
+            rampWait: rampWait, end: end, finishedAt: finishedAt, isComplete: isComplete, at: at,
             by: "ann@web1 pid 7", outcomes: outcomes, resultOffsets: ["0": 9])
     }
 

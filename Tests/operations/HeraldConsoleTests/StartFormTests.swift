@@ -73,7 +73,7 @@ struct StartFormTests {
         arguments: [
             ("name", "a b"), ("message", ""), ("message", "{{#a}}"), ("message", String(repeating: "x", count: 70_000)),
             ("pns", ""), ("pns", "pigeon"), ("topic", "others"), ("rate", "fast"), ("ramp", "1,all"),
-            ("pause-if-failures", "0%"), ("expires-in", "0"),
+            ("pause-if-failures", "0%"), ("expires-in", "0"), ("max-invalid", "1"),
         ])
     func mistakes(name: String, value: String) {
         let error = #expect(throws: InvalidArgument.self) {
@@ -85,6 +85,7 @@ struct StartFormTests {
                 case "topic": form.topic = value
                 case "rate": form.rate = value
                 case "ramp": form.ramp = value
+                case "max-invalid": form.maxInvalid = value
                 case "pause-if-failures": form.pauseIfFailures = value
                 default: form.expiresIn = value
                 }
@@ -115,7 +116,7 @@ struct StartFormTests {
             maskedCommand: form.command(order, file: "users.csv", isMessageMasked: true),
             isMessageKnown: message != nil)
         let tasks = try AskedTasks<CampaignDraft>(name: "test", most: 1, busy: "")
-        try tasks.begin("a") { try CampaignDraft.preview(draft, audience, definition: nil, $0) }
+        try tasks.begin("a") { try CampaignDraft.preview(draft, audience, of: nil, $0) }
         #expect(try await eventually { tasks.ask("a")?.isEnded == true })
         return try #require(tasks.ask("a"))
     }
@@ -127,7 +128,10 @@ struct StartFormTests {
         let object = draft.json
         #expect(object["state"] == "done" && object["typed"] == 150)
         #expect(object["preview"]?["recipients"] == 150 && object["preview"]?["repeats"] == 1)
-        #expect(object["preview"]?["invalid"] == 2)
+        #expect(object["preview"]?["invalid"] == 2 && object["preview"]?["toNotify"] == 150)
+        guard case .string(let refusal)? = object["preview"]?["refusal"] else { throw Refused("no refusal", status: 0) }
+        #expect(refusal.hasPrefix("2 of 153 lines are invalid (1.3%)"))
+        #expect(object["preview"]?["readAs"] == #"CSV with commas, users in the column "user""#)
         guard case .array(let samples)? = object["preview"]?["samples"] else { throw Refused("no samples", status: 0) }
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
         let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)

@@ -7,11 +7,13 @@ import HeraldTools
 extension Settings {
     /// The cluster as commands on campaigns see it.
     func campaignContext(environment: [String: String]) -> CampaignContext {
-        CampaignContext(
+        var context = CampaignContext(
             topics: topicNames, readerProperties: KafkaClientSettings.outcomeReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             controlProperties: KafkaClientSettings.publisher(self),
             operatorName: Operator.name(environment: environment))
+        context.workerTrouble = { workerTrouble() }
+        return context
     }
 
     /// The partitions of the topics, from the cluster.

@@ -6,7 +6,7 @@ package enum AudienceFormat: String, CaseIterable, Sendable {
 
     init?(path: String) {
         let name = path.lowercased()
-        if name.hasSuffix(".csv") {
+        if [".csv", ".tsv"].contains(where: { name.hasSuffix($0) }) {
             self = .csv
         } else if [".jsonl", ".ndjson"].contains(where: { name.hasSuffix($0) }) {
             self = .jsonl

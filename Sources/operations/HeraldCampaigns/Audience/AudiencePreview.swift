@@ -30,6 +30,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var recipients = 0
     /// By what the set of recipients is told from another.
     package private(set) var mark = ""
+    /// How the audience was read.
+    package private(set) var reading: AudienceReading
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
@@ -40,20 +42,34 @@ package struct AudiencePreview: Sendable {
     private var emptyByNumber: [Int: EmptyField] = [:]
     /// The most bytes that a message has.
     package private(set) var longestMessage = 0
+    /// Recipients who differ from another one in upper and lower case alone.
+    package private(set) var caseTwins = CaseTwins()
+    /// The mark of the audience that the campaign has, when that begins this one: who appends people to a file adds them.
+    package private(set) var beginsWith: String?
+
+    /// Lines that are no recipients, as a share of all.
+    package var invalidShare: Double {
+        let lines = recipients + repeats + invalid
+        return lines > 0 ? Double(invalid) / Double(lines) : 0
+    }
 
     /// Goes through the audience.
     ///
     /// - Parameters:
     ///   - set: an empty one, in which each recipient is marked as seen.
     ///   - invalidFile: takes the lines that are no recipients.
+    ///   - former: how far the campaign was published before; `nil` for a new one.
     ///   - mostRecipients: an audience with more is refused.
     ///   - onProgress: how many bytes were passed; `false` ends it.
     /// - Returns: nothing when it was ended.
     package init?(
         _ audience: Audience, _ campaign: CampaignText, expiresAt: Int64?, marking set: inout RecipientSet,
-        into invalidFile: InvalidLines, mostRecipients: Int = .max, onProgress: (Int) -> Bool
+        into invalidFile: InvalidLines, after former: CampaignProgress? = nil, mostRecipients: Int = .max,
+        onProgress: (Int) -> Bool
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
+        reading = reader.reading
+        let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
         var mark = AudienceMark()
         items: while true {
@@ -78,6 +94,8 @@ package struct AudiencePreview: Sendable {
                             + "several campaigns")
                 }
                 mark.add(reader.id)
+                caseTwins.note(reader.user, reader.id, line: reader.line, ids, among: set)
+                if set.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
                 noteEmptyFields(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 if samples.count < Self.shownSamples {
@@ -90,12 +108,14 @@ package struct AudiencePreview: Sendable {
         }
         recipients = set.count
         self.mark = mark.text
+        caseTwins.forget()
         try invalidFile.finish()
+        if let refusal = reader.evidence.refusal { throw refusal }
         guard audience.isUnchanged else { throw Self.changed }
         if let name = reader.unseenNames.first, lines > 1 {
             throw ToolFailure(
-                name == "user"
-                    ? "no line of the audience has a user"
+                name == reading.userColumn
+                    ? "no line of the audience has a \(name)"
                     : "the message uses {{\(name)}}, which no line of the audience has")
         }
     }

@@ -16,7 +16,10 @@ struct AudienceReader {
     /// The most bytes that one record has.
     static let recordLimit = 65_536
 
-    private let format: AudienceFormat
+    private let form: AudienceForm
+    /// How the audience is read, as far as that was said or recognised.
+    private(set) var reading: AudienceReading
+    private var format: AudienceFormat { reading.format }
     private let names: [String]
     private var window: ByteWindow
     private var csv = CSVScanner()
@@ -35,10 +38,11 @@ struct AudienceReader {
 
     /// A reader at the beginning; what is wrong with the header is thrown.
     ///
-    /// - Parameter names: the fields that are asked for, the first of them `user`.
-    init(_ audience: Audience, names: [String]) throws {
-        format = audience.format
-        self.names = names
+    /// - Parameter fields: those that are asked for behind the user, which is the first.
+    init(_ audience: Audience, fields: [String]) throws {
+        form = audience.form
+        reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
+        names = [reading.userColumn] + fields
         window = ByteWindow(audience.file)
         json = JSONFields(names: names)
         isFieldSeen = Array(repeating: false, count: names.count)
@@ -46,6 +50,9 @@ struct AudienceReader {
         window.start = audience.prefixCount
         if format == .csv { try readHeader() }
     }
+
+    /// The column that holds the users, unless another is named.
+    static let userName = "user"
 
     /// How many bytes were passed.
     var passedCount: Int { window.passedCount }
@@ -115,37 +122,48 @@ struct AudienceReader {
     }
 
     private mutating func readHeader() throws {
+        let separator = readSeparatorLine()
+        let delimiter = form.delimiter ?? separator ?? recognisedDelimiter
+        csv.delimiter = delimiter.byte
+        reading.delimiter = delimiter
         switch try scan() {
         case .end: throw ToolFailure("the audience is empty; its first line has to name the columns, one of them user")
         case .wrong(let problem): throw ToolFailure("the audience's first line \(problem)")
         case .good: break
         }
         columnCount = csv.fields.count
-        let header = csv.fields.map { field in
-            var text: [UInt8] = []
-            CSVScanner.append(field, of: window.bytes.span.bytes, to: &text)
-            return String(decoding: text, as: UTF8.self)
-        }
-        for (index, name) in header.enumerated() where header[..<index].contains(name) {
-            throw ToolFailure("the audience has the column \(SafeText.quoted(name)) twice")
-        }
-        for name in names {
-            guard let index = header.firstIndex(of: name) else { throw Self.missing(name, header) }
-            columns.append(index)
-        }
+        let header = AudienceHeader(csv.fields, of: window.bytes.span.bytes)
+        let user = try header.userColumn(named: form.userColumn)
+        reading.userColumn = header.names[user]
+        columns = try [user] + names.dropFirst().map { try header.column($0) }
     }
 
-    private static func missing(_ name: String, _ header: [String]) -> ToolFailure {
-        let shown = header.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", ")
-        let nearest = Suggestion.nearest(to: name, in: header).map { "; did you mean \(SafeText.quoted($0))? Its" }
-        if header.count == 1, header[0].contains(where: { ";\t|".contains($0) }) {
-            return ToolFailure("the audience has no commas between its columns: \(shown)")
+    /// Passes over a first line `sep=;`, which some spreadsheets write; the delimiter that it names.
+    private mutating func readSeparatorLine() -> AudienceDelimiter? {
+        let line = window.bytes[window.start..<window.lineEnd]
+        let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        guard text.count == 5, text.dropLast().elementsEqual("sep=".utf8), let byte = text.last,
+            let delimiter = AudienceDelimiter(byte)
+        else { return nil }
+        window.start = min(window.lineEnd + 1, window.count)
+        nextLine += 1
+        return delimiter
+    }
+
+    /// The first delimiter with which the header has the users' column, or the one with which it has most columns.
+    private var recognisedDelimiter: AudienceDelimiter {
+        let bytes = window.bytes
+        let headers = AudienceDelimiter.allCases.compactMap { delimiter -> (AudienceDelimiter, AudienceHeader)? in
+            var scanner = CSVScanner()
+            scanner.delimiter = delimiter.byte
+            let text = bytes.span.bytes.extracting(0..<window.count)
+            guard case .record = scanner.scan(text, from: window.start, isEnd: window.isAtEnd) else { return nil }
+            return (delimiter, AudienceHeader(scanner.fields, of: text))
         }
-        return ToolFailure(
-            name == "user"
-                ? "the audience has no column user; its columns are \(shown)"
-                : "the message uses {{\(name)}}, which is no column of the audience\(nearest ?? "; its") columns are \(shown)"
-        )
+        let named = headers.first { (try? $0.1.userColumn(named: form.userColumn)) != nil }
+        // Of those with equally many the first.
+        let widest = headers.reversed().max { $0.1.names.count < $1.1.names.count }
+        return (named ?? widest)?.0 ?? .comma
     }
 
     private static func words(_ problem: CSVScanner.Problem) -> String {

@@ -2,8 +2,8 @@ internal import HeraldBytes
 
 /// Finds one record's fields in bytes of CSV (RFC 4180), copying nothing.
 ///
-/// Lines end with LF or CRLF. A field in quotes may hold commas, line ends and doubled quotes; a quote anywhere else is an
-/// error, and so is anything but a comma or a line's end behind a closing quote.
+/// Lines end with LF or CRLF. A field in quotes may hold delimiters, line ends and doubled quotes; a quote anywhere else is an
+/// error, and so is anything but a delimiter or a line's end behind a closing quote.
 struct CSVScanner {
     /// Where a field lies, without its quotes.
     struct Field: Equatable {
@@ -28,6 +28,8 @@ struct CSVScanner {
         case unclosedQuote
     }
 
+    /// What stands between two fields.
+    var delimiter = UInt8(ascii: ",")
     /// The fields of the record that was found last.
     private(set) var fields: [Field] = []
 
@@ -46,7 +48,7 @@ struct CSVScanner {
                 fields.append(field)
             } else {
                 let first = offset
-                offset = Self.plainEnd(bytes, from: offset)
+                offset = Self.plainEnd(bytes, from: offset, delimiter)
                 if offset < bytes.byteCount, bytes[byteAt: offset] == UInt8(ascii: "\"") {
                     return Self.broken(.quoteInside, bytes, from: start, isEnd)
                 }
@@ -56,7 +58,7 @@ struct CSVScanner {
                 return isEnd ? .record(end: offset, lines: lines + 1) : .unfinished
             }
             switch bytes[byteAt: offset] {
-            case UInt8(ascii: ","): offset += 1
+            case delimiter: offset += 1
             case UInt8(ascii: "\n"): return .record(end: offset + 1, lines: lines + 1)
             case UInt8(ascii: "\r") where offset + 1 < bytes.byteCount && bytes[byteAt: offset + 1] == 0x0A:
                 return .record(end: offset + 2, lines: lines + 1)
@@ -75,12 +77,12 @@ struct CSVScanner {
         return .broken(problem, end: min(offset + 1, bytes.byteCount))
     }
 
-    /// The end of a field without quotes: at a comma, a line's end, a quote, or the end of the bytes.
-    private static func plainEnd(_ bytes: RawSpan, from start: Int) -> Int {
+    /// The end of a field without quotes: at a delimiter, a line's end, a quote, or the end of the bytes.
+    private static func plainEnd(_ bytes: RawSpan, from start: Int, _ delimiter: UInt8) -> Int {
         var offset = start
         while offset < bytes.byteCount {
             switch bytes[byteAt: offset] {
-            case UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\""): return offset
+            case delimiter, UInt8(ascii: "\n"), UInt8(ascii: "\""): return offset
             case UInt8(ascii: "\r"):
                 // Alone it is a part of the field.
                 if offset + 1 == bytes.byteCount || bytes[byteAt: offset + 1] == UInt8(ascii: "\n") { return offset }

@@ -24,6 +24,8 @@ package final class RecipientReader {
     package private(set) var id = RecipientID(high: 0, low: 0)
     package private(set) var user: [UInt8] = []
     package private(set) var message: [UInt8] = []
+    /// What the fields so far tell of the audience's encoding.
+    private(set) var evidence = EncodingEvidence()
     /// The message's fields that the recipient has nothing for, by their numbers in the template's names.
     private(set) var emptyFields: [Int] = []
     private(set) var event: [UInt8] = []
@@ -34,8 +36,11 @@ package final class RecipientReader {
         ids = RecipientIDs(campaign: campaign.name)
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
-        reader = try AudienceReader(audience, names: ["user"] + template.names)
+        reader = try AudienceReader(audience, fields: template.names)
     }
+
+    /// How the audience is read.
+    package var reading: AudienceReading { reader.reading }
 
     /// The line of the present item, from 1.
     package var line: Int { reader.line }
@@ -61,12 +66,15 @@ package final class RecipientReader {
         if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
         emptyFields.removeAll(keepingCapacity: true)
+        var isBeyondASCII = evidence.hasUTF8
         template.render(into: &message) { field, message in
             let before = message.count
             reader.append(field + 1, to: &message)
             if message.count == before { emptyFields.append(field) }
+            if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
         }
-        if let problem = Self.problem(inMessage: message) { return .invalid(problem) }
+        if let problem = problem(inMessage: message) { return .invalid(problem) }
+        if isBeyondASCII, !evidence.hasUTF8 { evidence.noteUTF8() }
         id = ids.id(of: user.span.bytes)
         event.removeAll(keepingCapacity: true)
         form.append(id, user: user.span.bytes, message: message.span.bytes, to: &event)
@@ -76,7 +84,7 @@ package final class RecipientReader {
         return .recipient
     }
 
-    private static func problem(inMessage message: [UInt8]) -> String? {
+    private func problem(inMessage message: [UInt8]) -> String? {
         guard !message.isEmpty else { return "the message is empty" }
         guard message.count <= RecordDecoder.maximumMessageBytes else {
             return "the message has \(message.count) bytes of UTF-8; "
@@ -96,7 +104,7 @@ package final class RecipientReader {
             }
             guard bytes[byteAt: offset] != 0 else { return "the message holds a NUL character" }
             guard let count = UTF8Text.characterByteCount(at: offset, in: bytes) else {
-                return "the message is not UTF-8"
+                return evidence.note(bytes[byteAt: offset], line: line)
             }
             offset += count
         }

@@ -15,6 +15,10 @@ package struct RecipientSet: Sendable {
         package static let seen = Marks(rawValue: 1)
         /// His event is in the request topic.
         package static let published = Marks(rawValue: 2)
+        /// A push service has taken a notification for him.
+        static let reached = Marks(rawValue: 4)
+        /// It was said why he was not reached.
+        static let told = Marks(rawValue: 8)
         /// The place in a table is taken.
         fileprivate static let taken = Marks(rawValue: 128)
     }
@@ -35,6 +39,9 @@ package struct RecipientSet: Sendable {
         if former.isEmpty { count += 1 }
         return former.subtracting(.taken)
     }
+
+    /// The marks of a recipient; none when he is not in the set.
+    func marks(of id: RecipientID) -> Marks { tables[Self.table(id)].marks(of: Self.key(id)) }
 
     mutating func removeFromAll(_ marks: Marks) {
         for index in tables.indices { tables[index].removeFromAll(marks) }
@@ -59,6 +66,10 @@ package struct RecipientSet: Sendable {
             }
             marks[place] = former.union(added).union(.taken).rawValue
             return former
+        }
+
+        func marks(of key: UInt64) -> Marks {
+            keys.isEmpty ? [] : Marks(rawValue: marks[place(of: key)]).subtracting(.taken)
         }
 
         mutating func removeFromAll(_ removed: Marks) {

@@ -20,7 +20,7 @@ package struct ControlPlan: Sendable {
     {
         switch order.decision(for: campaign, isFinished: status.isFinished, at: moment, by: name, reason: reason) {
         case .write(let control): return control
-        case .unchanged: return nil
+        case .unchanged, .nothingLeft: return nil
         case .isCancelled(let control):
             throw ToolFailure(
                 "campaign \(campaign.name) was cancelled \(CampaignWords.origin(of: control)), which is for ever; "
@@ -30,6 +30,14 @@ package struct ControlPlan: Sendable {
                 "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
                     + "is nothing left to \(order.rawValue)")
         }
+    }
+
+    /// What to say when nothing is to be written.
+    package var unchanged: String {
+        status.isFinished
+            ? "Campaign \(campaign.name) is finished: all of its \(CampaignWords.number(status.count.known)) outcomes are "
+                + "known, and nothing is left to \(order.rawValue)."
+            : "Campaign \(campaign.name) is \(campaign.state.rawValue) already."
     }
 
     /// What follows from it, in a sentence for whoever has to confirm it.

@@ -128,8 +128,12 @@ extension CampaignProgress {
         ([recipients, published, repeats, invalid, strangers ?? 0] + outcomes.values).allSatisfy(SoundNumber.isCount)
             && (replacements ?? []).allSatisfy {
                 SoundNumber.isMoment($0.at) && SoundNumber.isCount($0.recipients) && SoundNumber.isCount($0.unpublished)
+                    && SoundNumber.isCount($0.added ?? 0)
             }
-            && SoundNumber.isMoment(at) && SoundNumber.areOffsets(resultOffsets)
+            && [rampWait?.step, rampWait?.recipients, rampWait?.open, rampWait?.retrying].compactMap(\.self)
+                .allSatisfy(SoundNumber.isCount)
+            && SoundNumber.isMoment(at) && SoundNumber.isMoment(finishedAt ?? 0)
+            && SoundNumber.areOffsets(resultOffsets)
     }
 
     /// ``resultOffsets`` by the partitions' numbers.

@@ -4,7 +4,7 @@ package import HeraldEvents
 ///
 /// A replay of a dead letter is no second outcome. When it is delivered, its recipient was reached after all: the dead letter
 /// is counted as delivered in ``delivered`` and ``failed``, and as failed in what decides about the campaign
-/// (``failureShare``), because a replay says nothing of how the campaign goes. When it fails again, nothing changes.
+/// (``first``), because a replay says nothing of how the campaign goes. When it fails again, nothing changes.
 package struct OutcomeCount: Equatable, Sendable {
     private static let recoveredName = "recovered"
 
@@ -63,11 +63,4 @@ package struct OutcomeCount: Equatable, Sendable {
 
     /// How many of the campaign's expected outcomes are known, each once.
     package var known: Int { first.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
-
-    /// The share of dead letters in delivered and dead-lettered, replays aside; `nil` when there are none of either.
-    package var failureShare: Double? {
-        let failed = first[.deadLettered, default: 0]
-        let judged = failed + first[.delivered, default: 0]
-        return judged > 0 ? Double(failed) / Double(judged) : nil
-    }
 }

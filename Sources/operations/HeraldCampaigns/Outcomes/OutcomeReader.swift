@@ -66,14 +66,18 @@ package final class OutcomeReader {
     /// Reads to the present end.
     ///
     /// - Parameters:
+    ///   - throughOpenTransactions: to what was written last, committed or not.
     ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
     ///   - onResult: called with each result of the campaigns.
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
+        throughOpenTransactions: Bool = false, onProgress: (Int64, Int64) -> Bool = { _, _ in true },
+        onResult: (NotificationResult) -> Void = { _ in }
     ) throws -> Bool {
-        try reader.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
+        try reader.catchUp(throughOpenTransactions: throughOpenTransactions, onProgress: onProgress) {
+            add($0, in: $1, onResult)
+        }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.

@@ -2,6 +2,35 @@ internal import HeraldKafka
 internal import HeraldTime
 package import HeraldTools
 
+/// How an audience stands to the one that its campaign had.
+package enum AudienceChange: Equatable, Sendable {
+    /// The same people, in whatever order.
+    case none
+    /// The same people and more: nobody of the former one is lost.
+    case grown
+    /// Some of the former one may be missing.
+    case replaced
+
+    /// - Parameters:
+    ///   - beginsWith: the mark of the recipients that come first in it, as many as the former one had.
+    ///   - published: how many recipients were published, and how many of them are in the audience.
+    init(
+        from former: CampaignProgress, to mark: String, recipients: Int, beginsWith: String?,
+        published: (all: Int, inAudience: Int)
+    ) {
+        if former.isOf(mark, recipients: recipients) {
+            self = .none
+        } else if (beginsWith != nil && beginsWith == former.audience)
+            || (former.isComplete && published.all == published.inAudience)
+        {
+            // All of the former one were published, or they are the first of this one.
+            self = .grown
+        } else {
+            self = .replaced
+        }
+    }
+}
+
 /// What a start of a campaign that is known comes to: whether its publisher lives, who is left, and whether the audience is
 /// the one that it had.
 package struct CampaignContinuation: Sendable {
@@ -12,7 +41,9 @@ package struct CampaignContinuation: Sendable {
     package let formerRecipients: Int
     /// Of all audiences that it had, those whose events are published.
     package let publishedBefore: Int
-    package let isSameAudience: Bool
+    package let change: AudienceChange
+    /// Whether all its outcomes are known.
+    package let isFinished: Bool
     /// The recipients of the audience that is given now.
     package let recipients: Int
     /// Of these, those whose events are published.
@@ -26,7 +57,10 @@ package struct CampaignContinuation: Sendable {
         publisher = status.isPublisherAlive && !status.isOver ? (progress.by, silence) : nil
         formerRecipients = progress.recipients
         publishedBefore = max(published.count, progress.published)
-        isSameAudience = progress.isOf(preview.mark, recipients: preview.recipients)
+        change = AudienceChange(
+            from: progress, to: preview.mark, recipients: preview.recipients,
+            beginsWith: preview.beginsWith, published: (published.count, published.inAudience))
+        isFinished = status.isFinished
         recipients = preview.recipients
         self.published = published.inAudience
     }
@@ -45,8 +79,16 @@ package struct CampaignContinuation: Sendable {
         lines.append(
             "\(CampaignWords.counted(published, "recipient")) of this audience \(published == 1 ? "is" : "are") published, "
                 + "\(CampaignWords.number(remaining)) \(remaining == 1 ? "remains" : "remain")"
-                + (isSameAudience ? ", nobody is new" : ""))
-        if !isSameAudience { lines.append(replacement) }
+                + (change == .none ? ", nobody is new" : ""))
+        switch change {
+        case .none: if isFinished { lines.append("the campaign is finished: nobody is left to notify") }
+        case .grown:
+            let added = max(0, recipients - formerRecipients)
+            lines.append(
+                "\(CampaignWords.counted(added, "recipient")) \(added == 1 ? "is" : "are") added to the "
+                    + "\(CampaignWords.number(formerRecipients)) that it had, which its status then says")
+        case .replaced: lines.append(replacement)
+        }
         return lines
     }
 
@@ -60,13 +102,13 @@ package struct CampaignContinuation: Sendable {
 
     /// Refuses another audience, unless the order has it replace the former one.
     package func check(_ order: CampaignOrder) throws(ToolFailure) {
-        guard !isSameAudience, !order.replacesAudience else { return }
+        guard change == .replaced, !order.replacesAudience else { return }
         throw Self.refusal(of: name, replacement)
     }
 
     static func refusal(of name: String, _ replacement: String) -> ToolFailure {
         ToolFailure(
-            "campaign \(name) is not continued, because \(replacement). Start it with the audience that it had, choose "
+            "campaign \(name) is not continued, because \(replacement). Start it with the audience that it had (people may be added at its end), choose "
                 + "another name, or add --replace-audience, which its status then says for ever")
     }
 }

@@ -13,14 +13,30 @@ package struct CampaignOrder: Sendable {
     package var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
     package var expiresInMilliseconds: Int64?
+    /// The share of the audience's lines that may be invalid.
+    package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
     package var replacesAudience = false
     /// Whether a pause because of failures is the end, because nobody watches who could resume it.
     package var endsWhenPausedByFailures = false
 
+    /// The share that may be invalid unless somebody allows more: a file that is read in a wrong way has more.
+    package static let standardMaxInvalid = 0.01
+
     package init(text: CampaignText, topic: String) {
         self.text = text
         self.topic = topic
+    }
+
+    /// What was asked for, as the audit topic has it.
+    var auditOptions: [String: String] {
+        var options: [String: String] = [:]
+        if let rate { options["rate"] = "\(rate)/s" }
+        if replacesAudience { options["replace-audience"] = "yes" }
+        if let ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
+        if let pauseIfFailures { options["pause-if-failures"] = "\(pauseIfFailures * 100)%" }
+        if maxInvalid != Self.standardMaxInvalid { options["max-invalid"] = ShareText.text(maxInvalid) }
+        return options
     }
 
     /// What an index says of the campaign of this name; throws when some of it cannot be read.

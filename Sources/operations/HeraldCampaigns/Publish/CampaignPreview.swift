@@ -1,4 +1,5 @@
 package import HeraldText
+internal import HeraldTools
 
 /// What a start of a campaign comes to, in numbers and sentences: pure.
 ///
@@ -33,15 +34,50 @@ package struct CampaignPreview: Sendable {
     /// How many recipients would be notified: of a campaign that goes on, those who are left.
     package var toNotify: Int { continuation?.remaining ?? audience.recipients }
 
+    /// Why nothing may be started with this audience; `nil` when something may.
+    package var refusal: String? {
+        guard audience.invalidShare > order.maxInvalid else { return nil }
+        let lines = audience.recipients + audience.repeats + audience.invalid
+        return "\(CampaignWords.number(audience.invalid)) of \(CampaignWords.counted(lines, "line")) "
+            + "\(audience.invalid == 1 ? "is" : "are") invalid "
+            + "(\(CampaignWords.share(audience.invalid, of: lines))); \(ShareText.text(order.maxInvalid)) may be. Mend the "
+            + "audience, or allow more with --max-invalid"
+    }
+
+    /// Push services take payloads of 4 096 bytes, and what the backend puts around a message is a part of that.
+    private static let roomyBytes = 3_584
+
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] {
+    package var warnings: [String] { emptyFields + singleBraces + longMessage + caseTwins }
+
+    private var longMessage: [String] {
+        guard audience.longestMessage > Self.roomyBytes else { return [] }
+        return [
+            "the longest message has \(CampaignWords.counted(audience.longestMessage, "byte")): APNs and FCM take 4 096 with "
+                + "what the backend puts around it, and may refuse it"
+        ]
+    }
+
+    private var caseTwins: [String] {
+        guard let first = audience.caseTwins.first else { return [] }
+        let count = audience.caseTwins.count
+        return [
+            "\(CampaignWords.counted(count, "recipient")) \(count == 1 ? "differs" : "differ") from another one in upper and "
+                + "lower case alone, the first in line \(first.line): \(SafeText.quoted(first.user)); each is notified"
+        ]
+    }
+
+    private var emptyFields: [String] {
         audience.emptyFields.map { field in
             "\(CampaignWords.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for "
                 + "{{\(field.name)}}, the first in line \(field.line): \(SafeText.quoted(field.message))"
         }
-            + order.text.template.singleBraces.map { name in
-                "{\(name)} stands as it is in the message; a field has two braces: {{\(name)}}"
-            }
+    }
+
+    private var singleBraces: [String] {
+        order.text.template.singleBraces.map { name in
+            "{\(name)} stands as it is in the message; a field has two braces: {{\(name)}}"
+        }
     }
 
     /// How long it takes, in words.
@@ -54,7 +90,7 @@ package struct CampaignPreview: Sendable {
     }
 
     private var seconds: Int? {
-        rate.map { Int(saturating: (Double(max(0, audience.recipients - 1)) / $0).rounded(.up)) }
+        rate.map { Int(saturating: (Double(max(0, toNotify - 1)) / $0).rounded(.up)) }
     }
 
     /// It as `herald campaign start --dry-run -o json` has it.
@@ -77,13 +113,18 @@ package struct CampaignPreview: Sendable {
                         .object([.init("user", .string($0.user)), .init("message", .string($0.message))])
                     })),
             .init("longestMessageBytes", .integer(audience.longestMessage)),
+            .init("readAs", .string(audience.reading.text)),
+            .init("userColumn", .string(audience.reading.userColumn)),
+            .init("toNotify", .integer(toNotify)),
         ]
+        if let refusal { members.append(.init("refusal", .string(refusal))) }
         if !kept.isEmpty { members.append(.init("kept", .array(kept.map { .string($0) }))) }
         if let continuation {
             members += [
                 .init("alreadyPublished", .integer(continuation.published)),
                 .init("remaining", .integer(continuation.remaining)),
-                .init("sameAudience", .bool(continuation.isSameAudience)),
+                .init("sameAudience", .bool(continuation.change == .none)),
+                .init("addsPeople", .bool(continuation.change == .grown)),
                 .init("publisher", .text(continuation.publisher?.by)),
             ]
         }

@@ -18,7 +18,7 @@ package final class CampaignPublisher {
     let layout: CampaignContext.Layout
     let audience: Audience
     let order: CampaignOrder
-    let counts: (recipients: Int, repeats: Int, invalid: Int, mark: String)
+    let counts: (recipients: Int, repeats: Int, invalid: Int, mark: String, beginsWith: String?)
     let isStopping: @Sendable () -> Bool
     let onNews: (PublishNews) -> Void
     let onProgress: (PublishProgress) -> Void
@@ -44,7 +44,7 @@ package final class CampaignPublisher {
         self.isStopping = isStopping
         self.onNews = onNews
         self.onProgress = onProgress
-        counts = (preview.recipients, preview.repeats, preview.invalid, preview.mark)
+        counts = (preview.recipients, preview.repeats, preview.invalid, preview.mark, preview.beginsWith)
         progress = PublishProgress(recipients: preview.recipients, outcomesPerEvent: order.text.pushServices.count)
         self.recipients = recipients
     }

@@ -19,17 +19,30 @@ struct FailureJudge: Sendable, Equatable {
 
     /// Why the campaign has to be paused; `nil` when it has not.
     ///
-    /// - Parameter isStepEnd: whether a step of the ramp is complete, which is judged however few it were.
-    func verdict(on count: OutcomeCount, isStepEnd: Bool) -> String? {
+    /// - Parameter open: at the end of a step of the ramp the outcomes that are not known: a step is judged however few it
+    ///   were, and as soon as those cannot save it; `nil` in the midst of one.
+    func verdict(on count: OutcomeCount, openAtStepEnd open: Int?) -> String? {
         guard let limit else { return nil }
-        let failed = count.first[.deadLettered, default: 0] - failedBefore
-        let judged = failed + count.first[.delivered, default: 0] - deliveredBefore
+        let (failed, judged) = judged(count)
         guard
             FailureLimit.isExceeded(
                 share: limit, failed: failed, known: judged, meaningfulCount: CampaignControl.outcomesToJudge,
-                total: isStepEnd ? judged : nil)
+                total: open.map { judged + $0 })
         else { return nil }
         return "\(failed) of \(judged) outcomes failed, more than \(Self.percent(limit))"
+    }
+
+    /// Whether the campaign would have to be paused if all that are open failed; `nil` when any share may fail.
+    func canFail(_ count: OutcomeCount, open: Int) -> Bool? {
+        limit.map { limit in
+            let (failed, judged) = judged(count)
+            return Double(failed + open) > limit * Double(judged + open)
+        }
+    }
+
+    private func judged(_ count: OutcomeCount) -> (failed: Int, judged: Int) {
+        let failed = count.first[.deadLettered, default: 0] - failedBefore
+        return (failed, failed + count.first[.delivered, default: 0] - deliveredBefore)
     }
 
     private static func percent(_ share: Double) -> String {

@@ -8,18 +8,23 @@ extension PublishEnd {
             + "published"
         return switch self {
         case .complete:
-            "All published: \(CampaignWords.number(progress.outcomes.delivered)) delivered, "
-                + "\(CampaignWords.number(progress.failed)) not."
+            "All published: \(CampaignWords.counted(progress.outcomes.delivered, "notification")) delivered, "
+                + "\(CampaignWords.number(progress.undelivered)) not."
         case .interrupted:
             "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome; \(again)."
         case .paused:
-            "The campaign is paused because too many failed, \(published). When the cause is gone: "
+            "The campaign is paused because too many failed, \(published), \(outcomes(progress)). When the cause is gone: "
                 + "herald campaign resume \(name), and \(again)."
-        case .cancelled: "The campaign was cancelled, \(published)."
-        case .expired: "The campaign's events have expired, \(published); nothing more is sent."
+        case .cancelled: "The campaign was cancelled, \(published), \(outcomes(progress))."
+        case .expired:
+            "The campaign's events have expired, \(published), \(outcomes(progress)); nothing more is sent."
         case .takenOver:
             "It ends, because another publisher of campaign \(name) has taken over; nobody is notified twice."
         case .failed(let failure): "\(failure); \(published)"
         }
+    }
+
+    private func outcomes(_ progress: PublishProgress) -> String {
+        "of \(CampaignWords.counted(progress.events * progress.outcomesPerEvent, "notification")) \(progress.outcomeWords)"
     }
 }

@@ -9,7 +9,7 @@ package struct PublishProgress: Sendable {
         /// It waits until it may publish more: too many outcomes are open.
         case waitingForOutcomes
         /// It waits for the outcomes of a step of the ramp.
-        case waitingForStep(Int)
+        case waitingForStep(RampWait)
         /// It waits for the last outcomes.
         case finishing
         /// It waits for the campaign to be resumed.
@@ -26,8 +26,8 @@ package struct PublishProgress: Sendable {
     package internal(set) var events = 0
     package internal(set) var outcomesPerEvent: Int
     package internal(set) var outcomes = OutcomeCount()
-    /// Since when no outcome has come although some are open.
-    package internal(set) var silentSince: ContinuousClock.Instant?
+    /// What is known of why no outcome comes although some are open; `nil` while some come.
+    package internal(set) var silence: OutcomeSilence.Facts?
 
     init(recipients: Int, outcomesPerEvent: Int) {
         self.recipients = recipients
@@ -40,7 +40,28 @@ package struct PublishProgress: Sendable {
     /// The outcomes that are still to come of what is published.
     package var open: Int { max(0, events * outcomesPerEvent - outcomes.known) }
 
-    package var failed: Int { max(0, outcomes.known - outcomes.delivered) }
+    /// The outcomes of recipients that are not published.
+    package var unpublished: Int { max(0, recipients - published) * outcomesPerEvent }
+
+    /// What it waits for, in words: the rest of a step, outcomes that do not come; `nil` when that needs no words.
+    package var waitsFor: String? {
+        var parts: [String] = []
+        if case .waitingForStep(let wait) = phase { parts.append(CampaignWords.sentence(wait)) }
+        if let silence, phase != .paused, let sentence = CampaignWords.sentence(silence, open: open) {
+            parts.append(sentence)
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    /// What is known and was not delivered: failed, expired or cancelled.
+    package var undelivered: Int { max(0, outcomes.known - outcomes.delivered) }
+
+    /// The outcomes of what is published, such as `8 delivered, 1 failed, 2 cancelled, 1 open`.
+    package var outcomeWords: String {
+        let rare = [(outcomes.expired, "expired"), (outcomes.cancelled, "cancelled")].filter { $0.0 > 0 }
+        let parts = [(outcomes.delivered, "delivered"), (outcomes.failed, "failed")] + rare + [(open, "open")]
+        return parts.map { "\(CampaignWords.number($0.0)) \($0.1)" }.joined(separator: ", ")
+    }
 }
 
 /// What happens to a publisher that people want to know.

@@ -24,11 +24,15 @@ final class PublishSession {
     private var definition: CampaignDefinition
     private var reader: RecipientReader?
     private var outcomes: OutcomeReader?
+    private var silence: OutcomeSilence
     package var admission: PublishAdmission
     private var judge: FailureJudge
     private var replacements: [AudienceReplacement] = []
+    /// When it was finished before; a start that publishes nothing changes nothing of that.
+    private var finishedAt: Int64?
     private var isAtEnd = false
     private var isComplete = false
+    private var end: PublishEnd?
     private var state = CampaignControl.State.running
     private var step: Int?
     private(set) var progress: PublishProgress
@@ -52,6 +56,7 @@ final class PublishSession {
         if isFirst { try job.order.check(against: campaign) }
         definition = try campaign?.definition ?? Self.newDefinition(job.order, job.context, job.layout)
         admission = Self.admission(job.order, definition, published: 0)
+        silence = OutcomeSilence(job.context, job.layout, campaign: job.order.text.name)
         judge = FailureJudge(limit: nil, from: OutcomeCount())
     }
 
@@ -82,6 +87,7 @@ final class PublishSession {
         guard try begin() else { return .interrupted }
         reader = try RecipientReader(job.audience, order.text, expiresAt: definition.expiresAt)
         let end = try run()
+        countLastOutcomes(end)
         try finish(end)
         return end
     }
@@ -89,6 +95,7 @@ final class PublishSession {
     func close() {
         campaigns.close()
         outcomes?.close()
+        silence.close()
     }
 
     // MARK: - The beginning
@@ -97,6 +104,7 @@ final class PublishSession {
     private func begin() throws -> Bool {
         let campaign = campaigns.index.campaign(order.text.name)
         let former = campaign?.progress
+        finishedAt = former?.finishedAt
         var control: CampaignControl?
         let now = SystemClock.wall()
         if campaign?.definition == nil {
@@ -110,7 +118,7 @@ final class PublishSession {
                     return !job.isStopping()
                 })
             guard let published else { return false }
-            if let former { try replaceAudience(of: former, published: published.count, at: now) }
+            if let former { try changeAudience(of: former, published, at: now) }
             progress.events = published.count
             progress.published = published.inAudience
             if isFirst { job.onNews(.continues(published.count)) }
@@ -141,27 +149,27 @@ final class PublishSession {
         return true
     }
 
-    /// Takes over who was replaced before; another audience replaces the former one only when that was asked for.
-    private func replaceAudience(of former: CampaignProgress, published: Int, at now: WallTime) throws {
+    /// Takes over what its audience was before; one without some of its people replaces it only when that was asked for.
+    private func changeAudience(of former: CampaignProgress, _ published: PublishedEvents, at now: WallTime) throws {
         replacements = former.replacements ?? []
-        guard !former.isOf(job.counts.mark, recipients: job.counts.recipients) else { return }
-        guard order.replacesAudience else {
+        let change = AudienceChange(
+            from: former, to: job.counts.mark, recipients: job.counts.recipients,
+            beginsWith: job.counts.beginsWith, published: (published.count, published.inAudience))
+        guard change != .none else { return }
+        guard change == .grown || order.replacesAudience else {
             throw CampaignContinuation.refusal(of: definition.name, "it has another audience by now")
         }
         replacements.append(
             AudienceReplacement(
                 at: now.milliseconds, by: context.operatorName, recipients: former.recipients,
-                unpublished: max(0, former.recipients - published)))
+                unpublished: change == .grown ? 0 : max(0, former.recipients - published.count),
+                added: change == .grown ? max(0, job.counts.recipients - former.recipients) : nil))
     }
 
     private func startEntry(_ now: WallTime, isNew: Bool) -> AuditEntry {
         var entry = audit(isNew ? "started" : "continued", at: now)
         entry.planned = job.counts.recipients
-        var options: [String: String] = [:]
-        if let rate = order.rate { options["rate"] = "\(rate)/s" }
-        if order.replacesAudience { options["replace-audience"] = "yes" }
-        if let ramp = order.ramp { options["ramp"] = ramp.map(String.init).joined(separator: ",") }
-        if let limit = order.pauseIfFailures { options["pause-if-failures"] = "\(limit * 100)%" }
+        let options = order.auditOptions
         entry.options = options.isEmpty ? nil : options
         return entry
     }
@@ -174,10 +182,11 @@ final class PublishSession {
         try outcomes.poll(waitMilliseconds: waitMilliseconds)
         progress.outcomes = outcomes.count
         if outcomes.count.known != known || progress.open == 0 {
-            progress.silentSince = nil
-        } else if progress.silentSince == nil {
-            progress.silentSince = .now
+            silence.end()
+        } else {
+            silence.look(isStopping: job.isStopping)
         }
+        progress.silence = silence.facts
     }
 
     private func followState() throws {
@@ -259,18 +268,30 @@ final class PublishSession {
             recipients: job.counts.recipients, audience: job.counts.mark,
             strangers: progress.events > progress.published ? progress.events - progress.published : nil,
             replacements: replacements.isEmpty ? nil : replacements, published: progress.events,
-            repeats: job.counts.repeats,
-            invalid: job.counts.invalid, isComplete: isComplete, at: SystemClock.wall().milliseconds,
+            repeats: job.counts.repeats, invalid: job.counts.invalid,
+            rampWait: isAtEnd || state != .running ? nil : rampWait, end: end?.name, finishedAt: finishedAt,
+            isComplete: isComplete,
+            at: SystemClock.wall().milliseconds,
             by: "\(context.operatorName) pid \(getpid())", outcomes: progress.outcomes.snapshot,
             resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { ("\($0.key)", $0.value) }))
     }
 
+    /// Counts what workers have settled by now, so that the last words are not about a moment before.
+    private func countLastOutcomes(_ end: PublishEnd) {
+        guard let outcomes else { return }
+        outcomes.readLast(isOpenEnded: end != .complete && end != .interrupted)
+        progress.outcomes = outcomes.count
+    }
+
     /// Writes how it ended, unless the name is somebody else's by now.
     private func finish(_ end: PublishEnd) throws {
+        self.end = end
+        if end == .complete, finishedAt == nil { finishedAt = SystemClock.wall().milliseconds }
         var entry = audit("ended", at: SystemClock.wall())
         entry.end = end.name
         entry.counts = [
-            "published": progress.publishedNow, "delivered": progress.outcomes.delivered, "failed": progress.failed,
+            "published": progress.publishedNow, "delivered": progress.outcomes.delivered,
+            "failed": progress.undelivered,
             "open": progress.open,
         ]
         do {
@@ -283,9 +304,20 @@ final class PublishSession {
 }
 
 extension PublishSession: PublishPolicy {
-    var openOutcomes: (all: Int, step: Int) {
-        let open = admission.expected - progress.outcomes.known
-        return (open, open)
+    private var open: Int { max(0, admission.expected - progress.outcomes.known) }
+
+    var openOutcomes: (all: Int, step: Int) { (open, rampWait == nil ? 0 : open) }
+
+    /// What it waits for before the next step of the ramp; `nil` when that may begin.
+    private var rampWait: RampWait? {
+        guard let (number, size) = admission.endedStep else { return nil }
+        let step = RampStep(
+            outcomes: size * progress.outcomesPerEvent, open: open, retryingLong: silence.facts?.retries?.retryingLong,
+            canFail: judge.canFail(progress.outcomes, open: open))
+        guard case .waits(let reason) = step.verdict else { return nil }
+        return RampWait(
+            step: number, recipients: size, open: open, retrying: silence.facts?.retries.map { min($0.retrying, open) },
+            reason: reason)
     }
 
     func poll(waitMilliseconds: Int32) throws {
@@ -310,8 +342,8 @@ extension PublishSession: PublishPolicy {
             return .waiting
         case .running: break
         }
-        let isStepEnd = admission.isAtStepEnd && progress.outcomes.known >= admission.expected
-        if let reason = judge.verdict(on: progress.outcomes, isStepEnd: isStepEnd) {
+        let openAtStepEnd = admission.isAtStepEnd ? open : nil
+        if let reason = judge.verdict(on: progress.outcomes, openAtStepEnd: openAtStepEnd) {
             try pauseBecauseOfFailures(reason)
             // It comes back from the topic, as everybody else sees it.
             return .waiting
@@ -330,7 +362,7 @@ extension PublishSession: PublishPolicy {
         switch reason {
         case .rate: progress.phase = .publishing
         case .outcomes: progress.phase = .waitingForOutcomes
-        case .ramp: progress.phase = .waitingForStep(step ?? 1)
+        case .ramp: progress.phase = rampWait.map { .waitingForStep($0) } ?? .publishing
         }
         return nil
     }
@@ -360,6 +392,7 @@ extension PublishSession: PublishPolicy {
             throw error
         }
         progress.publishedNow += events.count
+        if !events.isEmpty { finishedAt = nil }
         if isAtEnd { job.onNews(.allPublished) }
         return events.count
     }

@@ -53,7 +53,7 @@ struct PublishedEvents {
     }
 
     /// The id of an event of the campaign: it is certain, because the id is a hash of the campaign and the key.
-    private static func id(of message: Message, _ ids: RecipientIDs) -> RecipientID? {
+    static func id(of message: Message, _ ids: RecipientIDs) -> RecipientID? {
         message.withValue { value -> RecipientID? in
             guard let value, let id = EventForm.id(inEvent: value) else { return nil }
             return message.withKey { key -> RecipientID? in

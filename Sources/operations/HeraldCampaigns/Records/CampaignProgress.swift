@@ -15,6 +15,12 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var repeats: Int
     /// Lines of the audience that are no recipients.
     package var invalid: Int
+    /// What it waits for before the next step of its ramp; absent when it does not.
+    package var rampWait: RampWait?
+    /// How its publisher ended, as ``PublishEnd/name`` says it; absent while one is at work.
+    package var end: String?
+    /// When a publisher saw the last outcome, epoch milliseconds; absent before.
+    package var finishedAt: Int64?
     /// Whether every recipient's event was published.
     package var isComplete: Bool
     /// When this was written, epoch milliseconds.
@@ -33,7 +39,7 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package static func key(of name: String) -> String { "\(name)/progress" }
 }
 
-/// An audience that gave way to another under the campaign's name.
+/// An audience that gave way to another under the campaign's name, or that people were added to.
 package struct AudienceReplacement: Codable, Equatable, Sendable {
     /// When that was, epoch milliseconds.
     package var at: Int64
@@ -43,4 +49,6 @@ package struct AudienceReplacement: Codable, Equatable, Sendable {
     package var recipients: Int
     /// Of these, those that were not published by then.
     package var unpublished: Int
+    /// The people who were added, when nobody of the former audience was lost; absent for another audience.
+    package var added: Int?
 }

@@ -29,6 +29,8 @@ package struct CampaignReport: Sendable {
     package private(set) var otherFailures = 0
     /// The calls that were made, as far as results say it.
     package private(set) var attempts = 0
+    /// Whom the backend has taken a notification for, on one push service at least, a replay's too.
+    package private(set) var people = People()
 
     /// A report of nothing yet.
     ///
@@ -43,6 +45,7 @@ package struct CampaignReport: Sendable {
     package mutating func add(_ result: NotificationResult) {
         count.add(result, pushServiceCount: pushServiceCount)
         attempts += result.attempts ?? 0
+        if result.outcome == .delivered, let user = result.user { people.mark(user, .reached) }
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
         if result.replays > 0 {
             if result.outcome == .delivered { noteRecovery(result, outcomes) }

@@ -1,11 +1,13 @@
 internal import HeraldEvents
-package import HeraldTime
+internal import HeraldTime
 internal import HeraldTools
 
 /// The report as one HTML page: no script, no outside resource, a table beside each picture.
 package struct ReportPage: Sendable {
     private let status: CampaignStatus
     private let definition: CampaignDefinition
+    /// Outcomes that the campaign's publisher has counted, and that the results topic does not hold any more.
+    private let missingCount: Int
     private let report: CampaignReport
     private let isRevealed: Bool
     private let deletedCount: Int64
@@ -14,15 +16,19 @@ package struct ReportPage: Sendable {
     /// A page.
     ///
     /// - Parameters:
+    ///   - status: as everything else shows it; it may be older than the report, when the campaign runs.
     ///   - isRevealed: whether the message's text is in it.
     ///   - feedback: what became of the notifications behind the hub; `nil` when nothing is known of that.
     ///   - deletedCount: records of the results topic that were deleted before they could be read.
     package init(
-        _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition, _ report: CampaignReport, now: WallTime,
+        _ status: CampaignStatus, _ definition: CampaignDefinition, _ report: CampaignReport,
         isRevealed: Bool, feedback: FeedbackCount? = nil, deletedCount: Int64
     ) {
         self.feedback = feedback
-        status = CampaignStatus(campaign: campaign, count: report.count, now: now)
+        missingCount = max(0, status.count.known - report.count.known)
+        var status = status
+        if missingCount == 0 { status.count = report.count }
+        self.status = status
         self.definition = definition
         self.report = report
         self.isRevealed = isRevealed
@@ -89,27 +95,36 @@ package struct ReportPage: Sendable {
     // MARK: Parts
 
     private var verdict: String {
-        let control = status.campaign.control
-        let since = control.map { " since \(OutcomePicture.time($0.at))" } ?? ""
+        let control = status.order
+        let since = status.since.map { " since \(OutcomePicture.time($0))" } ?? ""
         let author = control.map { $0.by.isEmpty ? "" : " by \(HTMLText.escaped($0.by))" } ?? ""
         let reason = control?.reason.map { ": \(HTMLText.escaped($0))" } ?? ""
         var text = status.state.rawValue.prefix(1).uppercased() + status.state.rawValue.dropFirst()
-        switch status.state {
-        case .finished: break
-        case .running: text += since
-        case .paused, .cancelled: text += since + author + reason
-        case .expired:
-            text += definition.expiresAt.map { " at \(OutcomePicture.time(WallTime(milliseconds: $0)))" } ?? ""
-        }
-        text += ". As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
+        text += since
+        if status.state == .paused || status.state == .cancelled { text += author + reason }
+        text += ". \(people)</p>\n<p>As of \(OutcomePicture.time(status.now)), \(status.count.delivered) "
         if let total = status.total { text += "of \(max(total, status.count.known)) " }
         text += "notifications were delivered, one for each recipient and push service."
-        if deletedCount > 0 {
+        if missingCount > 0 {
+            text +=
+                " <strong>The results of \(missingCount) of the \(status.count.known) outcomes are deleted by the topic's "
+                + "retention: they are counted here, and missing in what is told of people, time and failures.</strong>"
+        } else if deletedCount > 0 {
             text +=
                 " <strong>\(deletedCount) results, of this campaign or others, were deleted by the topic's retention before "
                 + "they could be read.</strong>"
         }
         return text
+    }
+
+    /// How many people were reached: an outcome is one for each push service, and most readers care for people.
+    private var people: String {
+        let reached = report.people.reached
+        guard let all = status.campaign.progress?.everybody else { return "\(reached) people were reached." }
+        let left = max(0, all - reached)
+        return "<strong>\(reached) of \(all) people were reached</strong> on at least one push service"
+            + (missingCount > 0 ? ", as far as results are left" : "")
+            + (left > 0 ? "; \(left) were not, or are not yet." : ".")
     }
 
     private var outcomes: String {
@@ -124,7 +139,7 @@ package struct ReportPage: Sendable {
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         return """
             <h2>Outcomes</h2>
-            \(Self.table(["outcome", "count", "share"], rows.map { [$0.0, "\($0.1)", Self.percent($0.1, of: whole)] }, numbers: [1, 2]))
+            \(Self.table(["outcome", "notifications", "share"], rows.map { [$0.0, "\($0.1)", CampaignWords.share($0.1, of: whole)] }, numbers: [1, 2]))
             """
     }
 
@@ -132,10 +147,12 @@ package struct ReportPage: Sendable {
     private var devices: String {
         guard let feedback else { return "" }
         let taken = max(status.count.delivered, feedback.known)
-        let rows = feedback.parts(taken: taken).map { [$0.name, "\($0.count)", Self.percent($0.count, of: taken)] }
+        let rows = feedback.parts(taken: taken).map {
+            [$0.name, "\($0.count)", CampaignWords.share($0.count, of: taken)]
+        }
         let all = feedback.devices.values.reduce(0, +)
         let outcomes = feedback.devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
-            [HTMLText.escaped(name), "\(count)", Self.percent(count, of: all)]
+            [HTMLText.escaped(name), "\(count)", CampaignWords.share(count, of: all)]
         }
         let table =
             outcomes.isEmpty
@@ -182,13 +199,13 @@ package struct ReportPage: Sendable {
             [
                 failure.outcome == .deadLettered ? failure.reason?.rawValue ?? "unknown" : failure.outcome.rawValue,
                 failure.status.map { "\($0)" } ?? "", HTMLText.escaped(failure.pushService ?? "all"), "\(count)",
-                Self.percent(count, of: all), Self.bar(count, of: most),
+                CampaignWords.share(count, of: all), Self.bar(count, of: most),
             ]
         }
         if report.otherFailures > 0 {
             rows.append(
                 [
-                    "all others", "", "", "\(report.otherFailures)", Self.percent(report.otherFailures, of: all),
+                    "all others", "", "", "\(report.otherFailures)", CampaignWords.share(report.otherFailures, of: all),
                     Self.bar(report.otherFailures, of: most),
                 ])
         }
@@ -218,12 +235,7 @@ package struct ReportPage: Sendable {
         if let progress = status.campaign.progress {
             facts.append(("Recipients", "\(progress.everybody), of whom \(progress.published) were published"))
             for former in progress.replacements ?? [] {
-                facts.append(
-                    (
-                        "Another audience",
-                        "since \(OutcomePicture.time(WallTime(milliseconds: former.at))) by \(HTMLText.escaped(former.by)): "
-                            + "\(former.unpublished) of \(former.recipients) were not published by then"
-                    ))
+                facts.append(("Audience", HTMLText.escaped(CampaignWords.sentence(former))))
             }
             facts.append(("Left out", "\(progress.repeats) repeated lines, \(progress.invalid) invalid ones"))
         }
@@ -233,14 +245,6 @@ package struct ReportPage: Sendable {
         facts.append(("Calls", "\(report.attempts)"))
         let items = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" }
         return "<h2>The campaign</h2>\n<dl>\n\(items.joined(separator: "\n"))\n</dl>"
-    }
-
-    /// Never all of it, or none of it, when that is not so.
-    private static func percent(_ part: Int, of whole: Int) -> String {
-        guard whole > 0, part > 0 else { return "0%" }
-        guard part < whole else { return "100%" }
-        let tenths = min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
-        return "\(tenths / 10).\(tenths % 10)%"
     }
 
     private static func bar(_ count: Int, of most: Int) -> String {

@@ -8,8 +8,7 @@ extension CampaignStatus {
     package func json(_ feedback: FeedbackCount? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("name", .string(campaign.name)), .init("state", .string(state.rawValue)),
-            .init("since", .text(campaign.control?.at.text)), .init("by", .text(campaign.control?.by)),
-            .init("reason", .text(campaign.control?.reason)),
+            .init("since", .text(since?.text)), .init("by", .text(order?.by)), .init("reason", .text(order?.reason)),
             .init("pauseIfFailures", campaign.control?.pauseIfFailures.map { .number($0) } ?? .null),
             .init("finished", .bool(isFinished)),
         ]
@@ -31,7 +30,7 @@ extension CampaignStatus {
                     "replacedAudiences",
                     progress.replacements.map { list in
                         .array(
-                            list.map {
+                            list.filter { $0.added == nil }.map {
                                 [
                                     "at": .string(WallTime(milliseconds: $0.at).text), "by": .string($0.by),
                                     "recipients": .integer($0.recipients), "unpublished": .integer($0.unpublished),
@@ -39,12 +38,36 @@ extension CampaignStatus {
                             })
                     } ?? .null),
                 .init(
+                    "additions",
+                    progress.replacements.map { list in
+                        .array(
+                            list.compactMap { change in
+                                change.added.map {
+                                    [
+                                        "at": .string(WallTime(milliseconds: change.at).text), "by": .string(change.by),
+                                        "recipients": .integer($0),
+                                    ]
+                                }
+                            })
+                    } ?? .null),
+                .init(
                     "publisher",
                     [
                         "by": .string(progress.by), "at": .string(WallTime(milliseconds: progress.at).text),
-                        "alive": .bool(isPublisherAlive),
+                        "alive": .bool(isPublisherAlive), "end": progress.end.map(JSONValue.string) ?? .null,
                     ]),
+                .init("notifications", total.map { .integer($0) } ?? .null),
             ]
+        }
+        if let wait = rampWait {
+            members.append(
+                .init(
+                    "rampWait",
+                    [
+                        "step": .integer(wait.step), "recipients": .integer(wait.recipients),
+                        "open": .integer(wait.open), "retrying": wait.retrying.map { .integer($0) } ?? .null,
+                        "reason": .string(wait.reason.rawValue), "sentence": .string(CampaignWords.sentence(wait)),
+                    ]))
         }
         members += [
             .init(

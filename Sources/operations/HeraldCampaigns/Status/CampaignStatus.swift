@@ -1,4 +1,4 @@
-internal import HeraldEvents
+package import HeraldEvents
 package import HeraldTime
 
 /// How a campaign stands, from what was read: pure.
@@ -92,8 +92,33 @@ package struct CampaignStatus: Sendable {
     /// How long ago the publisher was heard of; 0 for clocks that differ.
     package var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
 
-    /// Whether the publisher was heard of a short while ago.
-    package var isPublisherAlive: Bool { silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false }
+    /// Whether the publisher was heard of a short while ago, and has not said that it ends.
+    package var isPublisherAlive: Bool {
+        campaign.progress?.end == nil && silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false
+    }
+
+    /// Since when it is in its state, as far as records say it.
+    package var since: WallTime? {
+        switch state {
+        case .running, .paused, .cancelled: campaign.control?.at
+        case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
+        // A publisher has seen the last outcome, or nobody knows when that came.
+        case .finished: campaign.progress?.finishedAt.map(WallTime.init(milliseconds:))
+        }
+    }
+
+    /// Who has brought it into its state, and why; `nil` when it came by itself.
+    package var order: CampaignControl? {
+        switch state {
+        case .running, .paused, .cancelled: campaign.control
+        case .expired, .finished: nil
+        }
+    }
+
+    /// What its publisher waits for before the next step of the ramp.
+    package var rampWait: RampWait? {
+        state == .running && isPublisherAlive ? campaign.progress?.rampWait : nil
+    }
 
     /// Outcomes a second at present.
     package var perSecond: Double? { meter?.perSecond(at: now) }
@@ -101,8 +126,8 @@ package struct CampaignStatus: Sendable {
     /// How long it will take at the present pace; `nil` when nobody can say.
     package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
-        // What nobody publishes does not come.
-        guard unpublished == 0 || isPublisherAlive else { return nil }
+        // What nobody publishes does not come, and nobody knows when a step ends that waits for those who retry.
+        guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         return Double(total - min(total, count.known)) / perSecond
     }
 }

@@ -1,5 +1,6 @@
 package import HeraldEvents
 internal import HeraldText
+internal import HeraldTime
 internal import HeraldTools
 
 /// How states of campaigns are written for people; texts from records are made safe to show.
@@ -49,6 +50,62 @@ package enum CampaignWords {
     /// Such as `1 recipient` or `12 400 recipients`.
     package static func counted(_ count: Int, _ noun: String) -> String {
         "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    /// A part of a whole, such as `6.9%`: never all of it, or none, when that is not so.
+    ///
+    /// Whatever shows a share of a campaign shows it so; the console's page has the same rule in `share`.
+    package static func share(_ part: Int, of whole: Int) -> String {
+        guard whole > 0 else { return "-" }
+        guard part > 0 else { return "0.0%" }
+        guard part < whole else { return "100.0%" }
+        let tenths = min(999, max(1, Int((Double(part) * 1_000 / Double(whole)).rounded())))
+        return "\(tenths / 10).\(tenths % 10)%"
+    }
+
+    /// Such as `step 2 of the ramp (10 recipients) waits for 1 outcome, which retries and still decides …`.
+    package static func sentence(_ wait: RampWait) -> String { lines(wait).joined(separator: ": ") }
+
+    /// The same in short lines: what it waits for, and what follows from that.
+    package static func lines(_ wait: RampWait) -> [String] {
+        let what =
+            "step \(wait.step) of the ramp (\(counted(wait.recipients, "recipient"))) waits for "
+            + counted(wait.open, "outcome")
+        let retrying = wait.retrying.map { $0 > 0 ? " (\(number($0)) retrying)" : "" } ?? ""
+        switch wait.reason {
+        case .mostlyOpen: return [what + retrying, "less than half of it is known"]
+        case .undecided:
+            return [
+                what + retrying, "if they fail, the campaign pauses; a start with --ramp none goes on without them",
+            ]
+        case .outcomes: return [what + retrying]
+        }
+    }
+
+    /// Such as `no outcome for 60 s: 6 000 are retrying`; `nil` while a silence is none yet.
+    package static func sentence(_ facts: OutcomeSilence.Facts, open: Int) -> String? {
+        let silence = ContinuousClock.now - facts.since
+        guard silence >= OutcomeSilence.worry else { return nil }
+        let since = "no outcome for \(duration(silence / .seconds(1)))"
+        let retrying = min(facts.retries?.retrying ?? 0, open)
+        let suspended = min(facts.retries?.suspended ?? 0, open - retrying)
+        var causes: [String] = []
+        if retrying > 0 { causes.append("\(number(retrying)) of \(number(open)) open are retrying") }
+        if suspended > 0 { causes.append("\(number(suspended)) are suspended") }
+        if let trouble = facts.trouble { causes.append(trouble.prefix(1).lowercased() + trouble.dropFirst()) }
+        if causes.isEmpty {
+            causes.append(facts.isAsked ? "workers run; herald doctor says whether they deliver" : "do workers run?")
+        }
+        return since + ": " + causes.joined(separator: "; ")
+    }
+
+    /// What became of a campaign's audience, such as `another audience since … by ann: 350 of 400 were not published by then`.
+    package static func sentence(_ change: AudienceReplacement) -> String {
+        let origin = "\(WallTime(milliseconds: change.at).text) by \(SafeText.escaped(change.by))"
+        if let added = change.added { return "\(counted(added, "recipient")) added at \(origin)" }
+        return
+            "another audience since \(origin): \(number(change.unpublished)) of \(number(change.recipients)) were not "
+            + "published by then"
     }
 
     /// Such as `taken by the backend 998 412; reached a push service 941 003; nobody to reach 51 220`.

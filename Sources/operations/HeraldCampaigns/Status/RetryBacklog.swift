@@ -12,6 +12,8 @@ package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
     package struct Count: Equatable, Sendable {
         package var retrying = 0
+        /// Of ``retrying``, those that wait for longer than the shortest delay: nobody waits for them.
+        package var retryingLong = 0
         /// Those that are suspended because the campaign is paused.
         package var suspended = 0
         /// Whether the topics could not be read to their ends in time.
@@ -21,6 +23,7 @@ package final class RetryBacklog {
 
         fileprivate mutating func extrapolate(_ factor: Double) {
             retrying = Int(saturating: Double(retrying) * factor)
+            retryingLong = Int(saturating: Double(retryingLong) * factor)
             suspended = Int(saturating: Double(suspended) * factor)
             isPartly = true
         }
@@ -33,12 +36,18 @@ package final class RetryBacklog {
     private let group: Consumer
     private let partitions: [TopicPartition]
     private let campaign: String
+    /// All but the topic of the shortest delay, unless it is the only one.
+    private let longTopics: Set<String>
 
     package init(_ context: CampaignContext, _ layout: CampaignContext.Layout, campaign: String) throws {
         self.campaign = campaign
         partitions = layout.retries.flatMap { topic, numbers in
             numbers.map { TopicPartition(topic: topic, partition: $0) }
         }
+        let delays = layout.retries.keys.compactMap { topic in context.topics.delay(ofTopic: topic).map { ($0, topic) }
+        }
+        let shortest = delays.count > 1 ? delays.min { $0.0.milliseconds < $1.0.milliseconds }?.1 : nil
+        longTopics = Set(delays.map(\.1)).subtracting([shortest].compactMap(\.self))
         do throws(KafkaError) {
             reader = try TopicReader(properties: context.readerProperties)
             group = try Consumer(properties: context.readerProperties + [("isolation.level", "read_uncommitted")])
@@ -99,6 +108,7 @@ package final class RetryBacklog {
             count.suspended += outcomes
         } else {
             count.retrying += outcomes
+            if longTopics.contains(message.topicName()) { count.retryingLong += outcomes }
         }
     }
 }

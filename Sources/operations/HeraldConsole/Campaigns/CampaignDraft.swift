@@ -66,7 +66,7 @@ struct CampaignDraft: Sendable {
     ///
     /// - Parameter standing: what a start of a campaign that is known comes to.
     static func preview(
-        _ asked: CampaignDraft, _ audience: Audience, definition: CampaignDefinition?,
+        _ asked: CampaignDraft, _ audience: Audience, of campaign: CampaignIndex.Campaign?,
         _ work: AskedTasks<CampaignDraft>.Work,
         standing: (AudiencePreview, inout RecipientSet) throws -> CampaignContinuation? = { _, _ in nil }
     ) throws {
@@ -75,14 +75,16 @@ struct CampaignDraft: Sendable {
         work.publish(draft)
         let invalid = InvalidLines(keeping: keptInvalidLines)
         var recipients = RecipientSet()
-        let preview = try look(through: audience, asked.order, marking: &recipients, into: invalid) { passed in
+        let preview = try look(
+            through: audience, asked.order, after: campaign?.progress, marking: &recipients, into: invalid
+        ) { passed in
             draft.passed = passed
             work.publish(draft)
             return work.isWanted
         }
         guard let preview else { return }
         draft.passed = audience.byteCount
-        var found = CampaignPreview(asked.order, preview, definition: definition)
+        var found = CampaignPreview(asked.order, preview, definition: campaign?.definition)
         found.continuation = try standing(preview, &recipients)
         try found.continuation?.check(asked.order)
         draft.outcome = Outcome(found, audience, invalidLines: invalid.kept)
@@ -99,19 +101,19 @@ struct CampaignDraft: Sendable {
     ) throws -> RecipientSet? {
         var recipients = RecipientSet()
         let invalid = InvalidLines(keeping: 0)
-        let preview = try look(through: outcome.audience, order, marking: &recipients, into: invalid) { _ in
-            !isStopping()
-        }
+        let preview = try look(
+            through: outcome.audience, order, after: nil, marking: &recipients, into: invalid
+        ) { _ in !isStopping() }
         return preview == nil ? nil : recipients
     }
 
     private static func look(
-        through audience: Audience, _ order: CampaignOrder, marking recipients: inout RecipientSet,
-        into invalid: InvalidLines, onProgress: (Int) -> Bool
+        through audience: Audience, _ order: CampaignOrder, after former: CampaignProgress?,
+        marking recipients: inout RecipientSet, into invalid: InvalidLines, onProgress: (Int) -> Bool
     ) throws -> AudiencePreview? {
         let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
         return try AudiencePreview(
             audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients, into: invalid,
-            mostRecipients: mostRecipients, onProgress: onProgress)
+            after: former, mostRecipients: mostRecipients, onProgress: onProgress)
     }
 }

@@ -98,6 +98,7 @@ final class CampaignStarts: Sendable {
 
     private func preview(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let form = try request.decoded(StartForm.self)
+        let audienceForm = try form.audience
         let owner = request.viewer.name
         let layout = try desk.layout()
         let campaign = try desk.index(layout).campaign(form.name)
@@ -105,7 +106,7 @@ final class CampaignStarts: Sendable {
         let order = try form.order(rules, requests: desk.context.topics.requests, definition: definition)
         try check(order, layout)
         let upload = try uploads.file(form.upload, owner: owner)
-        let audience = try refusing(form.upload, owner) { try Audience(upload.file, name: upload.name) }
+        let audience = try refusing(form.upload, owner) { try Audience(upload.file, name: upload.name, audienceForm) }
         let draft = CampaignDraft(
             owner: owner, upload: form.upload, hash: form.hash, order: order,
             command: form.command(order, file: upload.name, isMessageMasked: false),
@@ -114,7 +115,7 @@ final class CampaignStarts: Sendable {
         let key = AccessToken.random()
         try drafts.begin(key) { [self] work in
             try refusing(form.upload, owner) {
-                try CampaignDraft.preview(draft, audience, definition: definition, work) { preview, recipients in
+                try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
                     try campaign.flatMap {
                         try desk.context.continuation(of: $0, layout, preview, marking: &recipients) { _, _ in
                             work.isWanted
@@ -181,6 +182,7 @@ final class CampaignStarts: Sendable {
         guard outcome.preview.audience.recipients > 0 else {
             throw Refused("the audience has no recipients", status: 409)
         }
+        if let refusal = outcome.preview.refusal { throw Refused("nothing is started: \(refusal)", status: 409) }
         if let needed = draft.typed, word.typed != needed {
             throw Refused(
                 "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",

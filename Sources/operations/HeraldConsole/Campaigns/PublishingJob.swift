@@ -82,7 +82,8 @@ struct PublishingJob: Sendable {
                 .init("published", .integer(progress.published)),
                 .init("publishedNow", .integer(progress.publishedNow)),
                 .init("total", .integer(progress.total)), .init("delivered", .integer(progress.outcomes.delivered)),
-                .init("failed", .integer(progress.failed)), .init("open", .integer(progress.open)),
+                .init("failed", .integer(progress.outcomes.failed)), .init("open", .integer(progress.open)),
+                .init("waitsFor", .text(progress.waitsFor.map { SafeText.escaped($0) })),
                 .init("news", .text(news.map { SafeText.escaped($0) })),
             ]
             return .present(members)

@@ -15,6 +15,7 @@ struct ReportMaking: Sendable {
             "state": page == nil ? "reading" : "done", "passed": .integer(Int(passed)), "total": .integer(Int(total)),
             "command": .words([
                 "herald", "campaign", "report", name, "--html", "\(name).html", "--csv", "\(name).csv",
+                "--not-reached", "\(name).not-reached.csv",
             ]),
         ]
     }
@@ -32,14 +33,14 @@ struct ReportMaking: Sendable {
         guard let definition = campaign.definition else {
             throw ToolFailure("campaign \(name) was not started with herald campaign start: there is nothing to report")
         }
+        let status = try context.statuses(of: [campaign], layout, onProgress: show)[0].status
         var report = CampaignReport(definition, now: SystemClock.wall())
         let reader = try context.outcomes(of: [.init(definition)], layout)
         defer { reader.close() }
         guard try reader.catchUp(onProgress: show, onResult: { report.add($0) }) else { return }
         let feedback = try context.feedback(on: definition, layout, onProgress: show)
         let page = ReportPage(
-            campaign, definition, report, now: SystemClock.wall(), isRevealed: false, feedback: feedback,
-            deletedCount: reader.deletedCount)
+            status, definition, report, isRevealed: false, feedback: feedback, deletedCount: reader.deletedCount)
         making.page = Array(page.html.utf8)
         work.publish(making)
     }

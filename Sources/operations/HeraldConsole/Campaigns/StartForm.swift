@@ -23,6 +23,11 @@ struct StartForm: Codable, Sendable, Equatable {
     var pauseIfFailures: String?
     /// `6h`.
     var expiresIn: String?
+    /// `semicolon`, or `;`.
+    var delimiter: String?
+    var userColumn: String?
+    /// `1%`.
+    var maxInvalid: String?
     /// Whether another audience may take the place of the one that the campaign had.
     var replaceAudience: Bool?
 
@@ -64,8 +69,22 @@ struct StartForm: Codable, Sendable, Equatable {
         order.expiresInMilliseconds = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
             DurationText.parse($0).flatMap { $0 > .zero ? Int64($0 / .milliseconds(1)) : nil }
         }
+        if let share = try parse(maxInvalid, "max-invalid", "a share such as 5%", ShareText.parse) {
+            order.maxInvalid = share
+        }
         order.replacesAudience = replaceAudience ?? false
         return order
+    }
+
+    /// How the uploaded file is written; what nobody says is recognised.
+    var audience: AudienceForm {
+        get throws {
+            AudienceForm(
+                delimiter: try parse(delimiter, "delimiter", "one of , ; | tab, or comma, semicolon, pipe") {
+                    AudienceDelimiter($0)
+                },
+                userColumn: given(userColumn))
+        }
     }
 
     /// The command that starts the same.
@@ -80,6 +99,7 @@ struct StartForm: Codable, Sendable, Equatable {
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
+            ("--delimiter", delimiter), ("--user-column", userColumn), ("--max-invalid", maxInvalid),
         ] {
             if let value = given(value) { words += [option, value] }
         }

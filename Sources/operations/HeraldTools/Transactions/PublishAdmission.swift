@@ -35,6 +35,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private var stepIndex = 0
     private var stepEnd: Int?
     private var lastEnd = 0
+    private var lastSize = 0
 
     /// The events that were published, by all runs together.
     package private(set) var published: Int
@@ -66,6 +67,9 @@ package struct PublishAdmission: Sendable, Equatable {
     /// Whether everything up to the end of a step is published, and nothing beyond it.
     package var isAtStepEnd: Bool { published > 0 && published == lastEnd }
 
+    /// How many events the step has whose end was reached, and its number, from 1; `nil` in the midst of one.
+    package var endedStep: (number: Int, size: Int)? { isAtStepEnd ? (stepIndex, lastSize) : nil }
+
     /// Goes on to the next step, whatever is known of this one.
     package mutating func leaveStep() { lastEnd = 0 }
 
@@ -93,7 +97,7 @@ package struct PublishAdmission: Sendable, Equatable {
 
     private mutating func findStep() {
         while let end = stepEnd, published >= end {
-            lastEnd = end
+            (lastEnd, lastSize) = (end, ramp.size(stepIndex) ?? 0)
             stepIndex += 1
             stepEnd = ramp.size(stepIndex).map { end + $0 }
         }

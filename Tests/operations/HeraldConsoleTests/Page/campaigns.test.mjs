@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { count as number } from '#page/lib/format.js';
+import { moment, count as number } from '#page/lib/format.js';
 import { facts } from '#page/pages/campaign-form.js';
-import { ofCampaign, pace, parts, replaced } from '#page/pages/campaigns.js';
+import { added, ofCampaign, pace, parts, replaced } from '#page/pages/campaigns.js';
 import { table } from './table.mjs';
 
 const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 };
@@ -40,8 +40,19 @@ test("A campaign's job is the newest that publishes it", () => {
   assert.deepEqual(ofCampaign(jobs, 'c'), []);
 });
 
+table('People who were added are named for ever', added, [
+  [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 1 }, ` 1 recipient added at ${moment('2026-11-21T08:40:26.000Z')} by ann@web1.`],
+]);
+
+test('A preview of a campaign that goes on counts who is left', () => {
+  const preview = { recipients: 1500, toNotify: 20, readAs: 'CSV with tabs', repeats: 0, invalid: 0, pns: ['apns', 'gcm'], topic: 't', longestMessageBytes: 1 };
+  const told = new Map(facts({ preview }));
+  assert.equal(told.get('Notifications'), '40 for apns and gcm');
+  assert.equal(told.get('Read as'), 'CSV with tabs');
+});
+
 test('A preview counts a notification for each push service', () => {
-  const preview = { recipients: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 1000], longestMessageBytes: 1024 };
+  const preview = { recipients: 1500, toNotify: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 1000], longestMessageBytes: 1024 };
   assert.deepEqual(facts({ preview, duration: '8 s' }), [
     ['Recipients', '1\u202f500'], ['Repeats', '2'], ['Invalid lines', '0'], ['Notifications', '3\u202f000 for apns and gcm'], ['Topic', 'notifications'],
     ['Takes', '8 s'], ['Begins with', '1, 1\u202f000, and waits for their outcomes'], ['Longest message', '1\u202f024 bytes']]);
@@ -51,5 +62,5 @@ test('A preview counts a notification for each push service', () => {
 
 table('An audience that gave way to another is named for ever', replaced, [
   [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 15000, unpublished: 6356 },
-    ` Another audience since 2026-11-21T08:40:26.000Z by ann@web1: ${number(6356)} of ${number(15000)} were not published by then.`],
+    ` Another audience since ${moment('2026-11-21T08:40:26.000Z')} by ann@web1: ${number(6356)} of ${number(15000)} were not published by then.`],
 ]);

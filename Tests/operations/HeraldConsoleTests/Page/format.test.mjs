@@ -1,4 +1,4 @@
-import { ago, count, duration, moment, percent, rate, share, visible } from '#page/lib/format.js';
+import { ago, count, duration, moment, percent, rate, share, visible, zone } from '#page/lib/format.js';
 import { table } from './table.mjs';
 
 // East of Greenwich, by hours and a half, without summer time.
@@ -19,8 +19,8 @@ table('A duration has its two largest units', duration, [
   [86_400_000, '1 d'], [86_400_000 + 3_599_000, '1 d'], [90_000_000, '1 d 1 h'], [400 * 86_400_000, '400 d'], [null, '–'], [undefined, '–'],
 ]);
 
-table('Only all of it is 100%', share, [
-  [0, 10, '0.0%'], [1, 3, '33.3%'], [2, 3, '66.6%'], [999_999, 1_000_000, '99.9%'], [10, 10, '100.0%'], [0, 0, '–'],
+table('Only all of it is 100%, and only nothing is 0%', share, [
+  [0, 10, '0.0%'], [1, 3, '33.3%'], [2, 3, '66.7%'], [999_999, 1_000_000, '99.9%'], [10, 10, '100.0%'], [1, 1_000_000, '0.1%'], [0, 0, '–'],
 ]);
 
 table('A share in percent has no rest of its computation', percent, [
@@ -28,10 +28,14 @@ table('A share in percent has no rest of its computation', percent, [
 ]);
 
 const now = new Date('2026-03-04T08:00:00Z');
-table('A moment is told in local time', (text) => moment(text, now), [
-  ['2026-03-04T07:08:09.123Z', '12:38:09'],
-  ['2026-03-03T18:30:00Z', '00:00:00'],
-  ['2026-03-03T18:29:59Z', '2026-03-03 23:59:59'], ['2026-03-04T18:30:00Z', '2026-03-05 00:00:00'], ['2025-12-31T00:00:00Z', '2025-12-31 05:30:00'],
+table('A zone is its distance from UTC', (minutes) => zone({ getTimezoneOffset: () => minutes }), [
+  [0, 'UTC'], [-60, 'UTC+1'], [-330, 'UTC+5:30'], [300, 'UTC\u22125'], [210, 'UTC\u22123:30'],
+]);
+
+table('A moment is told in local time, with its zone', (text) => moment(text, now), [
+  ['2026-03-04T07:08:09.123Z', '12:38:09 UTC+5:30'],
+  ['2026-03-03T18:30:00Z', '00:00:00 UTC+5:30'],
+  ['2026-03-03T18:29:59Z', '2026-03-03 23:59:59 UTC+5:30'], ['2026-03-04T18:30:00Z', '2026-03-05 00:00:00 UTC+5:30'], ['2025-12-31T00:00:00Z', '2025-12-31 05:30:00 UTC+5:30'],
   ['soon', null],
 ]);
 

@@ -21,7 +21,7 @@ struct CampaignControlRun {
         let plan = ControlPlan(order, try status(of: campaign, query))
         guard let control = try plan.control(at: SystemClock.wall(), by: query.context.operatorName, reason: reason)
         else {
-            console.remark("Campaign \(campaign.name) is \(campaign.state.rawValue) already.")
+            console.remark(plan.unchanged)
             try write(plan, nil, invocation)
             return .done
         }
@@ -45,19 +45,20 @@ struct CampaignControlRun {
 
     /// How it stands; outcomes are only counted when that can matter.
     private func status(of campaign: CampaignIndex.Campaign, _ query: CampaignQuery) throws -> CampaignStatus {
-        guard order.needsUnfinished, campaign.state != .cancelled, campaign.state != order.state,
-            campaign.progress?.isComplete ?? false || isAsking
+        guard campaign.state != .cancelled, campaign.progress?.isComplete ?? false || isAsking
         else { return CampaignStatus(campaign: campaign, count: OutcomeCount(), now: SystemClock.wall()) }
         return try query.statuses(of: [campaign], until: .now + Self.patience)[0].status
     }
 
     private func write(_ plan: ControlPlan, _ control: CampaignControl?, _ invocation: Invocation) throws {
         let (campaign, present) = (plan.campaign, control ?? plan.campaign.control)
+        let isOver = control == nil && plan.status.isFinished
         try invocation.parsed[OutputFormat.option].write(
             plan.members(control),
             lines: [
-                "campaign  \(campaign.name)", "was       \(CampaignWords.state(campaign.state, campaign.control))",
-                "is        \(CampaignWords.state(present?.state ?? campaign.state, present))",
+                "campaign  \(campaign.name)",
+                "was       \(isOver ? "finished" : CampaignWords.state(campaign.state, campaign.control))",
+                "is        \(isOver ? "finished" : CampaignWords.state(present?.state ?? campaign.state, present))",
             ], to: invocation.console)
     }
 }

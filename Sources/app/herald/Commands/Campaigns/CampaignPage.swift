@@ -52,10 +52,12 @@ struct CampaignPage {
         for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
         lines.append("")
         if let line = rateLine { lines.append(cut(line)) }
+        lines += status.rampWait.map(CampaignWords.lines)?.map(cut) ?? []
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
         lines += publisherLines.map(cut)
         if status.count.failed > 0 {
-            lines.append(cut("why some failed: herald dlq list --where \"campaign = '\(campaign.name)'\""))
+            lines.append(
+                cut("why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\""))
         }
         return lines
     }
@@ -75,10 +77,9 @@ struct CampaignPage {
         let campaign = status.campaign
         switch status.state {
         case .running, .paused, .cancelled: return CampaignWords.state(campaign.state, campaign.control)
-        case .finished: return "finished" + (campaign.state == .paused ? " (paused)" : "")
-        case .expired:
-            let moment = campaign.definition?.expiresAt.map { " at \(WallTime(milliseconds: $0).text)" } ?? ""
-            return "expired\(moment)" + (campaign.state == .paused ? " (paused)" : "")
+        case .finished, .expired:
+            return status.state.rawValue + (status.since.map { " since \($0.text)" } ?? "")
+                + (campaign.state == .paused ? " (paused)" : "")
         }
     }
 
@@ -105,7 +106,7 @@ struct CampaignPage {
 
     /// The outcomes as a bar; whatever there is gets at least one place.
     private var bar: String {
-        let known = Self.percent(status.count.known, of: whole)
+        let known = CampaignWords.share(status.count.known, of: whole)
         let columns = min(max(width - 8, Self.barColumns.lowerBound), Self.barColumns.upperBound)
         guard whole > 0 else { return String(repeating: " ", count: columns) + "  -" }
         let shown = parts.filter { $0.count > 0 }
@@ -123,7 +124,7 @@ struct CampaignPage {
 
     private func line(_ part: Part) -> String {
         let number = CampaignWords.number(part.count)
-        let percent = Self.percent(part.count, of: whole)
+        let percent = CampaignWords.share(part.count, of: whole)
         let left = part.name.fitted(toColumns: Self.nameColumns)
         let padding = String(repeating: " ", count: max(0, Self.numberColumns - number.count))
         let text =
@@ -135,11 +136,7 @@ struct CampaignPage {
     }
 
     private var rateLine: String? {
-        guard !status.isOver else {
-            return status.count.failureShare.map { share in
-                "\(Self.percent(share)) of the delivered and dead-lettered failed at first"
-            }
-        }
+        guard !status.isOver else { return nil }
         var parts: [String] = []
         if let perSecond = status.perSecond, perSecond > 0 {
             parts.append("\(CampaignWords.rate(perSecond)) in the last \(OutcomeMeter.window) s")
@@ -162,32 +159,19 @@ struct CampaignPage {
         let first = [counts] + replacementLines
         guard !progress.isComplete, status.state == .running || status.state == .paused else { return first }
         guard !status.isPublisherAlive else { return first + ["publisher \(name), last report \(silence) ago"] }
+        let end =
+            progress.end.map { "ended \(silence) ago: \(SafeText.escaped($0))" } ?? "has not reported for \(silence)"
         return first + [
-            "publisher \(name) has not reported for \(silence)",
+            "publisher \(name) \(end)",
             "nobody publishes the rest: start the campaign again with the same audience",
         ]
     }
 
     private var replacementLines: [String] {
-        (status.campaign.progress?.replacements ?? []).map { replacement in
-            "another audience since \(WallTime(milliseconds: replacement.at).text) by \(SafeText.escaped(replacement.by)): "
-                + "\(CampaignWords.number(replacement.unpublished)) of \(CampaignWords.number(replacement.recipients)) "
-                + "were not published by then"
-        }
+        (status.campaign.progress?.replacements ?? []).map { CampaignWords.sentence($0) }
     }
 
     func cut(_ text: String) -> String {
         text.displayWidth > width ? text.fitted(toColumns: width) : text
-    }
-
-    private static func percent(_ part: Int, of whole: Int) -> String {
-        guard whole > 0 else { return "-" }
-        // Never all of it before it is.
-        return percent(part == whole ? 1 : min(Double(part) / Double(whole), 0.999))
-    }
-
-    private static func percent(_ share: Double) -> String {
-        let tenths = Int((share * 1_000).rounded())
-        return "\(tenths / 10).\(tenths % 10)%"
     }
 }

@@ -36,7 +36,9 @@ struct CampaignQuery {
         if let campaign = reader.index.campaign(name) { return campaign }
         let suggestion = Suggestion.nearest(to: name, in: reader.index.names).map { "; did you mean \($0)?" }
         throw CommandFailure(
-            "there is no campaign \(name)" + (suggestion ?? "; herald campaign status lists all of them"))
+            "there is no campaign \(name)" + (suggestion ?? "; herald campaign status lists all of them")
+                + ". Events that others published with this label are in herald dlq list --where \"campaign = '\(name)'\" "
+                + "when they fail")
     }
 
     /// The campaign's definition, which only `herald campaign start` writes.

@@ -10,34 +10,53 @@ enum CampaignReportCommand: HeraldCommand {
         "html", .file(), "Write a page with pictures and tables; - is standard output.")
     private static let csv = CommandOption.optional(
         "csv", .file(), "Write the results that are not delivered, for a spreadsheet; - is standard output.")
+    private static let notReached = CommandOption.optional(
+        "not-reached", .file(),
+        "Write who was not reached on any push service, and why, a line for each person; - is standard output.")
+    private static let audience = CommandOption.optional(
+        "audience", .file("FILE"),
+        "The campaign's audience: --not-reached then has those that were never published, too.")
     private static let all = CommandOption.flag("all", "In CSV every result, replays and delivered ones included.")
     private static let reveal = CommandOption.flag(
         "reveal", "Show the message's text; who did it goes into the audit topic.")
 
     static let declaration = CommandDeclaration(
-        "report", "Write a campaign's outcomes as a page and as CSV.",
+        "report", "Write a campaign's outcomes as a page, and who was not reached, as CSV.",
         details:
             "Both are made from the results topic, on any machine, at any time: while the campaign runs, too. The page "
             + "needs no script and nothing from the network: outcomes over time, and failures by reason, status and push "
             + "service. In CSV a line stands for each result that is not delivered, but for those that a replay has "
             + "delivered since; control characters are escaped, and what a spreadsheet would take for a formula begins with "
-            + "an apostrophe. Only you can read the files, because they contain users.",
+            + "an apostrophe. --not-reached has a line for each person whom no push service's notification was delivered for: "
+            + "with the first result, as without an outcome yet, or, from the audience, as never published. Only you can read the files, because they contain users.",
         arguments: [CampaignOptions.name.declaration],
-        options: [html.declaration, csv.declaration, all.declaration, reveal.declaration],
+        options: [
+            html.declaration, csv.declaration, all.declaration, notReached.declaration, audience.declaration,
+        ] + AudienceOptions.declarations + [reveal.declaration],
         examples: [
             .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
             .init("herald campaign report spring --csv - | wc -l", "To another program."),
+            .init(
+                "herald campaign report spring --not-reached left.csv --audience users.csv",
+                "Whom to reach in another way."),
         ])
-    static let heeds: HeededSettings = .cluster + .topics("results", "campaigns", "audit")
+    static let heeds: HeededSettings = .cluster + .topics("requests", "results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
-        let (html, csv) = (parsed[html], parsed[csv])
-        guard html != nil || csv != nil else {
-            throw UsageError("say what to write: --html FILE, --csv FILE or both", command: parsed.path.name)
+        let (html, csv, notReached) = (parsed[html], parsed[csv], parsed[notReached])
+        let files = [html, csv, notReached].compactMap(\.self)
+        guard !files.isEmpty else {
+            throw UsageError(
+                "say what to write: --html FILE, --csv FILE, --not-reached FILE or some of them",
+                command: parsed.path.name)
         }
-        guard html != "-" || csv != "-" else {
-            throw UsageError("only one of --html and --csv can be standard output", command: parsed.path.name)
+        guard files.count(where: { $0 == "-" }) < 2 else {
+            throw UsageError(
+                "only one of --html, --csv and --not-reached can be standard output", command: parsed.path.name)
+        }
+        guard parsed[audience] == nil || notReached != nil else {
+            throw UsageError("--audience belongs to --not-reached", command: parsed.path.name)
         }
         let query = try CampaignQuery(invocation)
         defer { query.reader.close() }
@@ -47,29 +66,38 @@ enum CampaignReportCommand: HeraldCommand {
         if isRevealed {
             try query.context.recordReveal(campaign.name, at: SystemClock.wall().text)
         }
-        var run = CampaignReportRun(query: query, definition: definition, invocation: invocation, stop: try .listen())
+        let audience = try parsed[audience].map {
+            try Audience(path: $0, AudienceOptions.form(parsed), copyingInto: invocation.temporaryDirectory)
+        }
+        var run = try CampaignReportRun(query: query, campaign, definition, invocation: invocation, stop: .listen())
         try run.read()
-        if let html { try run.writePage(campaign, isRevealed: isRevealed, to: html) }
+        if let html { try run.writePage(isRevealed: isRevealed, to: html) }
         if let csv { try run.writeRows(isAll: parsed[all], to: csv) }
+        if let notReached { try run.writeUnreached(to: notReached, audience) }
         return .done
     }
 }
 
-/// One run of it: the results are read once for the page, and once more for the rows.
+/// One run of it: the results are read once for the page, and once more for each list.
 private struct CampaignReportRun {
     let query: CampaignQuery
     let definition: CampaignDefinition
     let invocation: Invocation
     let stop: StopRequest
+    private let status: CampaignStatus
     private var report: CampaignReport
     private var deletedCount: Int64 = 0
     private var feedback: FeedbackCount?
 
-    init(query: CampaignQuery, definition: CampaignDefinition, invocation: Invocation, stop: StopRequest) {
+    init(
+        query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ definition: CampaignDefinition,
+        invocation: Invocation, stop: StopRequest
+    ) throws {
         self.query = query
         self.definition = definition
         self.invocation = invocation
         self.stop = stop
+        status = try query.statuses(of: [campaign])[0].status
         report = CampaignReport(definition, now: SystemClock.wall())
     }
 
@@ -94,10 +122,9 @@ private struct CampaignReportRun {
         }
     }
 
-    func writePage(_ campaign: CampaignIndex.Campaign, isRevealed: Bool, to path: String) throws {
+    func writePage(isRevealed: Bool, to path: String) throws {
         let page = ReportPage(
-            campaign, definition, report, now: SystemClock.wall(), isRevealed: isRevealed, feedback: feedback,
-            deletedCount: deletedCount)
+            status, definition, report, isRevealed: isRevealed, feedback: feedback, deletedCount: deletedCount)
         try write(to: path) { stream in try stream.write(page.html) }
         console.remark("\(TopicsTool.counted(report.count.known, "outcome")) in \(path == "-" ? "the page" : path).")
     }
@@ -117,6 +144,66 @@ private struct CampaignReportRun {
         console.remark("\(TopicsTool.counted(count, "result")) in \(path == "-" ? "the rows" : path).")
     }
 
+    func writeUnreached(to path: String, _ audience: Audience?) throws {
+        var list = UnreachedList(report.people)
+        try write(to: path) { stream in
+            var output = BufferedOutput(stream)
+            output.write(UnreachedList.heading)
+            _ = try scan("looked at") { result in
+                if let line = list.line(result) { output.write(line) }
+            }
+            try readPublished { user in
+                if let line = list.line(published: user) { output.write(line) }
+            }
+            try audience.map { audience in
+                try readAudience(audience) { user in
+                    if let line = list.line(recipient: user) { output.write(line) }
+                }
+            }
+            try output.finish()
+        }
+        console.remark(
+            "\(CampaignWords.number(report.people.reached)) people were reached; "
+                + "\(CampaignWords.number(list.count)) who were not are in \(path == "-" ? "the list" : path).")
+        let progress = status.campaign.progress
+        let unpublished = progress.map { $0.everybody - $0.published } ?? 0
+        if audience == nil, unpublished > 0 {
+            console.remark(
+                "It lacks \(CampaignWords.counted(unpublished, "recipient")) who were never published, because Kafka does "
+                    + "not know them: add --audience FILE.")
+        }
+    }
+
+    private func readPublished(_ body: (String) -> Void) throws {
+        var line = ProgressLine(console)
+        let isWhole = try query.context.publishedUsers(
+            of: definition, query.layout,
+            onProgress: { passed, total in
+                line.show(share: passed, of: total, "\(passed) of \(total) events read")
+                return !stop.isMade
+            }, body)
+        line.clear()
+        if !isWhole { throw Self.interrupted }
+    }
+
+    private func readAudience(_ audience: Audience, _ body: (String) -> Void) throws {
+        let text = CampaignText(
+            name: definition.name, template: try MessageTemplate(definition.message), pushServices: definition.pns,
+            maximumEventBytes: .max)
+        let reader = try RecipientReader(audience, text, expiresAt: definition.expiresAt)
+        while true {
+            switch try reader.next() {
+            case .end: return
+            case .invalid: break
+            case .recipient: body(String(decoding: reader.user, as: UTF8.self))
+            }
+            if stop.isMade { throw Self.interrupted }
+        }
+    }
+
+    private static let interrupted = CommandFailure(
+        "interrupted; what was not finished was not written", status: .partlyDone)
+
     private func isFailure(_ result: NotificationResult) -> Bool {
         result.outcome != .delivered && result.outcome != .duplicate && !report.isRecovered(result)
     }
@@ -133,7 +220,7 @@ private struct CampaignReportRun {
             }, onResult: body)
         line.clear()
         if stop.isMade {
-            throw CommandFailure("interrupted; what was not finished was not written", status: .partlyDone)
+            throw Self.interrupted
         }
         return reader.deletedCount
     }

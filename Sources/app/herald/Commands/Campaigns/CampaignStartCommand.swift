@@ -8,9 +8,7 @@ enum CampaignStartCommand: HeraldCommand {
     static let name = CommandOption.optional(
         "name", CampaignOptions.nameType, "What the campaign is called; the same name continues it.")
     static let audience = CommandOption.optional(
-        "audience", .file("FILE"), "The recipients: CSV with a column user, or JSON lines; - is standard input.")
-    static let format = CommandOption.optional(
-        "format", .choice(AudienceFormat.self), "How the audience is written, if its name does not say.")
+        "audience", .file("FILE"), "The recipients: CSV with a header, or JSON lines; - is standard input.")
     static let message = CommandOption.optional(
         "message", .text("TEXT"), "What they get, with fields of the audience such as {{first_name}}.")
     static let messageFile = CommandOption.optional(
@@ -38,6 +36,9 @@ enum CampaignStartCommand: HeraldCommand {
     static let invalidFile = CommandOption.optional(
         "invalid-file", .file("FILE"),
         "The file for invalid lines; NAME.invalid.csv if not given; written only if there are any.")
+    static let maxInvalid = CommandOption.optional(
+        "max-invalid", .percentage,
+        "Start nothing if a larger share of the audience's lines is invalid; 1% if not given.")
     static let replaceAudience = CommandOption.flag(
         "replace-audience", "Let another audience take the place of the one that the campaign had.")
     static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")
@@ -45,20 +46,25 @@ enum CampaignStartCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "start", "Publish a campaign: previewed, confirmed, each recipient once; the same command continues it.",
         details: "The audience is read to its end first: the preview counts recipients, repeats and invalid lines, "
-            + "and shows three messages. A field that the audience does not have is an error before anything is sent.\n\n"
+            + "says how the file was read, and shows three messages. A field that the audience does not have is an error "
+            + "before anything is sent, and so are more invalid lines than --max-invalid allows.\n\n"
             + "Kafka keeps the set of notified recipients, not a position in the file. Whatever interrupts it "
             + "(Ctrl-C, a kill, a lost machine), the same command continues with the remaining recipients, on any "
             + "machine. Before it asks, it says how many remain, and whether the campaign's publisher lives: a second one takes "
-            + "over from it. Another audience is refused without --replace-audience, and the status says so for ever. "
+            + "over from it. People that are appended to the audience are added. An audience that may lack some of the former one "
+            + "is refused without --replace-audience, and the status says so for ever. "
             + "Rate and ramp of the first start stay, and are named, unless others are given. It publishes at most 10000 "
             + "notifications ahead of their outcomes, so that pause and cancel take effect at once.\n\n"
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
             + "or if failures paused it without a terminal.",
         options: [
-            name.declaration, audience.declaration, format.declaration, message.declaration, messageFile.declaration,
-            pushServices.declaration, topic.declaration, rate.declaration, ramp.declaration, pauseShare.declaration,
-            expiresIn.declaration, invalidFile.declaration, replaceAudience.declaration, dryRun.declaration,
+            name.declaration, audience.declaration,
+        ] + AudienceOptions.declarations + [
+            message.declaration, messageFile.declaration, pushServices.declaration, topic.declaration, rate.declaration,
+            ramp.declaration, pauseShare.declaration,
+            expiresIn.declaration, invalidFile.declaration, maxInvalid.declaration, replaceAudience.declaration,
+            dryRun.declaration,
             CampaignOptions.yes.declaration,
             OutputFormat.option.declaration,
         ],

@@ -25,6 +25,7 @@ struct CampaignStartOutput {
                 + CampaignWords.counted(count, "recipient") + ", " + CampaignWords.counted(audience.repeats, "repeat")
                 + ", " + CampaignWords.counted(audience.invalid, "invalid line")
         ]
+        lines.append("  read as \(SafeText.escaped(audience.reading.text))")
         for line in audience.invalidLines { lines.append("  line \(line.line): \(SafeText.escaped(line.reason))") }
         if audience.invalid > 0 {
             let more = audience.invalid - audience.invalidLines.count
@@ -32,11 +33,11 @@ struct CampaignStartOutput {
             lines.append("  \(rest) in \(SafeText.escaped(invalidFile))")
         }
         guard count > 0 else { return lines }
+        for line in preview.continuation?.lines ?? [] { lines.append("  " + SafeText.escaped(line)) }
         let services = order.text.pushServices
         lines.append(
             "  to \(order.topic), for \(services.joined(separator: " and ")): "
-                + CampaignWords.counted(count * services.count, "notification"))
-        for line in preview.continuation?.lines ?? [] { lines.append("  " + SafeText.escaped(line)) }
+                + CampaignWords.counted(preview.toNotify * services.count, "notification"))
         if !preview.kept.isEmpty {
             lines.append(
                 "  \(preview.kept.joined(separator: " and ")) of its first start \(preview.kept.count == 1 ? "stays" : "stay")"
@@ -66,16 +67,23 @@ struct CampaignStartOutput {
         let counts: [(String, Int)] = [
             ("recipients", progress.recipients), ("published", progress.published),
             ("publishedNow", progress.publishedNow), ("delivered", progress.outcomes.delivered),
-            ("failed", progress.failed), ("open", progress.open),
+            ("failed", progress.outcomes.failed), ("open", progress.open), ("expired", progress.outcomes.expired),
+            ("cancelled", progress.outcomes.cancelled), ("unpublished", progress.unpublished),
         ]
         var members: [JSONValue.Member] = [
             .init("name", .string(preview.order.text.name)), .init("end", .string(end.name)),
         ]
         members += counts.map { .init($0.0, .integer($0.1)) }
         members += previewMembers.filter { member in !members.contains { $0.name == member.name } }
-        let lines =
-            ["campaign      \(preview.order.text.name)", "end           \(end.name)"]
-            + counts.map { "\($0.0.fitted(toColumns: 14))\($0.1)" }
+        // People and notifications are two things: each line names its own.
+        let number = CampaignWords.number
+        let lines = [
+            "campaign       \(preview.order.text.name)", "end            \(end.name)",
+            "recipients     \(number(progress.recipients)): \(number(progress.published)) published, "
+                + "\(number(progress.publishedNow)) of them by this run",
+            "notifications  \(number(progress.total)): \(progress.outcomeWords), "
+                + "\(number(progress.unpublished)) not published",
+        ]
         try format.write(members, lines: lines, to: console)
     }
 

@@ -43,6 +43,7 @@ struct CampaignStartRun {
         order.ramp = request.ramp
         order.replacesAudience = parsed[Command.replaceAudience]
         order.pauseIfFailures = request.pauseShare
+        if let share = parsed[Command.maxInvalid] { order.maxInvalid = share }
         order.endsWhenPausedByFailures = !console.error.isTerminal
         order.expiresInMilliseconds = request.expiresIn?.milliseconds
         self.order = order
@@ -58,7 +59,8 @@ struct CampaignStartRun {
         let audience = try openAudience()
         let stop = try StopRequest.listen()
         var recipients = RecipientSet()
-        let preview = try look(through: audience, marking: &recipients, stop)
+        let preview = try look(
+            through: audience, after: cluster?.campaign?.progress, marking: &recipients, stop)
         var found = CampaignPreview(order, preview, definition: cluster?.campaign?.definition)
         if let cluster, let campaign = cluster.campaign {
             found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
@@ -67,12 +69,14 @@ struct CampaignStartRun {
             invocation.parsed[OutputFormat.option], found, invalidFile: request.invalidFile)
         guard let cluster else {
             try output.writePreview(console)
+            if let refusal = found.refusal { throw CommandFailure(SafeText.escaped(refusal)) }
             return .done
         }
         if !console.isQuiet { for line in output.previewLines { console.complain(line) } }
         guard preview.recipients > 0 else {
             throw CommandFailure("the audience has no recipients; nothing was published")
         }
+        if let refusal = found.refusal { throw CommandFailure("nothing was published: " + SafeText.escaped(refusal)) }
         try found.continuation?.check(order)
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
         let count = found.toNotify
@@ -81,7 +85,8 @@ struct CampaignStartRun {
             ? "Everybody is published. Wait for the outcomes?"
             : "Notify \(TopicsTool.counted(count, found.continuation == nil ? "recipient" : "remaining recipient"))?"
         let isConfirmed = try stop.whileAnswering {
-            try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
+            // Nobody has to agree to notify nobody.
+            try Confirmation.ask(question, count: count, isAssumed: isAssumed || count == 0, console: console)
         }
         guard isConfirmed else {
             console.complain("Nothing was published.")
@@ -145,8 +150,7 @@ struct CampaignStartRun {
 
     private func openAudience() throws -> Audience {
         let audience = try Audience(
-            path: request.audience, format: invocation.parsed[Command.format],
-            copyingInto: invocation.temporaryDirectory)
+            path: request.audience, AudienceOptions.form(invocation.parsed), copyingInto: invocation.temporaryDirectory)
         if request.audience != "-", audience.isSameFile(as: request.invalidFile) {
             throw UsageError("--invalid-file is the audience itself", command: invocation.parsed.path.name)
         }
@@ -154,14 +158,15 @@ struct CampaignStartRun {
     }
 
     private func look(
-        through audience: Audience, marking recipients: inout RecipientSet, _ stop: StopRequest
+        through audience: Audience, after former: CampaignProgress?, marking recipients: inout RecipientSet,
+        _ stop: StopRequest
     ) throws -> AudiencePreview {
         var line = ProgressLine(console)
         defer { line.clear() }
         let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
         let preview = try AudiencePreview(
             audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
-            into: InvalidLines(path: request.invalidFile),
+            into: InvalidLines(path: request.invalidFile), after: former,
             onProgress: { passed in
                 line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
                 return !stop.isMade

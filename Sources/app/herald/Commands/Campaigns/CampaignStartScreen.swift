@@ -8,8 +8,6 @@ import HeraldTools
 final class CampaignStartScreen {
     /// Elsewhere than on a terminal a line is written so often.
     private static let linePause = Duration.seconds(10)
-    /// Without an outcome for so long somebody should look whether workers run.
-    private static let silence = Duration.seconds(30)
 
     private let console: Console
     private var line: ProgressLine
@@ -88,17 +86,15 @@ final class CampaignStartScreen {
             "\(CampaignWords.number(progress.events * progress.outcomesPerEvent)) of "
                 + "\(CampaignWords.number(progress.total)) notifications published",
             "\(CampaignWords.number(progress.outcomes.delivered)) delivered",
-            "\(CampaignWords.number(progress.failed)) failed",
+            "\(CampaignWords.number(progress.outcomes.failed)) failed",
         ]
         switch progress.phase {
         case .readingBack: return "reading what was published before"
         case .unreachable: parts.append("interrupted, retrying")
         case .paused: parts.append("paused")
         case .publishing, .waitingForOutcomes, .waitingForStep, .finishing:
-            if let silentSince = progress.silentSince, ContinuousClock.now - silentSince >= silence {
-                parts.append(
-                    "no outcome for \(CampaignWords.duration((ContinuousClock.now - silentSince) / .seconds(1))): do workers run?"
-                )
+            if let wait = progress.waitsFor {
+                parts.append(SafeText.escaped(wait))
             } else if let perSecond, perSecond > 0 {
                 let left = Double(max(0, progress.total - progress.outcomes.known)) / perSecond
                 parts.append(CampaignWords.rate(perSecond))
@@ -116,7 +112,7 @@ final class CampaignStartScreen {
         switch end {
         case .complete:
             console.remark(sentence)
-            return progress.failed == 0 ? .done : .partlyDone
+            return progress.undelivered == 0 ? .done : .partlyDone
         case .interrupted, .paused, .cancelled, .expired:
             console.complain(sentence)
             return .partlyDone

@@ -75,10 +75,11 @@ enum CampaignStatusCommand: HeraldCommand {
         var table = RecordWriter(
             .table,
             columns: [
-                .init("name"), .init("state"), .init("recipients", isNumber: true), .init("delivered", isNumber: true),
+                .init("name"), .init("state"), .init("notifications", isNumber: true),
+                .init("delivered", isNumber: true),
                 .init("failed", isNumber: true), .init("expired", isNumber: true), .init("cancelled", isNumber: true),
                 .init("open", isNumber: true), .init("unpublished", isNumber: true), .init("started"),
-                .init("by", isForWide: true),
+                .init("recipients", isNumber: true, isForWide: true), .init("by", isForWide: true),
                 .init("reason", isForWide: true),
             ], console: console)
         for status in statuses {
@@ -86,10 +87,11 @@ enum CampaignStatusCommand: HeraldCommand {
             let start = campaign.definition.map { WallTime(milliseconds: $0.startedAt) }
             try table.write([
                 .string(campaign.name), .string(status.state.rawValue),
-                .count(campaign.progress.map { Int64($0.recipients) }), .integer(count.delivered),
+                .count(status.total.map(Int64.init)), .integer(count.delivered),
                 .integer(count.failed), .integer(count.expired), .integer(count.cancelled), .integer(status.open),
                 .integer(status.unpublished), start.map { table.time($0) } ?? .null,
-                .text(campaign.definition?.startedBy), .text(campaign.control?.reason),
+                .count(campaign.progress.map { Int64($0.everybody) }), .text(campaign.definition?.startedBy),
+                .text(campaign.control?.reason),
             ])
         }
         try table.finish()

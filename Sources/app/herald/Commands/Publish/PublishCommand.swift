@@ -15,7 +15,9 @@ enum PublishCommand: HeraldCommand {
         "id", .text("ID"),
         "The event's id, random if not given; with --file the prefix of ids of lines that have none.")
     static let source = CommandOption.optional("source", .text("SOURCE"), "Which service sends it.")
-    static let campaign = CommandOption.optional("campaign", .text("CAMPAIGN"), "The campaign it belongs to.")
+    static let campaign = CommandOption.optional(
+        "campaign", .text("CAMPAIGN"),
+        "A label that results and dead letters carry; herald campaign knows only what it started.")
     static let expiresIn = CommandOption.optional("expires-in", .duration(), "Never sent later than this from now.")
     static let expiresAt = CommandOption.optional("expires-at", .moment, "Never sent after this moment.")
     static let notBefore = CommandOption.optional("not-before", .moment, "Never sent before this moment.")

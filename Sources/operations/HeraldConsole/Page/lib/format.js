@@ -29,9 +29,12 @@ export function duration(milliseconds) {
     ? `${Math.floor(seconds / size)} ${unit} ${rest} ${units[first + 1][0]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** A part of a whole in percent, rounded down: only all of it is 100%. */
+/** A part of a whole in percent: never all of it, or none, when that is not so. Commands and reports have the same rule (`CampaignWords.share`). */
 export function share(part, sum) {
-  return sum > 0 ? `${(Math.floor((part / sum) * 1000) / 10).toFixed(1)}%` : '–';
+  if (!(sum > 0)) return '–';
+  if (part <= 0) return '0.0%';
+  const tenths = part < sum ? Math.min(999, Math.max(1, Math.round((part * 1000) / sum))) : 1000;
+  return `${(tenths / 10).toFixed(1)}%`;
 }
 
 /** A share (from 0 to 1) in percent, as it is written: 0.07 is 7, and not 7.000000000000001. */
@@ -39,14 +42,22 @@ export function percent(part) {
   return String(Number((part * 100).toPrecision(12)));
 }
 
-/** A moment (RFC 3339) in local time, without its day when that is today; null when the text is none. */
+/** The reader's zone at a moment, as its distance from UTC: names of zones are not the same everywhere. */
+export function zone(date) {
+  const minutes = -date.getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '\u2212' : '+'}${hours}${rest > 0 ? `:${String(rest).padStart(2, '0')}` : ''}`;
+}
+
+/** A moment (RFC 3339) in local time with its zone, without its day when that is today; null when the text is none. */
 export function moment(text, now = new Date()) {
   const date = new Date(text);
   if (Number.isNaN(date.valueOf())) return null;
   const isToday = date.toDateString() === now.toDateString();
   // Not by a locale: which order its dates have depends on the browser's version.
   const digits = (number) => String(number).padStart(2, '0');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':');
+  const clock = `${[date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':')} ${zone(date)}`;
   return isToday ? clock : `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].map(digits).join('-')} ${clock}`;
 }
 

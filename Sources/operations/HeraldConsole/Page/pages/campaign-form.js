@@ -65,8 +65,12 @@ function form(name, choices, result, app, state) {
     },
   },
   field('name', 'Name', { required: true, value: name || '', maxlength: 64, pattern: '[A-Za-z0-9._\\-]{1,64}', readonly: Boolean(name) }, 'Letters, digits, dots, dashes, underscores. The same name is always the same campaign.'),
-  field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.jsonl,.ndjson,text/csv' },
-    `CSV with a column user, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
+  field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
+    `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
+  h('div', { class: 'grid' },
+    field('userColumn', 'Column with the users', { placeholder: 'user' }, 'Empty: user.'),
+    field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
+    field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them nothing is started.')),
   h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
     h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
@@ -91,7 +95,7 @@ function asked(filled, upload) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, pns: services };
-  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn']) fields[id] = value(id);
+  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
 }
@@ -180,8 +184,8 @@ async function send(file, result, state) {
 export function facts(answer) {
   const { preview: found } = answer;
   return [
-    ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
-    ['Notifications', `${count(found.recipients * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
+    ['Read as', found.readAs], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
   ].filter(([, text]) => text);
@@ -210,12 +214,13 @@ function draw(answer, filled, result, app, state) {
 
 function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
+  if (found.refusal) return h('p', { class: 'error', role: 'alert' }, `Nothing can be started: ${found.refusal}.`);
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
   return h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
-      const left = found.remaining ?? found.recipients;
+      const left = found.toNotify;
       const people = `${count(left)} ${left === 1 ? 'recipient' : 'recipients'}`;
       const isSure = await ask({
         title: `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,

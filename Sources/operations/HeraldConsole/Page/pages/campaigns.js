@@ -4,7 +4,7 @@ import { get, onNews, post } from '../lib/api.js';
 import { command } from '../lib/command.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, svg, table } from '../lib/dom.js';
-import { ago, count, duration, masked, rate, share, time } from '../lib/format.js';
+import { ago, count, duration, masked, moment, rate, share, time } from '../lib/format.js';
 import { pause, redraw, repeat } from '../lib/live.js';
 import { link } from '../lib/place.js';
 import { showForm } from './campaign-form.js';
@@ -37,10 +37,10 @@ function all(answer) {
   return [
     table({
       caption: 'Notifications, one for each recipient and push service',
-      columns: [title('Campaign', false), title('State', false), title('Recipients'), title('Delivered'), title('Failed'), title('Expired'),
+      columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), title('Failed'), title('Expired'),
         title('Cancelled'), title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
-        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), badge(campaign.state), count(campaign.recipients),
+        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), badge(campaign.state), count(campaign.notifications),
         count(campaign.outcomes.delivered), count(campaign.outcomes.failed), count(campaign.outcomes.expired), count(campaign.outcomes.cancelled),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
       ]),
@@ -95,12 +95,14 @@ function standing(answer, campaign) {
       h('p', {}, badge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && `: ${rest.reason}`),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
-      picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign))),
+      picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign)),
+      campaign.rampWait && h('p', {}, sentence(campaign.rampWait.sentence))),
     campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
     publisher(answer, campaign),
     answer.isSilent && h('p', { class: 'badge warn' }, 'The brokers do not answer; this is as it was before.'),
     answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
-    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed')),
+    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed'),
+      ', in their dead letters: one holds all push services of a recipient that failed alike, so they may be fewer.'),
   ].filter(Boolean);
 }
 
@@ -155,20 +157,27 @@ export function pace(answer, campaign) {
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
 
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
 /** What is said for ever of an audience that gave way to another. */
 export function replaced(former) {
-  return ` Another audience since ${former.at} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
+  return ` Another audience since ${moment(former.at)} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
+}
+
+/** What is said for ever of people who were added. */
+export function added(addition) {
+  return ` ${count(addition.recipients)} ${addition.recipients === 1 ? 'recipient' : 'recipients'} added at ${moment(addition.at)} by ${addition.by}.`;
 }
 
 function publisher(answer, campaign) {
   if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
   const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
-    (campaign.replacedAudiences ?? []).map(replaced).join('')}`;
+    (campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
   const isAtWork = !campaign.publishedAll && (campaign.state === 'running' || campaign.state === 'paused');
   if (!isAtWork) return h('p', {}, counts);
   const heard = `Its publisher, ${campaign.publisher.by}, `;
   if (campaign.publisher.alive) return h('p', {}, counts, ' ', heard, 'is at work.');
-  return h('p', { class: 'badge bad' }, counts, ' ', heard, `was last heard of ${ago(campaign.publisher.at)}: nobody publishes the rest. `,
+  return h('p', { class: 'badge bad' }, counts, ' ', heard, campaign.publisher.end ? `ended ${ago(campaign.publisher.at)} (${campaign.publisher.end})` : `was last heard of ${ago(campaign.publisher.at)}`, ': nobody publishes the rest. ',
     campaign.state === 'paused' && 'Resume it, then ', h('a', { href: link('/campaigns', { new: campaign.name }) }, campaign.state === 'paused' ? 'start it again with the same audience' : 'Start it again with the same audience'), ', and it goes on.');
 }
 
@@ -235,6 +244,7 @@ function jobSection(job, app, problem) {
     h('h2', {}, 'Published by this console'),
     h('p', {}, h('span', { class: `badge ${job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet'}` }, job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
     isAtWork && progress && h('p', {}, `${count(progress.published)} of ${count(progress.recipients)} recipients published, ${count(progress.open)} notifications without an outcome.`),
+    isAtWork && progress?.waitsFor && h('p', {}, sentence(progress.waitsFor)),
     isAtWork && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
     isAtWork && app.viewer.canChange && h('button', {
       type: 'button', disabled: job.state === 'stopping',

@@ -1,0 +1,68 @@
+internal import HeraldText
+
+/// How an audience is said to be written; what nobody says is recognised.
+package struct AudienceForm: Sendable, Equatable {
+    /// `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
+    package var format: AudienceFormat?
+    /// What stands between a CSV file's fields; `nil` for what its first line shows.
+    package var delimiter: AudienceDelimiter?
+    /// The column, or the field of JSON lines, that holds the users; `nil` for `user`.
+    package var userColumn: String?
+
+    package init(format: AudienceFormat? = nil, delimiter: AudienceDelimiter? = nil, userColumn: String? = nil) {
+        self.format = format
+        self.delimiter = delimiter
+        self.userColumn = userColumn
+    }
+}
+
+/// What stands between the fields of a CSV file.
+package enum AudienceDelimiter: String, CaseIterable, Sendable {
+    case comma
+    case semicolon
+    case tab
+    case pipe
+
+    /// The delimiter that the text names, by its name or by itself.
+    package init?(_ text: String) {
+        guard let found = Self.allCases.first(where: { text == $0.rawValue || text == $0.character }) else {
+            if text != "\\t" { return nil }
+            self = .tab
+            return
+        }
+        self = found
+    }
+
+    var character: String { String(UnicodeScalar(byte)) }
+
+    var byte: UInt8 {
+        switch self {
+        case .comma: UInt8(ascii: ",")
+        case .semicolon: UInt8(ascii: ";")
+        case .tab: UInt8(ascii: "\t")
+        case .pipe: UInt8(ascii: "|")
+        }
+    }
+
+    /// The delimiter that is this byte.
+    init?(_ byte: UInt8) {
+        guard let found = Self.allCases.first(where: { $0.byte == byte }) else { return nil }
+        self = found
+    }
+}
+
+/// How an audience was read, as it was said or recognised.
+package struct AudienceReading: Sendable, Equatable {
+    package var format: AudienceFormat
+    /// Of CSV.
+    package var delimiter: AudienceDelimiter?
+    package var userColumn: String
+
+    /// Such as `CSV with semicolons, users in the column "E-Mail"`.
+    package var text: String {
+        switch delimiter {
+        case let delimiter?: "CSV with \(delimiter.rawValue)s, users in the column \(SafeText.quoted(userColumn))"
+        case nil: "JSON lines, users in the field \(SafeText.quoted(userColumn))"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import HeraldBytes
+internal import HeraldText
+internal import HeraldTools
+
+/// The first line of a CSV file: what its columns are called.
+struct AudienceHeader {
+    let names: [String]
+    /// Whether its bytes are UTF-8.
+    private let isUTF8: Bool
+
+    init(_ fields: [CSVScanner.Field], of bytes: RawSpan) {
+        var isUTF8 = true
+        names = fields.map { field in
+            var text: [UInt8] = []
+            CSVScanner.append(field, of: bytes, to: &text)
+            if String(validating: text, as: UTF8.self) == nil { isUTF8 = false }
+            return String(decoding: text, as: UTF8.self)
+        }
+        self.isUTF8 = isUTF8
+    }
+
+    /// The column that holds the users: the one of this name, or `user`, in whatever case when no other is called so.
+    func userColumn(named name: String?) throws(ToolFailure) -> Int {
+        let wanted = name ?? AudienceReader.userName
+        if let index = try index(of: wanted) { return index }
+        let alike = names.indices.filter { Self.plain(names[$0]) == Self.plain(wanted) }
+        if alike.count == 1 { return alike[0] }
+        throw missing(
+            name == nil
+                ? "the audience has no column user, and --user-column does not say which one holds the users"
+                : "the audience has no column \(SafeText.quoted(wanted))", wanted)
+    }
+
+    /// The column of this name.
+    func column(_ name: String) throws(ToolFailure) -> Int {
+        if let index = try index(of: name) { return index }
+        throw missing("the message uses {{\(name)}}, which is no column of the audience", name)
+    }
+
+    private func index(of name: String) throws(ToolFailure) -> Int? {
+        let found = names.indices.filter { names[$0] == name }
+        guard found.count < 2 else { throw ToolFailure("the audience has the column \(SafeText.quoted(name)) twice") }
+        return found.first
+    }
+
+    private func missing(_ what: String, _ name: String) -> ToolFailure {
+        guard isUTF8 else { return EncodingEvidence.refusal("its first line is no UTF-8") }
+        let shown = names.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", ")
+        let nearest = Suggestion.nearest(to: name, in: names).map { "; did you mean \(SafeText.quoted($0))? Its" }
+        return ToolFailure("\(what)\(nearest ?? "; its") columns are \(shown)")
+    }
+
+    private static func plain(_ name: String) -> String {
+        var text = name[...]
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return text.lowercased()
+    }
+}

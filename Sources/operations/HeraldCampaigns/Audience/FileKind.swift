@@ -1,0 +1,30 @@
+internal import HeraldTools
+
+/// Files that are no text, recognised by how they begin: people take them for an audience.
+enum FileKind {
+    private static let kinds: [(beginning: [UInt8], advice: String)] = [
+        ([0x50, 0x4B, 0x03, 0x04], "is an Excel workbook (xlsx) or another ZIP archive; save its sheet as CSV UTF-8"),
+        ([0xD0, 0xCF, 0x11, 0xE0], "is an old Excel workbook (xls); save its sheet as CSV UTF-8"),
+        ([0x1F, 0x8B], "is compressed with gzip; unpack it: gunzip FILE.gz"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "is compressed with zstd; unpack it: unzstd FILE.zst"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "is compressed with xz; unpack it: unxz FILE.xz"),
+        ([0x42, 0x5A, 0x68], "is compressed with bzip2; unpack it: bunzip2 FILE.bz2"),
+        ([0x25, 0x50, 0x44, 0x46, 0x2D], "is a PDF; it has to be CSV or JSON lines"),
+        ([0xFF, 0xFE], "is UTF-16; save it as UTF-8"),
+        ([0xFE, 0xFF], "is UTF-16; save it as UTF-8"),
+    ]
+
+    /// How many bytes of a file are looked at.
+    static let byteCount = 8
+
+    /// Refuses a file that begins so.
+    static func check(_ beginning: [UInt8]) throws(ToolFailure) {
+        for kind in kinds where beginning.starts(with: kind.beginning) {
+            throw ToolFailure("the audience \(kind.advice)")
+        }
+        // In UTF-16 without a mark every other byte of plain text is 0.
+        if beginning.count > 3, beginning[0] == 0 || beginning[1] == 0 {
+            throw ToolFailure("the audience is UTF-16, or no text; save it as CSV UTF-8")
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import HeraldTools
+import Testing
+
+@testable import HeraldCampaigns
+
+@Suite("How an audience is written, as it is recognised or said")
+struct AudienceFormTests {
+    private func preview(
+        _ text: String, _ message: String = "Hi {{name}}", _ form: AudienceForm = AudienceForm(),
+        file name: String = "users.csv"
+    ) throws -> AudiencePreview {
+        let file = try AudienceFile(text, name: name)
+        defer { file.remove() }
+        return try file.preview(message, form)
+    }
+
+    @Test(
+        "The delimiter is what the first line shows, or a line sep= says",
+        arguments: [
+            ("user,name\nann,Ann\n", AudienceDelimiter.comma), ("user;name\nann;Ann\n", .semicolon),
+            ("user\tname\nann\tAnn\n", .tab), ("user|name\nann|Ann\n", .pipe),
+            ("sep=;\r\nuser;name\r\nann;Ann\r\n", .semicolon), ("sep=,\nuser,name\nann,Ann", .comma),
+            ("\u{FEFF}sep=;\nuser;name\nann;Ann", .semicolon), ("\"user\";\"name\"\nann;\"Ann\"\n", .semicolon),
+            ("\u{FEFF}user;\"a,b\";name;c\nann;x;Ann;\n", .semicolon), ("user;name;;\nann;Ann;;\n", .semicolon),
+        ])
+    func delimiters(text: String, delimiter: AudienceDelimiter) throws {
+        let preview = try preview(text)
+        #expect(preview.reading.delimiter == delimiter && preview.reading.userColumn == "user")
+        #expect(preview.samples.map(\.message) == ["Hi Ann"] && preview.invalid == 0)
+    }
+
+    @Test("Lines behind a line sep= keep their numbers")
+    func numbers() throws {
+        let preview = try preview("sep=;\nuser;name\na b;x\nann;Ann\n")
+        #expect(preview.invalidLines.map(\.line) == [3])
+    }
+
+    @Test("A delimiter that is said is used, and only then is one in a field a part of it")
+    func said() throws {
+        let text = "user;name,first\nann;Ann\n"
+        #expect(try preview(text, "{{name,first}}").samples.first?.message == "Ann")
+        let form = AudienceForm(delimiter: .comma, userColumn: "user;name")
+        #expect(failure { try preview("user;name,first\nann;Ann\n", "{{name}}", form) }.contains("{{name}}"))
+        for text in ["tab", "\t", "\\t"] { #expect(AudienceDelimiter(text) == .tab) }
+        #expect(AudienceDelimiter(";") == .semicolon && AudienceDelimiter("semicolon") == .semicolon)
+        #expect(AudienceDelimiter("x") == nil && AudienceDelimiter("") == nil)
+    }
+
+    @Test("Users come from the column that is named, from user, or from what is called so in another case")
+    func columns() throws {
+        let mail = "E-Mail;name;user\nann@x.org;Ann;7\n"
+        #expect(try preview(mail).samples.first?.user == "7")
+        #expect(try preview(mail, "{{user}}", AudienceForm(userColumn: "E-Mail")).samples.first?.user == "ann@x.org")
+        #expect(try preview("User ,name\nann,Ann\n").reading.userColumn == "User ")
+        #expect(try preview("login\nann\n", "Hi", AudienceForm(userColumn: "Login")).recipients == 1)
+        #expect(failure { try preview("User,USER,name\na,b,c\n") }.contains("--user-column"))
+        #expect(
+            failure { try preview(mail, "Hi", AudienceForm(userColumn: "mail")) }
+                .contains("the audience has no column \"mail\"; its columns are \"E-Mail\", \"name\", \"user\""))
+        let json = try preview(
+            #"{"mail":"ann","name":"Ann"}"#, "Hi {{name}}", AudienceForm(userColumn: "mail"), file: "a.jsonl")
+        #expect(json.samples.first?.user == "ann")
+        #expect(json.reading.text == #"JSON lines, users in the field "mail""#)
+    }
+
+    @Test(
+        "What is no text is called by its name",
+        arguments: [
+            ([0x50, 0x4B, 0x03, 0x04, 0x14, 0], "xlsx"), ([0xD0, 0xCF, 0x11, 0xE0, 0xA1], "xls"),
+            ([0x1F, 0x8B, 0x08, 0], "gzip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"), ([0xFF, 0xFE, 0x75, 0], "UTF-16"),
+            ([0x75, 0, 0x73, 0], "UTF-16"), ([0, 0x75, 0, 0x73], "UTF-16"), ([0x25, 0x50, 0x44, 0x46, 0x2D], "PDF"),
+        ] as [([UInt8], String)])
+    func kinds(bytes: [UInt8], name: String) throws {
+        let file = try AudienceFile(bytes)
+        defer { file.remove() }
+        #expect(failure { try file.open() }.contains(name))
+    }
+
+    @Test(
+        "Latin-1 is recognised and refused, with a line and its byte; a single odd line is invalid alone")
+    func latin() throws {
+        let latin = try AudienceFile(Array("user,name\nann,Ann\nbob,M".utf8) + [0xFC] + Array("ller\n".utf8))
+        defer { latin.remove() }
+        let words = failure { try latin.preview("Hi {{name}}") }
+        #expect(
+            words.contains("looks like Latin-1") && words.contains("line 3 has the byte 0xFC, which is ü"), "\(words)")
+        #expect(words.contains("iconv -f WINDOWS-1252"))
+        // What no message uses is nobody's business.
+        #expect(try latin.preview("Hi").recipients == 2)
+        let header = try AudienceFile(Array("user,Stra".utf8) + [0xDF] + Array("e\nann,x\n".utf8))
+        defer { header.remove() }
+        #expect(failure { try header.preview("{{Straße}}") }.contains("its first line is no UTF-8"))
+        let mixed = try AudienceFile(Array("user,name\nann,Änn\nbob,M".utf8) + [0xFC] + Array("ller\n".utf8))
+        defer { mixed.remove() }
+        let preview = try mixed.preview("Grüß {{name}}")
+        #expect(preview.recipients == 1 && preview.invalid == 1)
+    }
+
+    @Test("Users who differ in case alone are counted, whichever comes first, and repeats are none of them")
+    func twins() throws {
+        let preview = try preview("user,name\nAnn,1\nann,2\nANN,3\nbob,4\nbob,5\ncid,6\nCid,7\nDora,8\n")
+        #expect(preview.caseTwins.count == 3 && preview.recipients == 7)
+        #expect(preview.caseTwins.first?.line == 3 && preview.caseTwins.first?.user == "ann")
+    }
+}
+
+@Suite("What stops a start, and what is warned of")
+struct PreviewRefusalTests {
+    private func found(_ lines: [String], maxInvalid: Double? = nil, message: String = "Hi") throws -> CampaignPreview {
+        let file = try AudienceFile("user\n" + lines.joined(separator: "\n"))
+        defer { file.remove() }
+        var order = CampaignOrder(text: try AudienceFile.text(message), topic: "bulk")
+        if let maxInvalid { order.maxInvalid = maxInvalid }
+        return CampaignPreview(order, try file.preview(message), definition: nil)
+    }
+
+    @Test("More than a hundredth of invalid lines stops it, unless more are allowed")
+    func invalid() throws {
+        let users = (0..<990).map { "user-\($0)" }
+        let bad = (0..<10).map { "a b \($0)" }
+        #expect(try found(users + bad).refusal == nil)
+        let words = try #require(try found(users + bad + ["one more"]).refusal)
+        #expect(words.hasPrefix("11 of 1 001 lines are invalid (1.1%); 1% may be.") && words.contains("--max-invalid"))
+        #expect(try found(users + bad + ["one more"], maxInvalid: 0.02).refusal == nil)
+        #expect(try found(["ann", "a b"], maxInvalid: 1).refusal == nil)
+        #expect(try found(["ann", "a b"], maxInvalid: 0).refusal != nil)
+        #expect(try found(["ann", "ann", "ann"]).refusal == nil)
+    }
+
+    @Test(
+        "A message that leaves little room in a push service's payload is warned of", arguments: [3_584, 3_585, 4_096])
+    func long(count: Int) throws {
+        let warnings = try found(["ann"], message: String(repeating: "x", count: count)).warnings
+        #expect(warnings.contains { $0.contains("APNs and FCM take 4 096") } == (count > 3_584))
+    }
+}
+
+@Suite("Another audience under a campaign's name")
+struct AudienceChangeTests {
+    private func mark(_ users: [String]) throws -> String {
+        let file = try AudienceFile("user\n" + users.joined(separator: "\n"))
+        defer { file.remove() }
+        return try file.preview("Hi").mark
+    }
+
+    private func change(
+        from former: [String], to users: [String], published: Int, isComplete: Bool = false, inAudience: Int? = nil
+    ) throws -> AudienceChange {
+        let progress = Samples.progress(
+            recipients: former.count, published: published, isComplete: isComplete, audience: try mark(former))
+        let file = try AudienceFile("user\n" + users.joined(separator: "\n"))
+        defer { file.remove() }
+        let preview = try file.preview("Hi", after: progress)
+        return AudienceChange(
+            from: progress, to: preview.mark, recipients: preview.recipients, beginsWith: preview.beginsWith,
+            published: (published, inAudience ?? published))
+    }
+
+    private static let former = ["ann", "bob", "cid"]
+
+    @Test("The same people in another order are the same audience")
+    func same() throws {
+        #expect(try change(from: Self.former, to: ["cid", "ann", "bob"], published: 1) == .none)
+    }
+
+    @Test("People at the end of the file are added, at any time")
+    func appended() throws {
+        #expect(try change(from: Self.former, to: Self.former + ["dora"], published: 1) == .grown)
+        #expect(try change(from: Self.former, to: ["bob", "ann", "ann", "cid", "dora"], published: 0) == .grown)
+    }
+
+    @Test("Once all are published, more people are added wherever they stand in the file")
+    func complete() throws {
+        let users = ["dora"] + Self.former
+        #expect(try change(from: Self.former, to: users, published: 3, isComplete: true) == .grown)
+        #expect(try change(from: Self.former, to: users, published: 3) == .replaced)
+    }
+
+    @Test("An audience that lacks somebody of the former one replaces it")
+    func replaced() throws {
+        #expect(try change(from: Self.former, to: ["ann", "bob", "dora", "eve"], published: 1) == .replaced)
+        #expect(try change(from: Self.former, to: ["ann", "bob"], published: 2) == .replaced)
+        let users = ["ann", "bob", "dora", "eve"]
+        #expect(try change(from: Self.former, to: users, published: 3, isComplete: true, inAudience: 2) == .replaced)
+    }
+}
