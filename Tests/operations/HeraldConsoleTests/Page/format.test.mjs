@@ -1,4 +1,4 @@
-import { ago, count, duration, moment, percent, rate, share, visible } from '#page/lib/format.js';
+import { ago, count, duration, moment, percent, rate, share, visible, zone } from '#page/lib/format.js';
 import { table } from './table.mjs';
 
 // East of Greenwich, by hours and a half, without summer time.
@@ -28,15 +28,19 @@ table('A share in percent has no rest of its computation', percent, [
 ]);
 
 const now = new Date('2026-03-04T08:00:00Z');
-table('A moment is told in local time', (text) => moment(text, now), [
-  ['2026-03-04T07:08:09.123Z', '12:38:09'],
-  ['2026-03-03T18:30:00Z', '00:00:00'],
-  ['2026-03-03T18:29:59Z', '2026-03-03 23:59:59'], ['2026-03-04T18:30:00Z', '2026-03-05 00:00:00'], ['2025-12-31T00:00:00Z', '2025-12-31 05:30:00'],
+table('A moment is told in local time, with its zone', (text) => moment(text, now), [
+  ['2026-03-04T07:08:09.123Z', '12:38:09 +05:30'],
+  ['2026-03-03T18:30:00Z', '00:00:00 +05:30'],
+  ['2026-03-03T18:29:59Z', '2026-03-03 23:59:59 +05:30'], ['2026-03-04T18:30:00Z', '2026-03-05 00:00:00 +05:30'], ['2025-12-31T00:00:00Z', '2025-12-31 05:30:00 +05:30'],
   ['soon', null],
 ]);
 
+table('A zone is how far its clock is ahead', (minutes) => zone({ getTimezoneOffset: () => -minutes }), [
+  [0, 'UTC'], [60, '+01:00'], [330, '+05:30'], [-210, '-03:30'],
+]);
+
 table('How long ago a moment was is never negative', (text) => ago(text, now.valueOf()), [
-  ['2026-03-04T07:58:30Z', '1 min 30 s ago'], ['2026-03-04T08:00:01Z', '0 ms ago'], ['', '–'], [null, '–'], [undefined, '–'],
+  ['2026-03-04T07:58:30Z', '1 min 30 s ago'], ['2026-03-04T08:00:01Z', 'just now'], ['', '–'], [null, '–'], [undefined, '–'],
 ]);
 
 table('Controls and marks of writing direction are spelled out', visible, [

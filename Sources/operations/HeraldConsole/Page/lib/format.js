@@ -39,14 +39,22 @@ export function percent(part) {
   return String(Number((part * 100).toPrecision(12)));
 }
 
-/** A moment (RFC 3339) in local time, without its day when that is today; null when the text is none. */
+/** The zone of the reader's clock at a moment: UTC, or how far it is ahead. */
+export function zone(date) {
+  const minutes = -date.getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const digits = (number) => String(number).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${digits(Math.floor(Math.abs(minutes) / 60))}:${digits(Math.abs(minutes) % 60)}`;
+}
+
+/** A moment (RFC 3339) in local time with its zone, without its day when that is today; null when the text is none. */
 export function moment(text, now = new Date()) {
   const date = new Date(text);
   if (Number.isNaN(date.valueOf())) return null;
   const isToday = date.toDateString() === now.toDateString();
   // Not by a locale: which order its dates have depends on the browser's version.
   const digits = (number) => String(number).padStart(2, '0');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':');
+  const clock = `${[date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':')} ${zone(date)}`;
   return isToday ? clock : `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].map(digits).join('-')} ${clock}`;
 }
 
@@ -59,7 +67,9 @@ export function time(text) {
 
 /** How long ago a moment was. */
 export function ago(text, now = Date.now()) {
-  return text ? `${duration(Math.max(0, now - new Date(text).valueOf()))} ago` : '–';
+  if (!text) return '–';
+  const milliseconds = now - new Date(text).valueOf();
+  return milliseconds < 1000 ? 'just now' : `${duration(milliseconds)} ago`;
 }
 
 /** Text that steers nothing: controls and marks of writing direction are spelled out. */
