@@ -1,5 +1,8 @@
 """The pages Verdict and Now, as a worker, its backend and its broker come and go."""
 
+import json
+import time
+
 from case import ConsoleTest, gate
 from selenium.webdriver.common.by import By
 
@@ -14,6 +17,14 @@ class VerdictTest(ConsoleTest):
     plan = {"name": "verdict."}
     # The browser notes that the console was away, and that it knows nobody when it is back.
     accepted = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "status of 401")
+
+    def fail_letters(self, first, last):
+        """Dead letters of one service that writes nonsense."""
+        now = int(time.time() * 1000)
+        self.fixture.produce(self.fixture.topic("notifications.dead-letter"), [(f"user-{number}", json.dumps(event(number)), [
+            ("herald-id", f"n{number}"), ("herald-pns", "apns"), ("herald-attempts", "0"), ("herald-reason", "invalid"),
+            ("herald-detail", "sms is not allowed"), ("herald-source", "billing"), ("herald-dead-lettered-at", str(now)),
+            ("herald-origin", f"{self.fixture.topic('notifications')}/0/{number}")]) for number in range(first, last)])
 
     def wait_for_verdict(self, text):
         self.browser.wait(lambda: text in self.browser.heading(), f"the verdict does not say {text!r}")
@@ -65,7 +76,21 @@ class VerdictTest(ConsoleTest):
         self.browser.open(self.fixture, "/")
         self.wait_for_verdict("No worker runs")
         self.browser.wait_for_text("12 events wait")
+        # What stands below the worst is current, too, with nobody loading the page anew.
+        self.fail_letters(0, 3)
+        self.browser.wait_for_text("3 of the last hour are open")
+        self.browser.driver.execute_script("window.isTheSame = true;")
+        self.fail_letters(3, 20)
+        self.browser.wait_for_text("20 of the last hour are open; all from source billing")
+        self.assertTrue(self.browser.driver.execute_script("return window.isTheSame === true;"))
+        self.browser.wait_for_text("UTC (")
+        self.browser.press("Plan their replay")
+        self.browser.wait_for_text("20 of 20 would be replayed")
+        self.assertIn("In common: all from source billing", self.browser.text())
+        self.assertIn("These cannot succeed unchanged", self.browser.text())
+        self.assert_accessible()
         self.fixture.start_worker()
+        self.browser.open(self.fixture, "/")
         self.browser.wait(lambda: "No worker" not in self.browser.heading(), "the worker is not seen")
 
     def test_5_broker_is_away(self):

@@ -33,6 +33,9 @@ static const unsigned char lib_format_js[] = {
 static const unsigned char lib_live_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/live.js"
 };
+static const unsigned char lib_plan_js[] = {
+#embed "../../operations/HeraldConsole/Page/lib/plan.js"
+};
 static const unsigned char lib_place_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/place.js"
 };
@@ -93,6 +96,7 @@ static const struct herald_page_file files[] = {
     FILE_OF("lib/format.js", lib_format_js),
     FILE_OF("lib/live.js", lib_live_js),
     FILE_OF("lib/place.js", lib_place_js),
+    FILE_OF("lib/plan.js", lib_plan_js),
     FILE_OF("pages/audit.css", pages_audit_css),
     FILE_OF("pages/audit.js", pages_audit_js),
     FILE_OF("pages/campaign-form.js", pages_campaign_form_js),

@@ -39,9 +39,10 @@ package final class ConsoleProcess: Sendable {
 
     private static func parts(_ context: ConsoleContext, news: ConsoleNews) throws -> [any ConsolePart] {
         let jobs = JobsPart(news: news)
+        let board = TroubleBoard()
+        let failures = try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news, board: board)
         return [
-            try NowPart(context.now, news: news), jobs,
-            try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news),
+            try NowPart(context.now, news: news, board: board) { failures.openLetters(since: $0) }, jobs, failures,
             try FindPart(context), try CampaignsPart(context, jobs: jobs.jobs), AuditPart(context),
         ]
     }

@@ -8,7 +8,7 @@ package struct FailuresContext: Sendable {
     package var replayer: @Sendable (ReplayContext, _ isWriting: Bool) throws -> Replayer
     /// The settings file, for the commands that are shown; `nil` without one.
     package var configuration: String?
-    /// Dead letters that are remembered at most, in 56 bytes each; of more the newest.
+    /// Dead letters that are remembered at most, in 72 bytes each; of more the newest.
     package var letterLimit = 5_000_000
 
     package init(

@@ -26,12 +26,14 @@ final class FailuresPart: ConsolePart {
     private let planner: ReplayPlanner
     private let starter: ReplayStarter
 
-    init(_ context: ReplayContext, _ failures: FailuresContext, jobs: Jobs, news: ConsoleNews) throws(SystemError) {
+    init(
+        _ context: ReplayContext, _ failures: FailuresContext, jobs: Jobs, news: ConsoleNews, board: TroubleBoard
+    ) throws(SystemError) {
         self.context = context
         self.failures = failures
         follower = try LetterFollower(context, failures) { news.publish("failures", $0.object) }
-        queries = LetterQueries(context, failures, follower)
-        planner = ReplayPlanner(context, failures)
+        queries = LetterQueries(context, failures, follower, board)
+        planner = ReplayPlanner(context, failures, queries, board)
         starter = ReplayStarter(context: context, failures: failures, planner: planner, jobs: jobs)
     }
 
@@ -40,6 +42,18 @@ final class FailuresPart: ConsolePart {
     func stop() {
         planner.stop()
         follower.stop()
+    }
+
+    /// The open dead letters since then; `nil` while the topic is not read.
+    func openLetters(since moment: WallTime) -> TraitTally? {
+        let snapshot = follower.snapshot
+        switch snapshot.status {
+        case .reading: return nil
+        // What was read before counts until it can be read again.
+        case .failed where snapshot.index.isEmpty: return nil
+        case .failed, .current: break
+        }
+        return snapshot.index.open(since: moment, snapshot.marks, snapshot.outcomes)
     }
 
     var routes: [ConsoleRoute] {

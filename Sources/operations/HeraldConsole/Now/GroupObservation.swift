@@ -117,31 +117,3 @@ struct ProgressTracker: Sendable {
         return still
     }
 }
-
-/// How many dead letters were written in each of the last minutes.
-struct RecentDeadLetters: Sendable, Equatable {
-    static let minutes = 60
-
-    private var counts = [Int](repeating: 0, count: minutes)
-    /// The minute of each place in `counts`.
-    private var stamps = [Int64](repeating: .min, count: minutes)
-
-    init() {}
-
-    /// Counts one; what is older than an hour is not.
-    mutating func add(writtenAt moment: WallTime, now: WallTime) {
-        // From a clock ahead of this one.
-        let moment = min(moment, now)
-        let minute = moment.milliseconds / 60_000
-        guard minute > now.milliseconds / 60_000 - Int64(Self.minutes), minute >= 0 else { return }
-        let place = Int(minute % Int64(Self.minutes))
-        if stamps[place] != minute { (stamps[place], counts[place]) = (minute, 0) }
-        counts[place] += 1
-    }
-
-    /// How many were written within the hour.
-    func count(now: WallTime) -> Int {
-        let first = now.milliseconds / 60_000 - Int64(Self.minutes)
-        return zip(stamps, counts).reduce(0) { $0 + ($1.0 > first ? $1.1 : 0) }
-    }
-}

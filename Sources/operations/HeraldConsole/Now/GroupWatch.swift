@@ -49,11 +49,14 @@ final class GroupWatch: Sendable {
         } while !wakeup.wait(for: Self.pause)
     }
 
-    private static func knowledge(_ error: any Error, _ last: GroupObservation?) -> GroupKnowledge {
+    static func knowledge(_ error: any Error, _ last: GroupObservation?) -> GroupKnowledge {
         let (isUnreachable, text) =
             switch error {
             case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
-            case let failure as KafkaError: (failure.kind == .unreachable, failure.description)
+            // A client's own words are none for a headline.
+            case let failure as KafkaError where failure.kind == .unreachable:
+                (true, failure.code == KafkaError.Code.timedOut ? "no broker answered in time" : failure.message)
+            case let failure as KafkaError: (false, failure.description)
             default: (false, "\(error)")
             }
         let safe = SafeText.escaped(text)

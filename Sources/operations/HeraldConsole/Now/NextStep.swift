@@ -1,3 +1,5 @@
+import HeraldText
+
 /// What to do about a finding: the first step, its command, and where the runbook goes on.
 struct NextStep: Sendable, Equatable {
     /// In one sentence.
@@ -6,6 +8,8 @@ struct NextStep: Sendable, Equatable {
     var command: [String]?
     /// A page of the console that helps.
     var href: String?
+    /// The dead letters that a replay could be planned of, as a filter of the page Failures.
+    var plan: JSONValue?
     /// The section of docs/RUNBOOK.md, as its anchor.
     var section: String
 
@@ -65,7 +69,9 @@ struct NextStep: Sendable, Equatable {
             section: "outage-hub-not-found"),
         "outage-quota-used-up": Self(
             "Choose a larger tier in the portal, or wait for the next period.", section: "outage-quota-used-up"),
-        "outage-breaker": Self("Look at the backend and its log.", backend, section: "outage-breaker"),
+        "outage-breaker": Self(
+            "Send one yourself: it shows what each push service answers. Then read the backend's log.", send,
+            section: "outage-breaker"),
         "outage-dead-letter-breaker": Self(
             "See what was rejected with which status.",
             ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"], href: "/failures",
@@ -92,10 +98,11 @@ struct NextStep: Sendable, Equatable {
     static let rebalance = Self(
         "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")
     static let callsFail = Self(
-        "Read the backend's log; see by result how the calls fail.", backend, section: "heraldcallsfail")
+        "Send one yourself: it shows what each push service answers. Then read the backend's log.", send,
+        section: "heraldcallsfail")
     static let throttled = Self(
-        "If the rate that Herald found is too little, raise the backend's quota, or divide it.", backend,
-        section: "heraldthrottled")
+        "If the rate that Herald found is too little, raise the backend's quota, or divide it.",
+        ["herald", "config", "show", "limits"], section: "heraldthrottled")
     static let credentials = Self(
         "See which push service, and which of the backend's servers, refuse.",
         ["herald", "dlq", "list", "--since", "1h", "--where", "status in (401, 403)", "--group-by", "pns"],
@@ -106,4 +113,17 @@ struct NextStep: Sendable, Equatable {
     static let deadLetters = Self(
         "See them by reason, with what to do about each.", ["herald", "dlq", "list", "--since", "1h"],
         href: "/failures", section: "heralddeadletters")
+
+    /// The same by what these have in common, and a plan of their replay.
+    static func deadLetters(_ pattern: FailurePattern?) -> Self {
+        guard let pattern, let field = pattern.groupField else { return deadLetters }
+        var step = Self(
+            "See them by \(field), with what to do about each.",
+            ["herald", "dlq", "list", "--since", "1h", "--group-by", field], href: "/failures?since=1h&by=\(field)",
+            section: deadLetters.section)
+        step.plan = .present([
+            .init("since", "1h"), .init("where", pattern.condition.map { .string($0) } ?? .null),
+        ])
+        return step
+    }
 }

@@ -51,12 +51,32 @@ struct NowHistory: Sendable {
         ring.count < Self.capacity ? ring : Array(ring[next...] + ring[..<next])
     }
 
-    /// How many calls a second ended so, over the points of the last `seconds`; `nil` without any.
-    func calls(lastSeconds seconds: Int64, now: WallTime) -> [WorkerNumbers.Series: Double]? {
-        let recent = points.filter { (0..<seconds * 1_000).contains(now.milliseconds(since: $0.at)) }
-        guard !recent.isEmpty else { return nil }
-        var sums: [WorkerNumbers.Series: Double] = [:]
-        for point in recent { sums.merge(point.calls, uniquingKeysWith: +) }
-        return sums.mapValues { $0 / Double(recent.count) }
+    /// How each push service's newest calls ended: those of ten seconds, or of as many more, up to a minute, as it takes to
+    /// know something.
+    func newestCalls(now: WallTime) -> [String: ServiceCalls] {
+        var found: [String: ServiceCalls] = [:]
+        // Once something was delivered before it failed, it is known since when nothing is.
+        var dated: Set<String> = []
+        for (index, point) in points.enumerated().reversed() {
+            let age = now.milliseconds(since: point.at)
+            let seconds = index > 0 ? Double(point.at.milliseconds(since: points[index - 1].at)) / 1_000 : 0
+            for (series, rate) in point.calls where rate > 0 && age >= 0 {
+                var calls = found[series.service] ?? ServiceCalls()
+                let isWanted =
+                    age < Self.shortestMilliseconds
+                    || (age < Self.longestMilliseconds && calls.total < ServiceCalls.leastCount)
+                if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
+                if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }
+                if ServiceCalls.isFailing(series.end) {
+                    calls.lastFailedAt = calls.lastFailedAt ?? point.at
+                    if !dated.contains(series.service) { calls.nothingSince = point.at }
+                }
+                found[series.service] = calls
+            }
+        }
+        return found.filter { !$0.value.ends.isEmpty }
     }
+
+    private static let shortestMilliseconds: Int64 = 10_000
+    private static let longestMilliseconds: Int64 = 60_000
 }

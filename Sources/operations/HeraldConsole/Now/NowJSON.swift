@@ -28,7 +28,7 @@ extension NextStep {
     fileprivate var json: JSONValue {
         [
             "sentence": .string(sentence), "command": command.map { .array($0.map { .string($0) }) } ?? .null,
-            "href": .optional(href), "section": .string(section),
+            "href": .optional(href), "section": .string(section), "plan": plan ?? .null,
         ]
     }
 }
@@ -86,7 +86,7 @@ extension NowModel.Sight {
             "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
-            "deadLettersOfHour": .optional(deadLetters.map { Int64($0) }),
+            "deadLettersOfHour": .optional(letters.map { Int64($0.total) }),
         ]
     }
 

@@ -8,16 +8,18 @@ struct NowModel: Sendable {
         var now: WallTime
         var workers: [WorkerObservation] = []
         var group = GroupKnowledge.unasked
-        var deadLetters: Int?
+        /// The open dead letters of the last hour; `nil` when that is not known.
+        var letters: TraitTally?
+        var evidence = Evidence()
     }
-
-    private static let callWindowSeconds: Int64 = 60
 
     private var meter = RateMeter()
     private var clock = FindingClock()
     private(set) var history = NowHistory()
     private(set) var sight: Sight?
     private(set) var verdict: Verdict?
+    /// The push services of which every call fails now.
+    private(set) var deadServices: [String] = []
 
     init() {}
 
@@ -26,12 +28,21 @@ struct NowModel: Sendable {
         self.sight = sight
         let point = point(sight)
         history.add(point)
-        let found = Verdict(
-            Situation(
-                now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.deadLetters,
-                calls: history.calls(lastSeconds: Self.callWindowSeconds, now: sight.now) ?? [:],
-                notificationsPerSecond: point.outcomes.values.reduce(0, +)))
-        verdict = clock.date(found, now: sight.now)
+        var situation = Situation(
+            now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.letters?.total,
+            calls: history.newestCalls(now: sight.now),
+            notificationsPerSecond: point.outcomes.values.reduce(0, +))
+        deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
+        if let letters = sight.letters, letters.total > 0 {
+            situation.letterPattern = FailurePattern(
+                failed: letters, delivered: sight.evidence.delivered(now: sight.now))
+        }
+        for service in deadServices {
+            // It has delivered nothing, so what others deliver is no comparison.
+            situation.deadPatterns[service] = FailurePattern(
+                failed: sight.evidence.failing(service, now: sight.now), delivered: TraitTally())
+        }
+        verdict = clock.date(Verdict(situation), now: sight.now)
     }
 
     /// Where the workers' admin ports are.

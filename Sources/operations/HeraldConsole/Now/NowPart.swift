@@ -5,20 +5,31 @@ import HeraldTools
 
 /// The pages Verdict and Now: watches the workers and their group.
 final class NowPart: ConsolePart {
+    private static let hourMilliseconds: Int64 = 3_600_000
+
     private let plan: NowPlan
     private let news: ConsoleNews
     private let workers = WorkerWatch()
     private let group: GroupWatch
-    private let deadLetters: DeadLetterWatch
+    private let evidence: EvidenceWatch
+    private let board: TroubleBoard
+    private let letters: @Sendable (WallTime) -> TraitTally?
     private let model = Guarded(NowModel())
     private let wakeup: Wakeup
     private let looking = Guarded<OwnThread?>(nil)
 
-    init(_ plan: NowPlan, news: ConsoleNews) throws(SystemError) {
+    /// - Parameters:
+    ///   - board: is told what the page Failures says, too.
+    ///   - letters: the open dead letters since a moment; `nil` when that is not known.
+    init(
+        _ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, letters: @escaping @Sendable (WallTime) -> TraitTally?
+    ) throws(SystemError) {
         self.plan = plan
         self.news = news
+        self.board = board
+        self.letters = letters
         group = try GroupWatch(plan)
-        deadLetters = try DeadLetterWatch(plan)
+        evidence = try EvidenceWatch(plan)
         wakeup = try Wakeup()
     }
 
@@ -32,7 +43,7 @@ final class NowPart: ConsolePart {
     func start() throws {
         look()
         try group.start()
-        try deadLetters.start()
+        try evidence.start()
         let thread = try OwnThread(name: "console-now") { [self] in
             while !wakeup.wait(for: NowHistory.step) { look() }
         }
@@ -44,7 +55,7 @@ final class NowPart: ConsolePart {
         looking.withLock { $0 }?.join()
         workers.stop()
         group.stop()
-        deadLetters.stop()
+        evidence.stop()
     }
 
     private func look() {
@@ -52,11 +63,13 @@ final class NowPart: ConsolePart {
         workers.follow(NowModel.addresses(plan, knowledge))
         let now = SystemClock.wall()
         let sight = NowModel.Sight(
-            now: now, workers: workers.observations, group: knowledge, deadLetters: deadLetters.count(now: now))
-        let newest = model.withLock { model in
+            now: now, workers: workers.observations, group: knowledge,
+            letters: letters(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence)
+        let (newest, dead) = model.withLock { model in
             model.look(sight)
-            return model.newsJSON
+            return (model.newsJSON, model.deadServices)
         }
+        board.note(sight.evidence, dead: dead)
         news.publish("verdict", verdictJSON)
         news.publish("now", newest)
     }

@@ -64,10 +64,14 @@ struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
     var group = GroupKnowledge.unasked
-    /// Dead letters that were written within the hour; `nil` when that is not known.
+    /// Open dead letters of the last hour; `nil` when that is not known.
     var deadLetters: Int?
-    /// Calls a second over the last minute.
-    var calls: [WorkerNumbers.Series: Double] = [:]
+    /// What they have in common.
+    var letterPattern: FailurePattern?
+    /// How each push service's newest calls ended.
+    var calls: [String: ServiceCalls] = [:]
+    /// What the calls of push services that deliver nothing have in common.
+    var deadPatterns: [String: FailurePattern] = [:]
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
 }
@@ -101,11 +105,12 @@ struct FindingClock: Sendable {
 
     private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
         let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
-        let first = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
-        entries[finding.key] = Entry(since: first, seen: now)
+        let former = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
+        // What lasts has one beginning, however many tell of it: the earliest that was told.
+        let since = [former, finding.since].compactMap { $0 }.min()
+        entries[finding.key] = Entry(since: since, seen: now)
         var dated = finding
-        // Whoever has it knows best.
-        dated.since = finding.since ?? first
+        dated.since = since
         return dated
     }
 }

@@ -27,8 +27,8 @@ struct VerdictRules {
     static let oldestSeconds = 3_600.0
     static let leastLag = 100.0
     static let lagSeconds = 10.0
-    /// Fewer calls a second over a minute say nothing about how many of them fail.
-    static let leastCalls = 20.0 / 60
+    /// A failure is no news any more after so long, when nothing waits for a retry.
+    static let newsMilliseconds: Int64 = 10_000
     static let failingShare = 0.2
     static let throttledShare = 0.05
     static let refusedShare = 0.01
@@ -251,14 +251,13 @@ struct VerdictRules {
     private var calls: [Finding] {
         guard !isHolding else { return [] }
         var findings: [Finding] = []
-        for service in Set(situation.calls.keys.map(\.service)).sorted() {
-            let ends = situation.calls.filter { $0.key.service == service }
-            let total = ends.values.reduce(0, +)
-            guard total >= Self.leastCalls else { continue }
-            func share(_ isMeant: (String) -> Bool) -> Double {
-                ends.reduce(0) { $0 + (isMeant($1.key.end) ? $1.value : 0) } / total
+        for (service, calls) in situation.calls.sorted(by: { $0.key < $1.key }) {
+            let isOver = isOver(calls)
+            if calls.isDead, !isOver {
+                findings.append(dead(service, calls))
+                continue
             }
-            let known: Set = ["delivered", "rejected", "credentials", "throttled", "oversized"]
+            guard calls.total >= ServiceCalls.leastCount else { continue }
             func find(_ key: String, _ share: Double, above limit: Double, _ what: String, _ next: NextStep) {
                 guard share > limit else { return }
                 findings.append(
@@ -266,15 +265,41 @@ struct VerdictRules {
                         "\(key) \(service)", .warn, "Degraded", "\(percent(share)) of \(service)'s calls \(what)",
                         next: next))
             }
-            find("calls-fail", share { !known.contains($0) }, above: Self.failingShare, "fail for now", .callsFail)
+            if !isOver {
+                find(
+                    "calls-fail", calls.share(ServiceCalls.isFailing), above: Self.failingShare, failing(calls),
+                    .callsFail)
+            }
             find(
-                "throttled", share { $0 == "throttled" }, above: Self.throttledShare,
+                "throttled", calls.share { $0 == "throttled" }, above: Self.throttledShare,
                 "are answered with 429" + rate(service), .throttled)
             find(
-                "credentials", share { $0 == "credentials" }, above: Self.refusedShare,
+                "credentials", calls.share { $0 == "credentials" }, above: Self.refusedShare,
                 "are refused with 401 or 403", .credentials)
         }
         return findings
+    }
+
+    /// Whether the failures among them are over: the last is old, and nothing waits that could fail again.
+    private func isOver(_ calls: ServiceCalls) -> Bool {
+        guard let last = calls.lastFailedAt, observation?.retrying == 0 else { return false }
+        return situation.now.milliseconds(since: last) > Self.newsMilliseconds
+    }
+
+    private func failing(_ calls: ServiceCalls) -> String {
+        let arrived = (calls.ends["timeout"] ?? 0) > 0 ? "; what timed out may have arrived" : ""
+        guard let last = calls.lastFailedAt, situation.now.milliseconds(since: last) > Self.newsMilliseconds
+        else { return "fail for now" + arrived }
+        return "failed, the last \(situation.now.milliseconds(since: last) / 1_000) s ago" + arrived
+    }
+
+    private func dead(_ service: String, _ calls: ServiceCalls) -> Finding {
+        let pattern = situation.deadPatterns[service]
+        let since = [calls.nothingSince, pattern?.first].compactMap { $0 }.min()
+        let why = pattern?.words(without: .service).map { "; " + $0 } ?? ""
+        return Finding(
+            "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
+            "100 % of \(service)'s calls \(failing(calls))" + why, since: since, waiting: nil, next: .callsFail)
     }
 
     private func rate(_ service: String) -> String {
@@ -297,10 +322,13 @@ struct VerdictRules {
 
     private var deadLetters: [Finding] {
         guard let count = situation.deadLetters, count > 0 else { return [] }
+        let pattern = situation.letterPattern
+        let why = pattern?.words().map { "; " + $0 } ?? ""
         return [
             Finding(
-                "dead-letters", .warn, "Some dead letters", "\(grouped(Int64(count))) new within the hour",
-                next: .deadLetters)
+                "dead-letters", .warn, "Some dead letters",
+                "\(grouped(Int64(count))) of the last hour \(count == 1 ? "is" : "are") open" + why,
+                since: pattern?.first, next: .deadLetters(pattern))
         ]
     }
 

@@ -3,7 +3,6 @@
 import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSignedOut } from './lib/api.js';
 import { fail, say } from './lib/dialog.js';
 import { h, replace } from './lib/dom.js';
-import { ago } from './lib/format.js';
 import { current, destination, go, whenMoved } from './lib/place.js';
 import * as audit from './pages/audit.js';
 import * as campaigns from './pages/campaigns.js';
@@ -127,16 +126,20 @@ function begin() {
 function verdictLine() {
   const line = document.getElementById('verdict-line');
   let latest = null;
-  let isConnected = false;
+  let connection = 'opening';
+  const troubles = {
+    away: 'The console does not answer',
+    silent: 'The console answers and sends no news, perhaps because too many tabs are open: load the page again',
+  };
   const show = () => {
     if (!app.viewer) return replace(line);
-    if (!isConnected) return replace(line, h('span', { class: 'badge bad' }, 'The console does not answer'));
+    if (troubles[connection]) return replace(line, h('span', { class: 'badge bad' }, troubles[connection]));
     if (!latest) return replace(line);
     const kind = { good: 'good', warn: 'warn', bad: 'bad' }[latest.state] ?? 'quiet';
-    return replace(line, h('a', { href: '/', class: `badge ${kind}`, title: latest.since && ago(latest.since) }, latest.sentence));
+    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, verdict.sentence(latest)));
   };
   onNews('verdict', (value) => { latest = value; show(); });
-  onConnection((value) => { isConnected = value; show(); });
+  onConnection((value) => { connection = value; show(); });
 }
 
 async function start() {

@@ -1,3 +1,4 @@
+package import HeraldEvents
 package import HeraldTime
 
 /// Exactly which dead letters a replay takes: fixed before anything moves.
@@ -13,6 +14,8 @@ package struct ReplayPlan: Sendable {
     private static let shownTopics = 3
     /// How many calls there will be at least, by push service.
     package private(set) var pushServices: [String: Int] = [:]
+    /// How many are dead letters for which reason; those that say none are in none.
+    package private(set) var reasons: [DeadLetterReason: Int] = [:]
     /// How many outcomes there will be at least.
     package private(set) var outcomeCount = 0
     package private(set) var earliest: WallTime?
@@ -47,6 +50,7 @@ package struct ReplayPlan: Sendable {
             }
             chosen[entry.partition, default: OffsetSet()].insert(entry.offset)
             topics[replay.topic, default: 0] += 1
+            if let reason = entry.reason { reasons[reason, default: 0] += 1 }
             if let former { replayedBefore[former, default: 0] += 1 }
             // An event that does not decode has one outcome for all of its push services.
             outcomeCount += max(1, replay.pushServices.count)

@@ -191,6 +191,6 @@ struct LetterIndexTests {
         #expect(answer.value.last?.name == nil)
     }
 
-    @Test("A row has 56 bytes")
-    func size() { #expect(MemoryLayout<LetterRow>.stride == 56) }
+    @Test("A row has 72 bytes")
+    func size() { #expect(MemoryLayout<LetterRow>.stride == 72) }
 }

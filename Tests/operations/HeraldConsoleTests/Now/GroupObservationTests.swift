@@ -38,17 +38,9 @@ struct GroupObservationTests {
         #expect(tracker.look(at: positions(5), due: { _ in 1 }, now: time(10)) == [place: time(4)])
     }
 
-    @Test("Dead letters count for an hour after they were written, whatever their clocks say")
-    func deadLetters() {
-        var recent = RecentDeadLetters()
-        let hour: Int64 = 3_600
-        recent.add(writtenAt: time(10), now: time(hour + 120))
-        #expect(recent.count(now: time(hour + 120)) == 0)
-        for _ in 0..<5 { recent.add(writtenAt: time(2 * hour), now: time(2 * hour)) }
-        // From a clock that is ahead.
-        recent.add(writtenAt: time(9 * hour), now: time(2 * hour))
-        recent.add(writtenAt: WallTime(milliseconds: -1), now: time(2 * hour))
-        #expect(recent.count(now: time(2 * hour)) == 6)
-        #expect(recent.count(now: time(3 * hour - 60)) == 6 && recent.count(now: time(3 * hour)) == 0)
+    @Test("A client's error becomes a sentence")
+    func words() {
+        let error = KafkaError(code: KafkaError.Code.timedOut, message: "Local: Timed out")
+        #expect(GroupWatch.knowledge(error, nil) == .unreachable("no broker answered in time", last: nil))
     }
 }

@@ -28,7 +28,8 @@ struct NowModelTests {
         _ workers: [WorkerObservation], at seconds: Int64, group: GroupKnowledge = .unasked
     ) -> NowModel.Sight {
         NowModel.Sight(
-            now: Self.begin.advanced(byMilliseconds: seconds * 1_000), workers: workers, group: group, deadLetters: 0)
+            now: Self.begin.advanced(byMilliseconds: seconds * 1_000), workers: workers, group: group,
+            letters: TraitTally())
     }
 
     private var observation: GroupObservation {

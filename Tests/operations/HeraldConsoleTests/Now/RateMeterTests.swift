@@ -58,20 +58,15 @@ struct RateMeterTests {
         #expect(calls.count == RateMeter.seriesLimit && calls[.init(service: "s4999", end: "x")] == 4_999)
     }
 
-    @Test("The history keeps ten minutes, the oldest first, and averages calls over its last points")
+    @Test("The history keeps ten minutes, the oldest first")
     func history() {
         var history = NowHistory()
         for number in 0..<(NowHistory.capacity + 7) {
-            var point = NowPoint(at: WallTime(milliseconds: Int64(number) * 2_000))
-            point.calls[apns] = Double(number % 2)
-            history.add(point)
+            history.add(NowPoint(at: WallTime(milliseconds: Int64(number) * 2_000)))
         }
         let points = history.points
         #expect(points.count == NowHistory.capacity && NowHistory.step * NowHistory.capacity == .seconds(600))
         #expect(points.first?.at.milliseconds == 14_000 && points.last?.at.milliseconds == 612_000)
         #expect(zip(points, points.dropFirst()).allSatisfy { $0.at < $1.at })
-        let calls = history.calls(lastSeconds: 60, now: WallTime(milliseconds: 612_000))
-        #expect(calls == [apns: 0.5])
-        #expect(NowHistory().calls(lastSeconds: 60, now: WallTime(milliseconds: 0)) == nil)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldCore
+import HeraldText
 import HeraldTime
 import HeraldTools
 import TestSupport
@@ -82,8 +83,7 @@ struct VerdictTests {
             self.others = others
             situation = Situation(
                 now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
-                calls: Dictionary(
-                    uniqueKeysWithValues: calls.map { (WorkerNumbers.Series(service: "apns", end: $0), $1) }),
+                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls)],
                 notificationsPerSecond: rate)
         }
     }
@@ -292,15 +292,16 @@ struct VerdictTests {
 
     private static let numbers = [
         Case(
-            "dead letters, new within the hour", .warn, "Some dead letters: 12 new within the hour",
+            "open dead letters", .warn, "Some dead letters: 12 of the last hour are open",
             section: "heralddeadletters", workers: [worker()], deadLetters: 12),
         Case(
             "dead letters beside an outage", .bad,
             "Holding: most calls to the backend fail for now, the latest with status 503",
-            others: ["Some dead letters: 200 new within the hour"], workers: [worker(ready: false, [breaker])],
+            others: ["Some dead letters: 200 of the last hour are open"], workers: [worker(ready: false, [breaker])],
             deadLetters: 200),
         Case(
-            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now", section: "heraldcallsfail",
+            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now; what timed out may have arrived",
+            section: "heraldcallsfail",
             workers: [worker()], calls: ["delivered": 75, "transient": 20, "timeout": 5]),
         Case(
             "a rate that was found", .warn,
@@ -347,6 +348,71 @@ struct VerdictTests {
         #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
     }
 
+    private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
+        Situation(
+            now: now, workers: [worker()],
+            group: .known(group([partition(0), partition(0, lag: retrying, delay: "10s")])), deadLetters: 0,
+            calls: ["wns": calls])
+    }
+
+    private static func secondsAgo(_ seconds: Int64) -> WallTime { now.advanced(byMilliseconds: -seconds * 1_000) }
+
+    @Test("says that calls failed, and when, once they are old; and nothing when nothing waits that could fail again")
+    func oldFailures() {
+        var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastFailedAt: Self.secondsAgo(43))
+        #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)
+        #expect(
+            Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
+                == "Degraded: 29 % of wns's calls failed, the last 43 s ago")
+        calls.lastFailedAt = Self.secondsAgo(4)
+        #expect(
+            Verdict(Self.situation(calls, retrying: 0)).first.sentence(now: Self.now)
+                == "Degraded: 29 % of wns's calls fail for now")
+    }
+
+    @Test("is red when a push service delivers nothing, with since when, the status, and how many users")
+    func deadService() {
+        let calls = ServiceCalls(
+            ends: ["transient": 12], lastFailedAt: Self.secondsAgo(1), nothingSince: Self.minutesAgo(2))
+        var situation = Self.situation(calls, retrying: 9)
+        var failing = TraitTally()
+        for number in 0..<1_311 {
+            var traits = NotificationTraits()
+            (traits.services, traits.status, traits.user) = (["wns"], 500, UserMark("user-\(number)"))
+            failing.add(traits, at: Self.minutesAgo(5))
+        }
+        situation.deadPatterns["wns"] = FailurePattern(failed: failing, delivered: TraitTally())
+        let verdict = Verdict(situation)
+        #expect(verdict.first.level == .bad && verdict.others.isEmpty)
+        #expect(
+            verdict.first.sentence(now: Self.now)
+                == "Nothing is delivered by wns since 02:09 UTC: 100 % of wns's calls fail for now; "
+                + "all with status 500; 1\u{A0}311 users")
+        #expect(verdict.first.next?.command == ["herald", "send", "--self"])
+    }
+
+    @Test("names who and why of dead letters, and plans the replay of exactly these")
+    func letterPattern() throws {
+        var situation = Self.situation(ServiceCalls(), retrying: 0)
+        situation.calls = [:]
+        situation.deadLetters = 40
+        var traits = NotificationTraits()
+        (traits.source, traits.status, traits.detail) = ("billing", 400, "sms is not allowed")
+        var failed = TraitTally()
+        failed.add(traits, times: 40)
+        failed.note(Self.minutesAgo(3))
+        situation.letterPattern = FailurePattern(failed: failed, delivered: TraitTally())
+        let finding = Verdict(situation).first
+        #expect(
+            finding.sentence(now: Self.now)
+                == "Some dead letters since 02:11 UTC: 40 of the last hour are open; all from source billing; "
+                + "all with status 400; all 'sms is not allowed'")
+        let step = try #require(finding.next)
+        #expect(step.command == ["herald", "dlq", "list", "--since", "1h", "--group-by", "source"])
+        #expect(step.href == "/failures?since=1h&by=source")
+        #expect(step.plan == ["since": "1h", "where": "source = 'billing' and status = 400"])
+    }
+
     @Test("leads to the failures when there are new dead letters, first or beside something worse")
     func failures() {
         for example in Self.numbers.prefix(2) {
@@ -372,6 +438,18 @@ struct VerdictTests {
         #expect(clock.date(bad, now: at(66)).first.since == at(62))
         for seconds in stride(from: Int64(68), to: 90, by: 2) { _ = clock.date(good, now: at(seconds)) }
         #expect(clock.date(bad, now: at(90)).first.since == at(90))
+    }
+
+    @Test("keeps the earliest beginning of what lasts, whoever tells of it later")
+    func steadySince() {
+        var clock = FindingClock()
+        func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
+            let found = Verdict(Finding("x", .bad, "Holding", since: since))
+            return clock.date(found, now: Self.now.advanced(byMilliseconds: seconds * 1_000)).first.since
+        }
+        #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))
+        #expect(look(Self.minutesAgo(1), 2) == Self.minutesAgo(9), "of a worker that was started later")
+        #expect(look(nil, 4) == Self.minutesAgo(9))
     }
 
     @Test("knows each reason that a worker can give")

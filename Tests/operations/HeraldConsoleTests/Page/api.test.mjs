@@ -63,6 +63,8 @@ test('Whoever is not known any more is told so, nobody else', async () => {
 function newsFrom() {
   const connections = [];
   globalThis.EventSource = class extends EventTarget {
+    static OPEN = 1;
+
     static CLOSED = 2;
 
     readyState = 1;
@@ -118,11 +120,27 @@ test('Who signs in again is not shown the news of before', () => {
   assert.deepEqual(seen, [['new']]);
 });
 
-test('A page knows whether news come in', () => {
+test('A page tells a console that is gone from one that answers and sends no news', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const settled = () => new Promise((resolve) => { setImmediate(resolve); });
   const server = newsFrom();
   const seen = [];
-  onConnection((isConnected) => seen.push(isConnected));
+  onConnection((state) => seen.push(state));
   server.dispatchEvent(new Event('open'));
+  server.readyState = 0;
+  globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch'));
   server.dispatchEvent(new Event('error'));
-  assert.deepEqual(seen, [false, true, false]);
+  await settled();
+  assert.deepEqual(seen, ['opening', 'open', 'away']);
+
+  server.readyState = 1;
+  server.dispatchEvent(new Event('open'));
+  answering(200, '{}');
+  server.readyState = 0;
+  server.dispatchEvent(new Event('error'));
+  await settled();
+  await settled();
+  assert.equal(seen.at(-1), 'open', 'it may be back within a second');
+  t.mock.timers.tick(3000);
+  assert.equal(seen.at(-1), 'silent');
 });

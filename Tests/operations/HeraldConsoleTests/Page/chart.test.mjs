@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ceiling, describe, extent, path, tableIndices } from '#page/lib/chart.js';
+import { ceiling, describe, extent, nearest, path, runs, tableIndices } from '#page/lib/chart.js';
 import { table } from './table.mjs';
 
 table("A scale's top is a round number", ceiling, [
@@ -44,3 +44,11 @@ test('The table has twenty rows at most, in equal steps from the newest', () => 
     assert.equal(new Set(rows.slice(1).map((row, index) => rows[index] - row)).size, Math.min(1, length - 1), String(length));
   }
 });
+
+table('The pointer means the point that lies nearest', nearest, [
+  [0, 0.5, null], [1, 0.9, 0], [5, 0, 0], [5, 0.12, 0], [5, 0.13, 1], [5, 1, 4], [5, 7, 4], [5, -1, 0],
+]);
+
+table('Moments of trouble that follow each other are one run', runs, [
+  [[], []], [[false, false], []], [[true], [[0, 0]]], [[true, true, false, true], [[0, 1], [3, 3]]],
+]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { hasGap, lines, merged, spans } from '#page/pages/now.js';
+import { colour, hasGap, lines, merged, spans } from '#page/pages/now.js';
 import { table } from './table.mjs';
 
 const at = (second) => ({ at: new Date(second * 1000).toISOString() });
@@ -8,12 +8,13 @@ const at = (second) => ({ at: new Date(second * 1000).toISOString() });
 test('A series that is absent in a point is 0 there', () => {
   const points = [{ calls: { apns: { delivered: 1 } } }, { calls: { gcm: { failed: 2 } } }, { calls: {} }];
   assert.deepEqual(lines(points, 'calls', (service, end) => `${service} ${end}`), [
-    { name: 'apns delivered', values: [1, 0, 0] }, { name: 'gcm failed', values: [0, 2, 0] }]);
+    { name: 'apns delivered', colour: 2, values: [1, 0, 0] }, { name: 'gcm failed', colour: 3, values: [0, 2, 0] }]);
 });
 
 test('Series of one name are one line', () => {
   const points = [{ calls: { apns: { delivered: 1, failed: 4 }, gcm: { delivered: 2 } } }];
-  assert.deepEqual(lines(points, 'calls', (_, end) => end), [{ name: 'delivered', values: [3] }, { name: 'failed', values: [4] }]);
+  assert.deepEqual(lines(points, 'calls', (_, end) => end), [
+    { name: 'delivered', colour: 2, values: [3] }, { name: 'failed', colour: 3, values: [4] }]);
 });
 
 test('The five largest series are shown, in the order of their names', () => {
@@ -44,4 +45,9 @@ table('Points are missing after more than three steps', (last, point, step) => h
 
 table('What is due in each span is what the sums differ by', spans, [
   [[1, 4, 9], 20, [1, 3, 5, 11]], [[0, 0], 3, [0, 0, 3]], [[], 3, [3]], [[5, 3], 2, [5, 0, 0]],
+]);
+
+table('What was delivered alone is green, and each end has one colour wherever it is drawn', colour, [
+  ['delivered', 2], ['dead-lettered', 3], ['rejected', 3], ['transient', 3], ['timeout', 3], ['credentials', 3], ['oversized', 3],
+  ['never heard of', 3], ['throttled', 4], ['expired', 4], ['duplicate', 5], ['cancelled', 5],
 ]);

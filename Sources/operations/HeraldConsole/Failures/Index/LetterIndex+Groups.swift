@@ -46,7 +46,7 @@ extension LetterIndex {
     }
 
     /// What was done about a row; `nil` when nothing was.
-    private func fate(
+    func fate(
         of row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
     ) -> GroupTable.Fate? {
         let offset = row.offset

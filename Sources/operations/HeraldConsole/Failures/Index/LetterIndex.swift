@@ -4,7 +4,7 @@ internal import HeraldTime
 
 /// What is in the dead-letter topic, in memory: pure, fed with dead letters in the order of their partitions.
 ///
-/// It remembers the newest ``limit`` of them, each in 56 bytes (``LetterRow``), and knows how many it has let go.
+/// It remembers the newest ``limit`` of them, each in 72 bytes (``LetterRow``), and knows how many it has let go.
 struct LetterIndex: Sendable {
     let limit: Int
     private(set) var tables = LetterTables()

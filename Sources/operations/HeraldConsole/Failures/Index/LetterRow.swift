@@ -2,7 +2,7 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// What the index remembers of a dead letter, in 56 bytes; its partition is known by where it lies.
+/// What the index remembers of a dead letter, in 72 bytes; its partition is known by where it lies.
 struct LetterRow: Sendable {
     var offset: Int64
     /// When it became a dead letter, epoch milliseconds.
@@ -10,12 +10,15 @@ struct LetterRow: Sendable {
     /// 64 bits of a keyed hash; 0 when there is none.
     var userHash: UInt64
     var idHash: UInt64
+    /// As ``UserMark/start``.
+    var userStart: UInt64
     /// The request record; partition -1 when that is not known.
     var originOffset: Int64
     var originPartition: Int32
     /// Their numbers in ``LetterTables``.
     var traits: UInt32
     var campaign: UInt32
+    var detail: UInt32
     /// The number of attempts; ``noNumber`` when there is none, ``otherNumber`` when it does not fit.
     var attempts: Int32
 
@@ -27,12 +30,14 @@ struct LetterRow: Sendable {
         let origin = entry.origin
         offset = entry.offset
         moment = entry.deadLetteredAt.milliseconds
-        userHash = Self.hash(entry.text(of: .user))
+        let user = entry.text(of: .user).map(UserMark.init)
+        (userHash, userStart) = (user?.hash ?? 0, user?.start ?? 0)
         idHash = Self.hash(entry.text(of: .id))
         originOffset = origin?.offset ?? 0
         originPartition = origin?.partition ?? -1
         traits = tables.traits(of: entry)
         campaign = tables.campaign(of: entry)
+        detail = tables.detail(of: entry)
         attempts = entry.number(.attempts).map { Int32(exactly: $0) ?? Self.otherNumber } ?? Self.noNumber
     }
 
@@ -100,6 +105,16 @@ struct LetterRows: Sendable {
     }
 
     var firstOffset: Int64? { pieces.first.map { $0[dropped].offset } }
+
+    /// Visits the rows from the newest to the oldest, as long as the body wants more.
+    func visitNewest(_ body: (borrowing LetterRow) -> Bool) {
+        for (index, piece) in pieces.enumerated().reversed() {
+            let first = index == 0 ? dropped : 0
+            for place in (first..<piece.count).reversed() {
+                guard body(piece[place]) else { return }
+            }
+        }
+    }
 
     /// The offset behind which so many rows are left.
     func offset(leaving rest: Int) -> Int64? {

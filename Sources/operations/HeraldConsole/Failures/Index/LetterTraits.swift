@@ -68,6 +68,7 @@ struct LetterTables: Sendable {
     var traits = NumberedValues<LetterTraits>(byteLimit: 32 << 20)
     /// The empty one of the optional is that there is none.
     var campaigns = NumberedValues<String?>(byteLimit: 16 << 20)
+    var details = NumberedValues<String?>(byteLimit: 16 << 20)
 
     mutating func traits(of entry: DeadLetterEntry) -> UInt32 {
         let traits = LetterTraits(entry)
@@ -77,6 +78,11 @@ struct LetterTables: Sendable {
     mutating func campaign(of entry: DeadLetterEntry) -> UInt32 {
         let campaign = entry.campaign
         return campaigns.number(of: campaign, byteCount: 64 + (campaign?.utf8.count ?? 0))
+    }
+
+    mutating func detail(of entry: DeadLetterEntry) -> UInt32 {
+        let detail = entry.text(.detail).map(NotificationTraits.cut)
+        return details.number(of: detail, byteCount: 64 + (detail?.utf8.count ?? 0))
     }
 }
 

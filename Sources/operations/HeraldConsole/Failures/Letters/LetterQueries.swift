@@ -19,11 +19,15 @@ final class LetterQueries: Sendable {
     private let context: ReplayContext
     private let failures: FailuresContext
     let follower: LetterFollower
+    private let board: TroubleBoard
     /// How many read the topic for an answer; a page that is loaded again and again must not stop all others.
     private let readers = Guarded(0)
     private static let readerLimit = 6
 
-    init(_ context: ReplayContext, _ failures: FailuresContext, _ follower: LetterFollower) {
+    init(
+        _ context: ReplayContext, _ failures: FailuresContext, _ follower: LetterFollower, _ board: TroubleBoard
+    ) {
+        self.board = board
         self.context = context
         self.failures = failures
         self.follower = follower
@@ -44,7 +48,10 @@ final class LetterQueries: Sendable {
         if !isWhole {
             let answer = snapshot.index.groups(
                 by: field, selection.condition, snapshot.marks, snapshot.outcomes, isOver: Self.timer())
-            if answer.isCertain { return Self.object(answer.value, answer.matched, snapshot, isFromTopic: false) }
+            if answer.isCertain {
+                return Self.object(
+                    answer.value, answer.matched, snapshot, isFromTopic: false, pattern: pattern(selection.condition))
+            }
         }
         var table = GroupTable(field)
         var matched = 0
@@ -58,7 +65,7 @@ final class LetterQueries: Sendable {
 
     private static func object(
         _ groups: [GroupTable.Group], _ matched: Int, _ snapshot: LetterFollower.Snapshot, isFromTopic: Bool,
-        isCut: Bool = false
+        isCut: Bool = false, pattern: FailurePattern? = nil
     ) -> JSONValue {
         let shown = groups.prefix(groupLimit).map { group in
             // The filter's value is no text to show.
@@ -67,8 +74,17 @@ final class LetterQueries: Sendable {
         return [
             "groups": .array(Array(shown)), "hidden": .integer(groups.count - shown.count),
             "matched": .integer(matched), "isFromTopic": .bool(isFromTopic), "isCut": .bool(isCut),
-            "status": snapshot.object,
+            "status": snapshot.object, "pattern": pattern?.json ?? .null,
         ]
+    }
+
+    /// What those that match and are open have in common, and deliveries have not; `nil` when the index cannot tell, or none
+    /// is open.
+    func pattern(_ condition: Condition) -> FailurePattern? {
+        let snapshot = follower.snapshot
+        let open = snapshot.index.open(condition, snapshot.marks, snapshot.outcomes, isOver: Self.timer())
+        guard open.isCertain else { return nil }
+        return FailurePattern(failed: open.value, delivered: board.delivered(now: SystemClock.wall()))
     }
 
     // MARK: - Letters

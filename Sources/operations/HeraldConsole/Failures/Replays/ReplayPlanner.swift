@@ -13,10 +13,16 @@ final class ReplayPlanner: Sendable {
     let book = PlanBook()
     private let context: ReplayContext
     private let failures: FailuresContext
+    private let queries: LetterQueries
+    private let board: TroubleBoard
     private let isStopping = Guarded(false)
     private let threads = Guarded<[String: OwnThread]>([:])
 
-    init(_ context: ReplayContext, _ failures: FailuresContext) {
+    init(
+        _ context: ReplayContext, _ failures: FailuresContext, _ queries: LetterQueries, _ board: TroubleBoard
+    ) {
+        self.queries = queries
+        self.board = board
         self.context = context
         self.failures = failures
     }
@@ -102,6 +108,10 @@ final class ReplayPlanner: Sendable {
         var members = forecast.members.filter { $0.name != "leftOut" }
         members.append(.init("leftOut", plan.leftOutObject))
         members.append(.init("corrections", plan.correctionsObject))
+        members.append(.init("pattern", queries.pattern(selection.condition)?.json ?? .null))
+        let warnings = PlanWarnings(
+            plan, isCorrected: rules.correction != nil, deadServices: board.deadServices)
+        members.append(.init("warnings", .array(warnings.sentences.map { .string($0) })))
         members.append(.init("takes", .string(forecast.words)))
         members.append(.init("ramp", .string(options.ramp.text)))
         members.append(.init("firstBatch", options.ramp.size(0).map { .integer(min($0, plan.count)) } ?? .null))

@@ -62,12 +62,23 @@ const handlers = new Map(['verdict', 'now', 'failures', 'jobs'].map((name) => [n
 const latest = new Map();
 const stateHandlers = new Set();
 let source = null;
-let isConnected = false;
+// 'opening'; 'open'; 'away': the console does not answer; 'silent': it answers, and sends no news.
+let connection = 'opening';
 
-function setConnected(value) {
-  if (isConnected === value) return;
-  isConnected = value;
+function setConnection(value) {
+  if (connection === value) return;
+  connection = value;
   for (const handler of stateHandlers) handler(value);
+}
+
+/** Whether the console answers at all decides what a stream that has ended means. */
+function findOut() {
+  const mine = source;
+  const isOver = () => source?.readyState === EventSource.OPEN || (source !== null && source !== mine);
+  get('/api/session').then(
+    // A proxy may end streams that live long: the browser opens the next one within a second.
+    () => setTimeout(() => { if (!isOver()) setConnection('silent'); }, 3000),
+    (error) => { if (error.status !== 401 && !isOver()) setConnection(error.status === 0 ? 'away' : 'silent'); });
 }
 
 function listen(name) {
@@ -82,12 +93,13 @@ function listen(name) {
 export function openNews() {
   if (source) return;
   source = new EventSource('/api/news');
-  source.addEventListener('open', () => setConnected(true));
+  source.addEventListener('open', () => setConnection('open'));
   source.addEventListener('error', () => {
-    setConnected(false);
+    findOut();
     if (source?.readyState !== EventSource.CLOSED) return;
     // The server has refused: nobody is signed in, or too many tabs are open.
-    closeNews();
+    source.close();
+    source = null;
     get('/api/session').then(() => setTimeout(openNews, 3000), (error) => { if (error.status !== 401) setTimeout(openNews, 3000); });
   });
   for (const name of handlers.keys()) listen(name);
@@ -98,7 +110,7 @@ export function closeNews() {
   source?.close();
   source = null;
   latest.clear();
-  setConnected(false);
+  setConnection('opening');
 }
 
 /** Calls the handler with each value of that name, the latest at once; returns what ends that. */
@@ -108,9 +120,9 @@ export function onNews(name, handler) {
   return () => handlers.get(name).delete(handler);
 }
 
-/** Calls the handler with whether news come in, now and when that changes; returns what ends that. */
+/** Calls the handler with 'opening', 'open', 'away' or 'silent', now and when that changes; returns what ends that. */
 export function onConnection(handler) {
   stateHandlers.add(handler);
-  handler(isConnected);
+  handler(connection);
   return () => stateHandlers.delete(handler);
 }

@@ -51,10 +51,29 @@ export function describe(lines, format) {
   return sentences.join(' ') || 'There is nothing to show.';
 }
 
+/** The classes of a line: its colour is its own or its place's, its dashes are its place's. */
+const classes = ({ colour }, index) => `line line-${colour ?? (index % dashes.length) + 1}`;
+
+/** The point that lies nearest to a share of the width. */
+export function nearest(length, part) {
+  return length === 0 ? null : Math.min(length - 1, Math.max(0, Math.round(part * (length - 1))));
+}
+
+/** Where flags are set, as runs of places: [[first, last], …]. */
+export function runs(flags) {
+  const found = [];
+  flags.forEach((flag, index) => {
+    if (!flag) return;
+    if (found.at(-1)?.[1] === index - 1) found.at(-1)[1] = index;
+    else found.push([index, index]);
+  });
+  return found;
+}
+
 function legend(lines, format) {
-  return h('ul', { class: 'legend' }, lines.map(({ name, values }, index) => h('li', {},
+  return h('ul', { class: 'legend' }, lines.map(({ name, values, colour }, index) => h('li', {},
     svg('svg', { viewBox: '0 0 24 8', width: 24, height: 8, 'aria-hidden': 'true', focusable: 'false' },
-      svg('line', { x1: 0, y1: 4, x2: 24, y2: 4, class: `line line-${index % dashes.length + 1}`, 'stroke-dasharray': dashes[index % dashes.length] })),
+      svg('line', { x1: 0, y1: 4, x2: 24, y2: 4, class: classes({ colour }, index), 'stroke-dasharray': dashes[index % dashes.length] })),
     h('span', {}, `${name} `), h('strong', {}, format(extent(values)?.last ?? null)))));
 }
 
@@ -70,13 +89,26 @@ function rows(times, lines, format) {
 }
 
 /**
- * A chart that can be drawn again: `element`, and `draw({times, lines})` with RFC 3339 times and lines
- * [{name, values}], a value being a number or null. `format` writes a number.
+ * A chart that can be drawn again: `element`, and `draw({times, lines, faults})` with RFC 3339 times, lines
+ * [{name, values, colour}], a value being a number or null, and whether each moment was one of trouble. `format` writes
+ * a number. Where the pointer is, the values of that moment are written below.
  */
 export function chart({ title, format, empty = 'Nothing yet.' }) {
   count += 1;
   const id = `chart-${count}`;
   const figure = h('div', {});
+  const readout = h('p', { class: 'readout muted' });
+  let pointed = null;
+  const read = () => {
+    const place = pointed === null || !latest ? null : nearest(latest.times.length, pointed);
+    replace(readout, place === null ? '\u00a0' : [time(latest.times[place]), ': ',
+      latest.lines.map(({ name, values }) => `${name} ${format(values[place] ?? null)}`).join(', '), latest.faults?.[place] && ' – outage']);
+  };
+  const follow = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    pointed = event.type === 'pointerleave' || box.width === 0 ? null : (event.clientX - box.left) / box.width;
+    read();
+  };
   const body = h('tbody', {});
   const head = h('thead', {});
   let isOpen = false;
@@ -91,28 +123,34 @@ export function chart({ title, format, empty = 'Nothing yet.' }) {
     h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${title}, as a table` },
       h('table', {}, h('caption', {}, title), head, body)));
   const element = h('section', { class: 'card chart', 'aria-labelledby': `${id}-heading` },
-    h('h2', { id: `${id}-heading` }, title), figure, details);
+    h('h2', { id: `${id}-heading` }, title), figure, readout, details);
 
-  function draw({ times, lines }) {
-    latest = { times, lines };
+  function draw({ times, lines, faults = [] }) {
+    latest = { times, lines, faults };
     const found = lines.map(({ values }) => extent(values)).filter(Boolean);
     if (found.length === 0) {
       replace(figure, h('p', { class: 'muted' }, empty));
       fillTable();
       return;
     }
+    const step = width / Math.max(1, times.length - 1);
     const top = ceiling(Math.max(...found.map(({ most }) => most)));
     replace(figure,
-      svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': `${id}-title ${id}-description`, preserveAspectRatio: 'none', class: 'plot' },
+      svg('svg', { onpointermove: follow, onpointerleave: follow, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': `${id}-title ${id}-description`, preserveAspectRatio: 'none', class: 'plot' },
         svg('title', { id: `${id}-title` }, `${title}, the last ten minutes`),
         svg('desc', { id: `${id}-description` }, describe(lines, format)),
         [0.25, 0.5, 0.75].map((share) => svg('line', { x1: 0, x2: width, y1: height * share, y2: height * share, class: 'gridline' })),
-        lines.map(({ values }, index) => svg('path', {
-          d: path(values, top), class: `line line-${index % dashes.length + 1}`, 'stroke-dasharray': dashes[index % dashes.length],
+        runs(faults).map(([first, last]) => svg('rect', {
+          x: Math.max(0, first - 0.5) * step, width: (last - first + 1) * step, y: 0, height, class: 'fault',
+        })),
+        lines.map(({ values, colour }, index) => svg('path', {
+          d: path(values, top), class: classes({ colour }, index), 'stroke-dasharray': dashes[index % dashes.length],
         }))),
-      h('p', { class: 'scale muted' }, h('span', {}, times.length > 0 && ['from ', time(times[0])]), h('span', {}, `up to ${format(top)}`)),
+      h('p', { class: 'scale muted' }, [0, 0.5, 1].map((part) => h('span', {}, time(times[nearest(times.length, part)])))),
+      h('p', { class: 'muted' }, `up to ${format(top)}`, faults.some(Boolean) && '; an outage where the ground is red'),
       legend(lines, format));
     fillTable();
+    read();
   }
 
   return { element, draw };

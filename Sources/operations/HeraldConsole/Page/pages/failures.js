@@ -6,6 +6,7 @@ import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, paramete
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
 import { count, duration, percent, time, visible } from '../lib/format.js';
+import { pattern, plan, planButton } from '../lib/plan.js';
 import { go, link, setQuery } from '../lib/place.js';
 
 const fields = ['reason', 'status', 'pns', 'campaign', 'source', 'topic', 'hour'];
@@ -98,28 +99,6 @@ function abandoned(job, app) {
     }, 'Plan what is left')), problem);
 }
 
-/** Makes a plan and goes to it. */
-async function plan(request) {
-  const made = await post('/api/failures/plans', request);
-  go(`/failures/plan/${made.id}`);
-}
-
-function planButton(label, request, describe, attributes = {}) {
-  const problem = h('span', {});
-  return h('span', {}, h('button', {
-    type: 'button', 'aria-label': describe, ...attributes,
-    onclick: async (event) => {
-      event.target.disabled = true;
-      try {
-        await plan(request());
-      } catch (error) {
-        event.target.disabled = false;
-        replace(problem, fail(error));
-      }
-    },
-  }, label), problem);
-}
-
 // MARK: Groups
 
 async function showGroups(main, place, app) {
@@ -149,6 +128,7 @@ async function showGroups(main, place, app) {
     const hasFocus = groups.contains(document.activeElement);
     replace(groups,
       h('h2', { id: 'groups' }, `${count(answer.matched)} dead letters in groups`),
+      common(answer),
       answer.isFromTopic && h('p', { class: 'muted' }, answer.isCut
         ? 'This asks for what is not in memory, and reading the topic took too long: these are not all. Take fewer.'
         : 'This asks for what is not in memory: the topic was read.'),
@@ -165,6 +145,15 @@ async function showGroups(main, place, app) {
     replace(head, standing(answer.status, app));
   };
 
+  // With the button for what is shown, or, where all are shown, for what the pattern means.
+  const common = ({ pattern: found }) => {
+    if (!found?.words) return null;
+    const filter = filterOf(place.query);
+    if (found.condition && !filter.where) filter.where = found.condition;
+    return [pattern(found), isOperator(app) && Object.keys(filter).length > 0
+      && h('p', {}, planButton('Plan their replay', () => ({ filter }), 'Plan the replay of those that have this in common', { class: 'primary plan' }))];
+  };
+
   const load = async () => {
     if (isLoading) return;
     isLoading = true;
@@ -179,16 +168,17 @@ async function showGroups(main, place, app) {
       isLoading = false;
     }
   };
-  await load();
   let latest = null;
-  // However many come, the table stands still for two seconds.
-  const timer = setInterval(() => {
-    if (latest && latest.version !== shown && !place.query.get('whole')) load();
-  }, 2000);
+  // Before the groups, which may take their time.
   const endings = [
     onNews('failures', (status) => { latest = status; replace(head, standing(status, app)); }),
     onNews('jobs', (list) => replace(jobs, jobsCard(list))),
   ];
+  await load();
+  // However many come, the table stands still for two seconds.
+  const timer = setInterval(() => {
+    if (latest && latest.version !== shown && !place.query.get('whole')) load();
+  }, 2000);
   return () => {
     isLeft = true;
     clearInterval(timer);
@@ -396,6 +386,8 @@ function drawPlan(body, found, app) {
       h('h2', { id: 'what' }, `${count(found.planned)} of ${count(found.matched)} would be ${verb}`),
       h('p', { class: 'muted' }, found.selection),
       found.notice && h('p', {}, found.notice),
+      pattern(found.pattern),
+      (found.warnings ?? []).map((warning) => h('p', { class: 'error warning' }, warning)),
       isReplay && facts([
         ['To', pairs(found.topics)], ['Calls', pairs(found.pushServices)], ['From', found.earliest && [time(found.earliest), ' to ', time(found.latest)]],
         ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${percent(found.stopIfFailures)} % bad outcomes`],

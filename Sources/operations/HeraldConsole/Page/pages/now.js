@@ -12,20 +12,31 @@ const mostLines = 5;
 
 const seconds = (value) => value === null ? '–' : duration(value * 1000);
 
+/** The colour of an end of notifications or calls: the same wherever it is drawn, and green is what was delivered alone. */
+export function colour(end) {
+  if (end === 'delivered') return 2;
+  if (['throttled', 'expired'].includes(end)) return 4;
+  if (['duplicate', 'cancelled'].includes(end)) return 5;
+  return 3;
+}
+
 /** One line for each of the largest series; what is absent in a point is 0 there. */
 export function lines(points, member, name) {
   const sums = new Map();
+  const colours = new Map();
   for (const point of points) {
     for (const [service, ends] of Object.entries(point[member])) {
       for (const [end, value] of Object.entries(ends)) {
         const key = JSON.stringify(name(service, end));
         sums.set(key, (sums.get(key) ?? 0) + value);
+        colours.set(key, colour(end));
       }
     }
   }
   const keys = [...sums].sort((left, right) => right[1] - left[1]).slice(0, mostLines).map(([key]) => key).sort();
   return keys.map((key) => ({
     name: JSON.parse(key),
+    colour: colours.get(key),
     values: points.map((point) => {
       let sum = 0;
       for (const [service, ends] of Object.entries(point[member])) {
@@ -57,7 +68,8 @@ function charts() {
     elements: all.map(([{ element }]) => element),
     draw(points) {
       const times = points.map(({ at }) => at);
-      for (const [{ draw }, make] of all) draw({ times, lines: make(points) });
+      const faults = points.map(({ outages }) => outages.length > 0);
+      for (const [{ draw }, make] of all) draw({ times, faults, lines: make(points) });
     },
   };
 }
@@ -125,7 +137,7 @@ function summary(current, point) {
     ['Outages', point?.outages.length ? point.outages.join(', ') : 'none'],
     ['Group', group.problem ?? `${group.state}, ${count(group.members)} ${group.members === 1 ? 'member' : 'members'}`],
     ['Events that wait', `${count(group.waiting)}, and ${count(group.retrying)} for a retry`],
-    ['Dead letters within the hour', count(current.deadLettersOfHour)],
+    ['Open dead letters of the last hour', count(current.deadLettersOfHour)],
     group.problem && group.at && ['Kafka answered', ago(group.at)],
   ].filter(Boolean);
   return h('dl', {}, entries.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));

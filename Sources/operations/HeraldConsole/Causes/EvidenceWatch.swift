@@ -1,0 +1,130 @@
+import HeraldEvents
+import HeraldKafka
+import HeraldReplay
+import HeraldThreads
+import HeraldTime
+import HeraldTools
+
+/// Takes samples of the results and of what waits for a retry, on a thread of its own.
+///
+/// However much there is, it reads a bounded part: of each partition the newest records of each turn, and when it begins some
+/// of each five minutes of the last hour.
+final class EvidenceWatch: Sendable {
+    private static let turn = Duration.seconds(3)
+    private static let pauseAfterFailure = Duration.seconds(5)
+    private static let questionMilliseconds = 4_000
+    private static let waitMilliseconds: Int32 = 100
+    /// A turn ends after so long, whatever is left.
+    private static let patience = Duration.seconds(10)
+    private static let newestOfTurn: Int64 = 500
+    private static let samplesOfPast: Int64 = 50
+    private static let pastSteps: Int64 = 12
+    private static let pastStepMilliseconds: Int64 = 300_000
+
+    private let plan: NowPlan
+    private let state = Guarded(Evidence())
+    private let wakeup: Wakeup
+
+    init(_ plan: NowPlan) throws(SystemError) {
+        self.plan = plan
+        wakeup = try Wakeup()
+    }
+
+    var evidence: Evidence { state.withLock { $0 } }
+
+    func start() throws(SystemError) {
+        _ = try OwnThread(name: "console-evidence") { [self] in run() }
+    }
+
+    /// Reads no more; what is under way ends by itself.
+    func stop() { wakeup.signal() }
+
+    private func run() {
+        repeat {
+            // Topics that are missing or forbidden, and brokers that are away, are looked at again.
+            try? follow()
+        } while !wakeup.wait(for: Self.pauseAfterFailure)
+    }
+
+    private func follow() throws {
+        let reader = try TopicReader(properties: plan.readerProperties, patience: Self.patience)
+        defer { reader.close() }
+        let partitions = partitions(reader)
+        guard !partitions.isEmpty else { return }
+        var entry = DeadLetterEntry(decoder: RecordDecoder())
+        let results = partitions.filter { $0.topic == plan.topics.results }
+        let now = SystemClock.wall().milliseconds
+        for step in stride(from: Self.pastSteps, to: 0, by: -1) where !results.isEmpty {
+            let begins = try reader.consumer.queries.offsets(
+                of: results, at: now - step * Self.pastStepMilliseconds, timeoutMilliseconds: Self.questionMilliseconds)
+            try read(reader, begins.mapValues { $0..<$0 + Self.samplesOfPast }, &entry)
+        }
+        var positions: [TopicPartition: Int64] = [:]
+        repeat {
+            let ends = try reader.consumer.queries.ends(
+                of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
+            var ranges: [TopicPartition: Range<Int64>] = [:]
+            for (partition, end) in ends {
+                let begin = max(positions[partition] ?? 0, end - Self.newestOfTurn, 0)
+                if begin < end { ranges[partition] = begin..<end }
+            }
+            try read(reader, ranges, &entry)
+            positions.merge(ends) { $1 }
+        } while !wakeup.wait(for: Self.turn)
+    }
+
+    /// The partitions of the topics that there are.
+    private func partitions(_ reader: TopicReader) -> [TopicPartition] {
+        ([plan.topics.results] + plan.delays.map(plan.topics.retryTopic)).flatMap { topic in
+            let found = try? reader.consumer.queries.partitions(
+                of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+            return found ?? []
+        }
+    }
+
+    private func read(
+        _ reader: TopicReader, _ ranges: [TopicPartition: Range<Int64>], _ entry: inout DeadLetterEntry
+    ) throws {
+        guard !ranges.isEmpty else { return }
+        let ends = try reader.consumer.queries.ends(
+            of: Array(ranges.keys), timeoutMilliseconds: Self.questionMilliseconds)
+        let wanted = ranges.compactMap { partition, range -> (TopicPartition, Range<Int64>)? in
+            let end = min(range.upperBound, ends[partition] ?? range.upperBound)
+            return range.lowerBound < end ? (partition, range.lowerBound..<end) : nil
+        }
+        guard !wanted.isEmpty else { return }
+        try reader.begin(
+            Dictionary(wanted.map { ($0, .offset($1.lowerBound)) }) { $1 },
+            to: .offsets(Dictionary(wanted.map { ($0, $1.upperBound) }) { $1 }))
+        let end = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < end, !wakeup.wait(for: .zero) {
+            switch try reader.next(waitMilliseconds: Self.waitMilliseconds) {
+            case .end: return
+            case .nothing: break
+            case .record(let message):
+                take(message, &entry, isResult: message.topic == (try? reader.consumer.topicID(of: plan.topics.results)))
+                message.release()
+            }
+        }
+    }
+
+    private func take(_ message: borrowing Message, _ entry: inout DeadLetterEntry, isResult: Bool) {
+        let moment = WallTime(milliseconds: message.timestampMilliseconds)
+        guard isResult else {
+            var headers = HeaderList()
+            message.forEachHeader { headers.append(name: $0, value: $1) }
+            entry.fill(
+                partition: message.partition, offset: message.offset, timestamp: moment, key: message.keyCopy,
+                value: nil, headers: headers)
+            // Others wait for a moment of their own, or behind their user's.
+            guard ["transient", "throttled"].contains(entry.text(.reason)) else { return }
+            let traits = NotificationTraits(retry: &entry)
+            state.withLock { $0.add(failing: traits, at: moment) }
+            return
+        }
+        guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
+            result.outcome == .delivered
+        else { return }
+        state.withLock { $0.add(delivered: NotificationTraits(result), at: result.completedAt) }
+    }
+}

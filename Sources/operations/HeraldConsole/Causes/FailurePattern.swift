@@ -1,0 +1,162 @@
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// What failures have in common and deliveries have not: pure.
+///
+/// A value is told when at least half of the failures have it, and at most half as large a part of the deliveries. Where too
+/// little was delivered to compare with, only what nearly all failures have is told, and nothing of users' names.
+struct FailurePattern: Sendable, Equatable {
+    struct Part: Sendable, Equatable {
+        var field: TraitTally.Field
+        var value: String
+        /// Rounded down: only all of them are 100.
+        var percent: Int
+    }
+
+    private static let leastShare = 0.5
+    private static let nearlyAll = 0.95
+    private static let deliveredShare = 0.5
+    /// Fewer deliveries are nothing to compare with.
+    private static let leastDelivered = 10
+    /// Fewer users have names alike by chance.
+    private static let leastUsers = 3
+    private static let leastUserShare = 0.9
+    private static let shownLength = 120
+
+    let total: Int
+    let userCount: Int
+    let hasMoreUsers: Bool
+    let parts: [Part]
+    /// How their users' names begin, and for how many percent of the users.
+    let userStart: (text: String, percent: Int)?
+    let first: WallTime?
+    let last: WallTime?
+
+    /// `nil` when nothing failed.
+    init?(failed: TraitTally, delivered: TraitTally) {
+        guard failed.total > 0 else { return nil }
+        total = failed.total
+        (userCount, hasMoreUsers) = (failed.userCount, failed.hasMoreUsers)
+        (first, last) = (failed.first, failed.last)
+        let isComparable = delivered.total >= Self.leastDelivered
+        var parts = TraitTally.Field.allCases.compactMap { field -> Part? in
+            guard let (value, share) = failed.mostCommon(field) else { return nil }
+            switch field {
+            // What deliveries never have.
+            case .reason, .detail, .status:
+                guard share >= Self.leastShare else { return nil }
+            case .source, .campaign, .service:
+                guard share >= (isComparable ? Self.leastShare : Self.nearlyAll) else { return nil }
+            }
+            if isComparable, delivered.share(of: value, field) > Self.deliveredShare * share { return nil }
+            return Part(field: field, value: value, percent: Int(share * 100))
+        }
+        // The status says more.
+        if parts.contains(where: { $0.field == .status }) { parts.removeAll { $0.field == .reason } }
+        self.parts = parts
+        userStart = isComparable ? Self.userStart(failed, delivered) : nil
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.total == right.total && left.userCount == right.userCount && left.hasMoreUsers == right.hasMoreUsers
+            && left.parts == right.parts && left.userStart?.text == right.userStart?.text
+            && left.userStart?.percent == right.userStart?.percent && left.first == right.first
+            && left.last == right.last
+    }
+
+    /// The longest beginning that nearly all users' names share, unless others' names begin so, too.
+    private static func userStart(_ failed: TraitTally, _ delivered: TraitTally) -> (text: String, percent: Int)? {
+        guard failed.starts.count >= leastUsers else { return nil }
+        var bytes: [UInt8] = []
+        var rest = failed.starts
+        while bytes.count < 8 {
+            var next: [UInt8: Int] = [:]
+            for start in rest { next[start.byte(bytes.count), default: 0] += 1 }
+            guard let (byte, count) = next.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), byte != 0,
+                Double(count) >= leastUserShare * Double(failed.starts.count)
+            else { break }
+            rest = rest.filter { $0.byte(bytes.count) == byte }
+            bytes.append(byte)
+        }
+        while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
+        let share = failed.share(ofUsersBeginning: bytes)
+        guard !bytes.isEmpty, delivered.share(ofUsersBeginning: bytes) <= deliveredShare * share else { return nil }
+        return (String(decoding: bytes, as: UTF8.self), Int(share * 100))
+    }
+
+    /// For people, in the middle of a sentence; `nil` when failures have nothing in common that deliveries have not.
+    ///
+    /// - Parameter field: what the sentence says already.
+    func words(without field: TraitTally.Field? = nil) -> String? {
+        var words: [String] = parts.filter { [.source, .campaign, .service].contains($0.field) && $0.field != field }
+            .map(\.words)
+        if let userStart {
+            let name = SafeText.escaped(userStart.text)
+            words.append(
+                userStart.percent == 100
+                    ? "all are users \(name)…" : "\(userStart.percent) % of the users are \(name)…")
+        }
+        words += parts.filter { [.reason, .status, .detail].contains($0.field) && $0.field != field }.map(\.words)
+        guard !words.isEmpty else { return nil }
+        if let users { words.append(users) }
+        return words.joined(separator: "; ")
+    }
+
+    /// How many users there are; `nil` when none is known.
+    private var users: String? {
+        guard userCount > 0 else { return nil }
+        return (hasMoreUsers ? "more than " : "") + counted(Int64(userCount), "user", "users")
+    }
+
+    /// A condition that all of them meet, as `--where` takes it; `nil` when there is none.
+    var condition: String? {
+        let terms = parts.filter { $0.percent == 100 && $0.field != .detail }.compactMap { part -> String? in
+            guard part.field != .status else { return "status = \(part.value)" }
+            guard SafeText.escaped(part.value) == part.value else { return nil }
+            return "\(part.field.rawValue) = '\(part.value.replacing("'", with: "''"))'"
+        }
+        return terms.isEmpty ? nil : terms.joined(separator: " and ")
+    }
+
+    /// What to group dead letters by, to see them apart: what tells most of them.
+    var groupField: String? {
+        parts.map(\.field).first { $0 != .detail }?.rawValue
+    }
+
+    var json: JSONValue {
+        .present([
+            .init("words", words().map { .string($0) } ?? .null), .init("count", .integer(total)),
+            .init("users", .integer(userCount)), .init("hasMoreUsers", .bool(hasMoreUsers)),
+            .init("first", first.map { .string($0.text) } ?? .null),
+            .init("last", last.map { .string($0.text) } ?? .null),
+            .init("condition", condition.map { .string($0) } ?? .null),
+            .init(
+                "parts",
+                .array(
+                    parts.map {
+                        [
+                            "field": .string($0.field.rawValue), "value": .string(SafeText.escaped($0.value)),
+                            "percent": .integer($0.percent),
+                        ]
+                    })),
+        ])
+    }
+
+    fileprivate static func shown(_ text: String) -> String { SafeText.escaped(String(text.prefix(shownLength))) }
+}
+
+extension FailurePattern.Part {
+    fileprivate var words: String {
+        let share = percent == 100 ? "all" : "\(percent) %"
+        let value = FailurePattern.shown(value)
+        return switch field {
+        case .source: "\(share) from source \(value)"
+        case .campaign: "\(share) of campaign \(value)"
+        case .service: "\(share) for \(value)"
+        case .reason: "\(share) \(value)"
+        case .status: "\(share) with status \(value)"
+        case .detail: "\(share) '\(value)'"
+        }
+    }
+}

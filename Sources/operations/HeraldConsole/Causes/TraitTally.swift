@@ -1,0 +1,119 @@
+import HeraldTime
+
+/// How often each value of each trait occurs among notifications, in bounded memory.
+///
+/// Values are counted as Misra and Gries do: one that more than a 129th of the notifications have is always among them, and is
+/// counted by at most that share too low.
+struct TraitTally: Sendable, Equatable {
+    enum Field: String, CaseIterable, Sendable {
+        case source, campaign
+        case service = "pns"
+        case reason, status, detail
+    }
+
+    private static let valueLimit = 128
+    private static let userLimit = 50_000
+    /// So many users' names are looked at for how they begin.
+    private static let startLimit = 512
+
+    private(set) var total = 0
+    private(set) var first: WallTime?
+    private(set) var last: WallTime?
+    private var counts: [Field: [String: Int]] = [:]
+    private var users: Set<UInt64> = []
+    /// Whether there are more users than are told apart.
+    private(set) var hasMoreUsers = false
+    /// How the names of some users begin: any users.
+    private(set) var starts: [UInt64] = []
+
+    init() {}
+
+    /// Counts one.
+    mutating func add(_ traits: NotificationTraits, at moment: WallTime) {
+        add(traits, times: 1)
+        add(user: traits.user)
+        note(moment)
+    }
+
+    /// Counts so many that are alike, without their users and moments.
+    mutating func add(_ traits: NotificationTraits, times: Int) {
+        total += times
+        func count(_ field: Field, _ value: String?) {
+            if let value { counts[field, default: [:]].count(value, times, limit: Self.valueLimit) }
+        }
+        count(.source, traits.source)
+        count(.campaign, traits.campaign)
+        for service in Set(traits.services) { count(.service, service) }
+        count(.reason, traits.reason)
+        count(.status, traits.status.map { "\($0)" })
+        count(.detail, traits.detail)
+    }
+
+    mutating func add(user: UserMark?) {
+        guard let user, !users.contains(user.hash) else { return }
+        guard users.count < Self.userLimit else {
+            hasMoreUsers = true
+            return
+        }
+        users.insert(user.hash)
+        if starts.count < Self.startLimit {
+            starts.append(user.start)
+        } else {
+            // The hash is as good as chance: each user has the same one to be among them.
+            let place = Int(user.hash % UInt64(users.count))
+            if place < Self.startLimit { starts[place] = user.start }
+        }
+    }
+
+    mutating func note(_ moment: WallTime) {
+        first = min(first ?? moment, moment)
+        last = max(last ?? moment, moment)
+    }
+
+    var userCount: Int { users.count }
+
+    /// The value that most of them have.
+    func mostCommon(_ field: Field) -> (value: String, share: Double)? {
+        guard total > 0 else { return nil }
+        // The name decides between equals, so that the answer does not jump.
+        return counts[field]?.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            .map { ($0.key, min(1, Double($0.value) / Double(total))) }
+    }
+
+    /// How large a part has this value.
+    func share(of value: String, _ field: Field) -> Double {
+        total > 0 ? min(1, Double(counts[field]?[value] ?? 0) / Double(total)) : 0
+    }
+
+    /// How large a part of the users has a name that begins so.
+    func share(ofUsersBeginning bytes: [UInt8]) -> Double {
+        guard !starts.isEmpty else { return 0 }
+        return Double(starts.count { $0.begins(with: bytes) }) / Double(starts.count)
+    }
+}
+
+extension UInt64 {
+    /// The byte at a place of a name's start.
+    func byte(_ place: Int) -> UInt8 { UInt8(truncatingIfNeeded: self >> (56 - 8 * UInt64(place))) }
+
+    fileprivate func begins(with bytes: [UInt8]) -> Bool {
+        bytes.prefix(8).enumerated().allSatisfy { byte($0.offset) == $0.element }
+    }
+}
+
+extension [String: Int] {
+    /// Counts a value; where there is no room all make some.
+    fileprivate mutating func count(_ value: String, _ times: Int, limit: Int) {
+        if let known = self[value] {
+            self[value] = known + times
+            return
+        }
+        guard count >= limit else {
+            self[value] = times
+            return
+        }
+        let least = Swift.min(times, values.min() ?? 0)
+        self = mapValues { $0 - least }.filter { $0.value > 0 }
+        if times > least { self[value] = times - least }
+    }
+}

@@ -1,0 +1,28 @@
+internal import HeraldEvents
+internal import HeraldReplay
+
+/// What speaks against a plan as it stands: pure.
+struct PlanWarnings {
+    /// Each a sentence.
+    let sentences: [String]
+
+    /// - Parameters:
+    ///   - isCorrected: whether what is replayed is said otherwise than it was.
+    ///   - deadServices: the push services of which every call fails now.
+    init(_ plan: ReplayPlan, isCorrected: Bool, deadServices: [String]) {
+        var sentences: [String] = []
+        let hopeless = [DeadLetterReason.malformed, .invalid].reduce(0) { $0 + (plan.reasons[$1] ?? 0) }
+        if hopeless > 0, !isCorrected {
+            let which = hopeless == plan.count ? (plan.count == 1 ? "This one" : "These") : "\(hopeless) of them"
+            sentences.append(
+                "\(which) cannot succeed unchanged: the events themselves are wrong (malformed or invalid). "
+                    + "Correct them in this plan, or have their producer send them again and resolve these.")
+        }
+        for service in deadServices where (plan.pushServices[service] ?? 0) > 0 {
+            sentences.append(
+                "\(service) fails 100 % right now: what is replayed to it becomes a dead letter again. "
+                    + "Wait until it delivers, or leave it out.")
+        }
+        self.sentences = sentences
+    }
+}

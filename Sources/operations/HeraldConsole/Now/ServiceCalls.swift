@@ -1,0 +1,33 @@
+import HeraldTime
+
+/// How a push service's newest calls ended.
+struct ServiceCalls: Sendable, Equatable {
+    /// Fewer calls say nothing about how many of them fail.
+    static let leastCount = 20.0
+    /// So many that all failed say that it is dead.
+    static let leastDead = 10.0
+    private static let others: Set = ["delivered", "rejected", "credentials", "throttled", "oversized"]
+
+    /// How many ended so.
+    var ends: [String: Double] = [:]
+    /// When the newest failed; `nil` when none did.
+    var lastFailedAt: WallTime?
+    /// Since when calls have failed and none was delivered, as far back as is remembered.
+    var nothingSince: WallTime?
+
+    static func isDelivered(_ end: String) -> Bool { end == "delivered" }
+
+    /// Whether calls that end so fail for now.
+    static func isFailing(_ end: String) -> Bool { !others.contains(end) }
+
+    var total: Double { ends.values.reduce(0, +) }
+
+    /// How large a part ended so.
+    func share(_ isMeant: (String) -> Bool) -> Double {
+        let total = total
+        return total > 0 ? ends.reduce(0) { $0 + (isMeant($1.key) ? $1.value : 0) } / total : 0
+    }
+
+    /// Whether every call fails.
+    var isDead: Bool { total >= Self.leastDead && share(Self.isFailing) >= 1 }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import HeraldSandbox
+import TestSupport
+import Testing
+
+/// Nights on call: what the verdict and a plan say before, during and after.
+@Suite("Nights on call", .realKafka("Nights on call"), .hangLimit)
+struct ConsoleNightsTests {
+    private struct Finding {
+        var state: String
+        var sentence: String
+        var since: String?
+        var next: [String: Any]
+
+        init(_ object: [String: Any]) {
+            state = object["state"] as? String ?? ""
+            sentence = object["sentence"] as? String ?? ""
+            since = object["since"] as? String
+            next = object["next"] as? [String: Any] ?? [:]
+        }
+    }
+
+    /// All findings by their keys, once that is so.
+    @discardableResult
+    private func verdict(
+        _ console: ConsoleClient, _ isSo: @escaping ([String: Finding]) -> Bool
+    ) async throws -> [String: Finding] {
+        func findings(_ answer: [String: Any]) -> [String: Finding] {
+            let all = [answer] + (answer["others"] as? [[String: Any]] ?? [])
+            return Dictionary(all.map { ($0["key"] as? String ?? "", Finding($0)) }) { $1 }
+        }
+        return findings(try await console.ask("/api/verdict") { isSo(findings($0)) })
+    }
+
+    private func warnings(_ plan: [String: Any]) -> [String] { plan["warnings"] as? [String] ?? [] }
+
+    private func look(
+        _ settings: [String: String] = [:], _ body: (ConsoleClient, Fixture) async throws -> Void
+    ) async throws {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
+        plan.topicConfigurations = ["notifications.dead-letter.state": ["cleanup.policy": "compact"]]
+        plan.settings = settings
+        plan.settings["admin.listen"] = "127.0.0.1:\(try #require(FreePorts.take(1).first))"
+        try await Fixture.run(plan) { fixture in
+            let console = try await ConsoleClient(fixture, "--allow-changes")
+            _ = try await fixture.startWorker()
+            try await verdict(console) { $0["delivering"]?.state == "good" }
+            try await body(console, fixture)
+        }
+    }
+
+    @Test("A push service dies, users are rejected: red with who and why, and good again when all is delivered")
+    func deadServiceAndRejectedUsers() async throws {
+        // Retries go on for more than a minute, and only the push service is in trouble.
+        let settings = [
+            "retry.delays": "[1s, 2s, 3s, 4s, 5s, 6s, 7s, 8s, 9s, 10s, 11s, 12s]", "outages.breaker.of": "0",
+            "outages.deadLetterBreaker.of": "0",
+        ]
+        try await look(settings) { console, fixture in
+            try await fixture.publish((0..<40).map { Publication(id: "a\($0)", user: "user-\($0)") })
+            try await fixture.waitForResults(40)
+
+            fixture.backend.misbehave([.status(500) { $0.pns = "wns" }])
+            try await fixture.publish((0..<30).map { Publication(id: "w\($0)", user: "user-\($0)", pns: ["wns"]) })
+            let during = try await verdict(console) {
+                let sentence = $0["service-dead wns"]?.sentence ?? ""
+                return sentence.contains("all with status 500") && sentence.hasSuffix("30 users")
+            }
+            let dead = try #require(during["service-dead wns"])
+            #expect(dead.state == "bad" && dead.since != nil)
+            #expect(dead.sentence.contains("100 % of wns's calls fail for now"), "\(dead.sentence)")
+            #expect(dead.next["command"] as? [String] == ["herald", "send", "--self"])
+            try await fixture.publishDeadLetters(100..<105, pns: "wns")
+            _ = try await console.groups(of: 5)
+            let early = try await console.plan(#"{"filter":{"where":"pns = 'wns'"}}"#).plan
+            #expect(warnings(early).contains { $0.hasPrefix("wns fails 100 % right now") }, "\(early)")
+            let still = try await verdict(console) { $0["dead-letters"] != nil }
+            #expect(still["service-dead wns"]?.since == dead.since, "one beginning")
+
+            fixture.backend.misbehave([])
+            let recovered = try await verdict(console) { $0["service-dead wns"] == nil }
+            #expect(recovered["dead-letters"]?.sentence.contains("5 of the last hour are open") == true)
+            let late = try await console.plan(#"{"filter":{"where":"pns = 'wns'"}}"#)
+            #expect(warnings(late.plan) == [])
+            _ = try await console.ended(try await console.start(late.id, count: 5))
+            // Not an hour later: what is delivered is open no more.
+            try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
+
+            fixture.backend.misbehave([.status(400) { $0.user = "bad-*" }])
+            try await fixture.publish((0..<20).map { Publication(id: "b\($0)", user: "bad-\($0)") })
+            let rejected = try await verdict(console) {
+                $0["dead-letters"]?.sentence.contains("20 of the last hour are open") == true
+            }
+            let letters = try #require(rejected["dead-letters"])
+            #expect(letters.sentence.contains("all are users bad-…; all with status 400"), "\(letters.sentence)")
+            #expect(letters.sentence.contains("20 users") && letters.since != nil)
+            let filter = try #require(letters.next["plan"] as? [String: String])
+            #expect(filter == ["since": "1h", "where": "status = 400"])
+            let groups = try await console.ask("/api/failures/groups?where=status%20%3D%20400")
+            let pattern = groups.object["pattern"] as? [String: Any]
+            #expect((pattern?["words"] as? String)?.contains("all are users bad-…") == true, "\(groups.text)")
+
+            fixture.backend.misbehave([])
+            let body = try JSONSerialization.data(withJSONObject: ["filter": filter])
+            let plan = try await console.plan(String(decoding: body, as: UTF8.self))
+            #expect((plan.plan["pattern"] as? [String: Any])?["users"] as? Int == 20, "\(plan.plan)")
+            _ = try await console.ended(try await console.start(plan.id, count: 20))
+            try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
+        }
+    }
+
+    @Test("One service writes nonsense, a password is refused: the source is named, the plan warns, the outage is dated")
+    func nonsenseAndPassword() async throws {
+        try await look { console, fixture in
+            try await fixture.publish(
+                (0..<40).map { Publication(id: "a\($0)", user: "user-\($0)", more: ["source": "shop"]) })
+            try await fixture.waitForResults(40)
+            try await fixture.publish(
+                (0..<20).map {
+                    Publication(id: "n\($0)", user: "user-\($0)", pns: ["sms"], more: ["source": "billing"])
+                })
+            let during = try await verdict(console) {
+                $0["dead-letters"]?.sentence.contains("20 of the last hour are open; all from source billing") == true
+            }
+            let letters = try #require(during["dead-letters"])
+            #expect(letters.sentence.contains("all invalid") && letters.sentence.contains("sms"), "\(letters.sentence)")
+            #expect(
+                letters.next["command"] as? [String]
+                    == ["herald", "dlq", "list", "--since", "1h", "--group-by", "source"])
+            let plan = try await console.plan(#"{"filter":{"where":"source = 'billing'"}}"#)
+            #expect(warnings(plan.plan).first?.hasPrefix("These cannot succeed unchanged") == true, "\(plan.plan)")
+            let corrected = try await console.plan(
+                #"{"filter":{"where":"source = 'billing'"},"set":{"pns":["apns"]}}"#)
+            #expect(warnings(corrected.plan) == [])
+            let resolve = try await console.plan(#"{"kind":"resolve","filter":{"where":"source = 'billing'"}}"#)
+            _ = try await console.ended(try await console.start(resolve.id, count: 20))
+            try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
+
+            fixture.backend.misbehave([.status(401)])
+            try await fixture.publish((0..<30).map { Publication(id: "p\($0)", user: "user-\($0)") })
+            let refused = try await verdict(console) { $0["outage-credentials"] != nil }
+            let outage = try #require(refused["outage-credentials"])
+            #expect(outage.state == "bad" && outage.since != nil && outage.sentence.contains("401"), "\(outage)")
+            #expect(outage.next["command"] as? [String] == ["herald", "send", "--self"])
+            let later = try await verdict(console) { $0["outage-credentials"]?.sentence != nil }
+            #expect(later["outage-credentials"]?.since == outage.since, "one beginning")
+            fixture.backend.misbehave([])
+            try await verdict(console) { $0["delivering"]?.state == "good" && $0["outage-credentials"] == nil }
+            try await fixture.waitForResults(90)
+        }
+    }
+}

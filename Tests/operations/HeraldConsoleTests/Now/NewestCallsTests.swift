@@ -1,0 +1,45 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldConsole
+
+@Suite("A push service's newest calls")
+struct NewestCallsTests {
+    private static let begin = WallTime(milliseconds: 1_795_400_040_000)
+
+    private static func at(_ seconds: Int64) -> WallTime { begin.advanced(byMilliseconds: seconds * 1_000) }
+
+    /// A history with a point every two seconds.
+    private static func history(_ seconds: Int64, _ calls: (Int64) -> [String: Double]) -> NowHistory {
+        var history = NowHistory()
+        for second in stride(from: Int64(0), through: seconds, by: 2) {
+            var point = NowPoint(at: at(second))
+            for (end, rate) in calls(second) { point.calls[.init(service: "wns", end: end)] = rate }
+            history.add(point)
+        }
+        return history
+    }
+
+    @Test("forget failures within seconds of its recovery")
+    func recovery() {
+        let history = Self.history(60) { $0 <= 40 ? ["transient": 50] : ["delivered": 50] }
+        #expect(history.newestCalls(now: Self.at(42))["wns"]?.isDead == false)
+        let calls = history.newestCalls(now: Self.at(60))["wns"]
+        #expect(calls?.ends == ["delivered": 500] && calls?.lastFailedAt == Self.at(40))
+    }
+
+    @Test("say since when it has delivered nothing")
+    func dead() {
+        let history = Self.history(60) { $0 < 30 ? ["delivered": 50] : ["transient": 5, "timeout": 5] }
+        let calls = history.newestCalls(now: Self.at(60))["wns"]
+        #expect(calls?.isDead == true && calls?.nothingSince == Self.at(30))
+    }
+
+    @Test("are those of a minute where there are few, and none say nothing")
+    func few() {
+        let history = Self.history(200) { $0 == 190 || $0 == 150 || $0 == 20 ? ["transient": 2] : [:] }
+        let calls = history.newestCalls(now: Self.at(200))["wns"]
+        #expect(calls?.ends == ["transient": 8] && calls?.isDead == false)
+        #expect(history.newestCalls(now: Self.at(400)).isEmpty)
+    }
+}
