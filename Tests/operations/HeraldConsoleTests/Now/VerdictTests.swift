@@ -104,7 +104,7 @@ struct VerdictTests {
             "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, the "
                 + "group has 1 member, and nothing waits", section: "first-look"),
         Case(
-            "no admin port is known, and something is wrong", .warn, "Some dead letters: 3 new within the hour",
+            "no admin port is known, and something is wrong", .warn, "Some dead letters: 3 of the last hour are open",
             others: [
                 "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, "
                     + "the group has 1 member, and nothing waits"
