@@ -73,13 +73,15 @@ enum QuestionWatch {
     private static func sentence(_ silent: [ClusterMetadata.Broker]) -> String {
         let names = silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
         return silent.count == 1
-            ? "broker \(names) does not answer: see whether it runs" : "brokers \(names) do not answer: see whether they run"
+            ? "broker \(names) does not answer: see whether it runs"
+            : "brokers \(names) do not answer: see whether they run"
     }
 
     /// Those that the cluster names; without a word of any, those of the settings.
     private static var silentBrokers: [ClusterMetadata.Broker] {
         guard let properties = state.withLock({ $0.properties }) else { return [] }
-        let known = (try? Admin(properties: properties))
+        let known =
+            (try? Admin(properties: properties))
             .flatMap { try? $0.metadata(topics: [], timeoutMilliseconds: probeMilliseconds).brokers } ?? []
         let brokers = known.isEmpty ? bootstrap(properties["bootstrap.servers"] ?? "") : known
         return BrokerProbe.silent(among: brokers, properties: properties, timeoutMilliseconds: probeMilliseconds)
