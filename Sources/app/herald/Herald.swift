@@ -52,7 +52,7 @@ enum Herald {
         case let failure as CommandFailure:
             // Who reads has seen enough, such as head.
             if failure.status != .done { console.complain("herald: \(failure)") }
-            if failure.status == .unreachable { nameSilentBrokers(to: console) }
+            if failure.status == .unreachable { nameSilentBrokers(beside: failure, to: console) }
             return failure.status
         case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
         case let error as KafkaError where error.kind == .unreachable || error.kind == .settling:
@@ -63,7 +63,7 @@ enum Herald {
         }
     }
 
-    private static func nameSilentBrokers(to console: Console) {
-        if let remark = QuestionWatch.remark { console.complain("herald: \(remark)") }
+    private static func nameSilentBrokers(beside failure: CommandFailure, to console: Console) {
+        if let remark = QuestionWatch.remark(beside: "\(failure)") { console.complain("herald: \(remark)") }
     }
 }

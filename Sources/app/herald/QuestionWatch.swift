@@ -63,23 +63,25 @@ enum QuestionWatch {
         state.withLock { $0.isWatching = $0.properties != nil }
     }
 
-    /// Which brokers do not answer, for the words of a command that failed because of some; `nil` when all do, or nobody
-    /// knows.
-    static var remark: String? {
+    /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, nobody knows, or its words
+    /// name all of them.
+    static func remark(beside words: String) -> String? {
         let silent = silentBrokers
-        return silent.isEmpty ? nil : sentence(silent)
+        return silent.allSatisfy { words.contains($0.address) } ? nil : sentence(silent)
     }
 
     private static func sentence(_ silent: [ClusterMetadata.Broker]) -> String {
         let names = silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
         return silent.count == 1
-            ? "broker \(names) does not answer: see whether it runs" : "brokers \(names) do not answer: see whether they run"
+            ? "broker \(names) does not answer: see whether it runs"
+            : "brokers \(names) do not answer: see whether they run"
     }
 
     /// Those that the cluster names; without a word of any, those of the settings.
     private static var silentBrokers: [ClusterMetadata.Broker] {
         guard let properties = state.withLock({ $0.properties }) else { return [] }
-        let known = (try? Admin(properties: properties))
+        let known =
+            (try? Admin(properties: properties))
             .flatMap { try? $0.metadata(topics: [], timeoutMilliseconds: probeMilliseconds).brokers } ?? []
         let brokers = known.isEmpty ? bootstrap(properties["bootstrap.servers"] ?? "") : known
         return BrokerProbe.silent(among: brokers, properties: properties, timeoutMilliseconds: probeMilliseconds)

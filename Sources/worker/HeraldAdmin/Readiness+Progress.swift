@@ -20,13 +20,15 @@ extension Readiness {
         let stalled = stalledMilliseconds(report, now: now)
         if stalled > 0 {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
-            return "Nothing was committed for \(stalled / 1_000) s, and \(events) events in memory wait for it\(cause): look at the "
-                + "brokers, their disks, and what leads the group and its transactions; nothing is lost, and no call is "
-                + "repeated as long as the worker runs."
+            return
+                "Nothing was committed for \(stalled / 1_000) s, and \(events) events in memory wait for it\(cause): look "
+                + "at the brokers, their disks, and what leads the group and its transactions; nothing is lost, and no call "
+                + "is repeated as long as the worker runs."
         }
         guard !cluster.standingStill.isEmpty else { return nil }
-        return "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s\(cause): look at the "
-            + "brokers that lead these partitions; nothing is lost."
+        return
+            "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s"
+            + "\(cause): look at the brokers that lead these partitions; nothing is lost."
     }
 
     /// Which brokers do not answer.

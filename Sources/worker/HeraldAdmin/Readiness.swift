@@ -72,11 +72,12 @@ public struct Readiness: Sendable, Equatable {
     static let silentCalls = 5
     /// Commits that fail for no longer than this pass: a rebalance fails some.
     static let commitPatienceMilliseconds: Int64 = 15_000
-    /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress. A
-    /// coordinator that moves, or a transaction that is written again, takes less.
+    /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress.
+    ///
+    /// A coordinator that moves, or a transaction that is written again, takes less.
     static let progressPatienceMilliseconds: Int64 = 30_000
     /// So many names are listed at most.
-    static let namesShown = 10
+    static let namesShown = 5
 
     /// Everything that is in the way; empty when the worker is ready.
     public let findings: [Finding]
@@ -128,10 +129,13 @@ public struct Readiness: Sendable, Equatable {
                     + "has a replica; all others continue.")
         }
         if cluster.isReachable != false, !cluster.unusable.isEmpty {
+            // Brokers come first: of a long sentence the console shows its beginning.
+            let silent = Self.silent(cluster)
             find(
                 .tooFewBrokers,
-                "\(Self.counted(cluster.unusable.count)) cannot be written or read (\(Self.names(cluster.unusable))), because "
-                    + "\(Self.silent(cluster)): bring these brokers back; nothing is lost, and the worker resumes by itself.")
+                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(Self.counted(cluster.unusable.count)) cannot be "
+                    + "written or read (\(Self.names(cluster.unusable))): bring the brokers back; nothing is lost, and the "
+                    + "worker resumes by itself.")
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {

@@ -108,19 +108,20 @@ struct DeadBrokersTests {
 
             let hanging = try fixture.startTool(["dlq", "list"])
             // Before it asks anybody it waits for signals itself.
-            try await fixture.wait("it has its own way with signals") { hanging.blocksSignals || !hanging.isRunning }
+            try await fixture.wait("it has its own way with signals") { hanging.catchesSignals || !hanging.isRunning }
             hanging.terminate()
-            #expect(try await hanging.waitForExit(within: 10) == 3)
+            let status = try await hanging.waitForExit(within: 10)
+            #expect(status == 3, "\(hanging.output)")
         }
     }
 }
 
 extension HeraldProcess {
-    /// Whether SIGTERM is taken by the process itself (SigBlk has it).
-    fileprivate var blocksSignals: Bool {
+    /// Whether SIGTERM is taken by the process itself (SigCgt has it).
+    fileprivate var catchesSignals: Bool {
         let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
-        let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
-        let mask = line.flatMap { UInt64($0.dropFirst("SigBlk:".count).drop { $0.isWhitespace }, radix: 16) } ?? 0
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+        let mask = line.flatMap { UInt64($0.dropFirst("SigCgt:".count).drop { $0.isWhitespace }, radix: 16) } ?? 0
         return mask & 1 << UInt64(SIGTERM - 1) != 0
     }
 }

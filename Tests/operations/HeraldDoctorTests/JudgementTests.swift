@@ -148,7 +148,9 @@ struct JudgementTests {
             WorkerSurvey.addresses(
                 of: members.map { .init(clientID: $0.0, host: $0.1, partitions: []) }, named: nil, listen: (host, port))
         }
-        let members = [("herald-admin-40001", "/127.0.0.1"), ("herald-admin-40002", "/127.0.0.1"), ("other", "/127.0.0.1")]
+        let members = [
+            ("herald-admin-40001", "/127.0.0.1"), ("herald-admin-40002", "/127.0.0.1"), ("other", "/127.0.0.1"),
+        ]
         #expect(addresses(members, "127.0.0.1") == ["127.0.0.1:40001", "127.0.0.1:40002"])
         #expect(addresses(members, "127.0.0.1", port: 9_464) == ["127.0.0.1:9464"], "the settings know")
         #expect(addresses([("herald-admin-40001", "/10.9.8.7")], "0.0.0.0") == ["10.9.8.7:40001"])

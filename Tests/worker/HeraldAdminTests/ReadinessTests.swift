@@ -43,7 +43,7 @@ struct ReadinessTests {
             $0.cluster.missingTopics = ["notifications.results"]
         },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
-        Case(reason: .tooFewBrokers, part: "(notifications/0), because brokers 2 (b:9092), 3 do not answer") {
+        Case(reason: .tooFewBrokers, part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): ") {
             $0.cluster.unusable = [Reports.partition]
             $0.cluster.silentBrokers = [
                 .init(id: 2, host: "b", port: 9_092), .init(id: 3, host: "", port: 0),

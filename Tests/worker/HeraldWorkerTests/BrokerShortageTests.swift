@@ -34,7 +34,9 @@ struct BrokerShortageTests {
 
     @Test("A leader that does not answer, and whose place nobody takes, is enough")
     mutating func leader() {
-        for second in [0, 15] { #expect(look(silent: [1], copies: 1, at: second) == (second == 0 ? [] : [Self.results])) }
+        for second in [0, 15] {
+            #expect(look(silent: [1], copies: 1, at: second) == (second == 0 ? [] : [Self.results]))
+        }
     }
 
     @Test(

@@ -28,8 +28,9 @@ final class StopRequest: Sendable {
 
     var isMade: Bool { state.withLock { $0.isMade } }
 
-    /// Asks whether a job may begin, which is answered with no by a signal: at once, because nothing has been done yet. Behind
-    /// it a job is under way, which comes to its end in its own time.
+    /// Asks whether a job may begin, which is answered with no by a signal: at once, because nothing has been done yet.
+    ///
+    /// Behind it a job is under way, which comes to its end in its own time.
     func whileAnswering<Answer>(_ ask: () throws -> Answer) throws -> Answer {
         QuestionWatch.end()
         state.withLock { $0.phase = .answering }

@@ -59,8 +59,8 @@ extension Admin {
                 let names = refusing.map(\.description).joined(separator: ", ")
                 throw KafkaError(
                     code: KafkaError.Code.transport,
-                    message: "the coordinator of the group \(name) is none of the brokers that answer; no connection to "
-                        + names)
+                    message: "the coordinator of the group \(name) is none of the brokers that answer; no connection "
+                        + "to \(names)")
             }
             // Before a cluster's first group there are no coordinators either.
             guard try hasNoGroups(until: end) else { throw error }

@@ -21,7 +21,10 @@ public enum BrokerProbe {
         let refusing = BrokerConnection.refusing(among: brokers, within: Int32(clamping: timeoutMilliseconds / 2))
         // The others connect together as soon as their clients are made.
         let asked = brokers.map { broker in
-            (broker, refusing.contains(broker) ? nil : try? Admin(properties: own + [("bootstrap.servers", broker.address)]))
+            (
+                broker,
+                refusing.contains(broker) ? nil : try? Admin(properties: own + [("bootstrap.servers", broker.address)])
+            )
         }
         return asked.compactMap { broker, admin in
             if refusing.contains(broker) { return broker }

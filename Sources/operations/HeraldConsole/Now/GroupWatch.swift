@@ -8,6 +8,7 @@ import HeraldTools
 /// Asks Kafka every few seconds how the workers' group stands, on a thread of its own; joins nothing.
 final class GroupWatch: Sendable {
     private static let pause = Duration.seconds(3)
+    private static let probeMilliseconds = 2_000
     /// After so many failures in a row the clients are made anew: one may go on asking a leader that has moved.
     private static let patience = 5
 
@@ -42,14 +43,17 @@ final class GroupWatch: Sendable {
                 latest.withLock { $0 = .known(observation) }
             } catch {
                 failures += 1
-                let knowledge = Self.knowledge(error, last)
+                let knowledge = Self.knowledge(error, last, silentBrokers: silentBrokers)
                 latest.withLock { $0 = knowledge }
                 if failures % Self.patience == 0 { inquiry = nil }
             }
         } while !wakeup.wait(for: Self.pause)
     }
 
-    static func knowledge(_ error: any Error, _ last: GroupObservation?) -> GroupKnowledge {
+    /// - Parameter silentBrokers: those that do not answer; asked for only when brokers are out of reach.
+    static func knowledge(
+        _ error: any Error, _ last: GroupObservation?, silentBrokers: () -> [ClusterMetadata.Broker]
+    ) -> GroupKnowledge {
         let (isUnreachable, text) =
             switch error {
             case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
@@ -60,7 +64,20 @@ final class GroupWatch: Sendable {
             default: (false, "\(error)")
             }
         let safe = SafeText.escaped(text)
-        return isUnreachable ? .unreachable(safe, last: last) : .untold(safe)
+        guard isUnreachable else { return .untold(safe) }
+        let silent = silentBrokers().map { SafeText.escaped("\($0)") }
+        let names = silent.joined(separator: ", ")
+        let cause = silent.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
+        return .unreachable(silent.isEmpty ? safe : cause, last: last)
+    }
+
+    /// Those that the cluster names and that do not answer; none when no broker answers at all.
+    private func silentBrokers() -> [ClusterMetadata.Broker] {
+        guard let admin = try? Admin(properties: plan.clientProperties),
+            let brokers = try? admin.metadata(topics: [], timeoutMilliseconds: Self.probeMilliseconds).brokers
+        else { return [] }
+        return BrokerProbe.silent(
+            among: brokers, properties: plan.clientProperties, timeoutMilliseconds: Self.probeMilliseconds)
     }
 }
 

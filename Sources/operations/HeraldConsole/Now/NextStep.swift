@@ -93,7 +93,8 @@ struct NextStep: Sendable, Equatable {
         "See whether it runs, and whether its admin port can be reached from here.",
         ["systemctl", "status", "herald"], section: "heraldworkerdown")
     static let nameWorkers = Self(
-        "Name the workers' admin ports in console.workers, and give admin.listen a port that can be reached from here.", ["herald", "config", "show", "admin.listen"],
+        "Name the workers' admin ports in console.workers, and give admin.listen a port that can be reached from here.",
+        ["herald", "config", "show", "admin.listen"],
         section: "first-look")
     static let rebalance = Self(
         "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")

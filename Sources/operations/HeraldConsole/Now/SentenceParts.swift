@@ -35,7 +35,8 @@ struct SentenceParts: Equatable {
     /// `The backend …` begins with a small letter within a sentence; names and abbreviations do not.
     private static func inside(_ text: String) -> String {
         let first = text.prefix { $0 != " " }
-        guard ["The", "Most", "No", "A", "An", "Offsets", "Nothing", "Events"].contains(String(first)) else { return text }
+        let small: Set = ["The", "Most", "No", "A", "An", "Offsets", "Nothing", "Events", "Broker", "Brokers"]
+        guard small.contains(String(first)) else { return text }
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

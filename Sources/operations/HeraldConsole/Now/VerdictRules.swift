@@ -73,12 +73,14 @@ struct VerdictRules {
         return Finding("delivering", .good, "Delivering", cause, waiting: waiting)
     }
 
-    /// Without a worker's word nobody knows whether anything is delivered: that nothing waits in Kafka says that as little as that
-    /// brokers answer. It stands before what is well, and behind what is known to be wrong.
+    /// Without a worker's word nobody knows whether anything is delivered.
+    ///
+    /// That nothing waits in Kafka says it as little as that brokers answer: what cannot be written does not wait there.
     private var ignorance: [Finding] {
         guard workers.isEmpty, let observation, !observation.members.isEmpty else { return [] }
         let members = counted(Int64(observation.members.count), "member", "members")
-        let what = observation.waiting == 0 ? "nothing waits" : counted(observation.waiting, "event waits", "events wait")
+        let what =
+            observation.waiting == 0 ? "nothing waits" : counted(observation.waiting, "event waits", "events wait")
         return [
             Finding(
                 "not-known", .unknown, "Not known whether the workers deliver",
@@ -98,6 +100,8 @@ struct VerdictRules {
                     next: .brokers)
             ]
         }
+        // Workers know which partitions it is about.
+        guard answering.isEmpty || !answering.allSatisfy({ $0.has("too-few-brokers") }) else { return [] }
         // A worker that says the same says nothing new.
         return [Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)]
     }

@@ -1,7 +1,7 @@
 import Foundation
 internal import Glibc
-internal import HeraldHTTP
 internal import HeraldEvents
+internal import HeraldHTTP
 package import HeraldKafka
 
 /// What a group's workers say of themselves at their admin ports.

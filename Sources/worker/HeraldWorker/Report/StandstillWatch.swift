@@ -31,7 +31,8 @@ struct StandstillWatch: Sendable {
             for report in lane.partitions where report.delay == nil {
                 guard let done = report.done, let end = ends[report.partition], end > done else { continue }
                 let former = places[report.partition]
-                let place = former?.done == done ? former ?? Place(done: done, since: now) : Place(done: done, since: now)
+                let place =
+                    former?.done == done ? former ?? Place(done: done, since: now) : Place(done: done, since: now)
                 seen[report.partition] = place
                 if now.milliseconds(since: place.since) >= Self.patienceMilliseconds { still.append(report.partition) }
             }

@@ -24,8 +24,9 @@ struct VerdictTests {
 
     private static let few = WorkerSurvey.Page.Reason(
         reason: "too-few-brokers",
-        sentence: "18 partitions cannot be written or read (results/0 and 17 more), because brokers 2 (b:1), 3 (c:1) do not "
-            + "answer: bring these brokers back; nothing is lost, and the worker resumes by itself.")
+        sentence:
+            "Brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read (results/0 and 17 more): "
+            + "bring the brokers back; nothing is lost, and the worker resumes by itself.")
 
     private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(byMilliseconds: -minutes * 60_000) }
 
@@ -111,11 +112,18 @@ struct VerdictTests {
             ], deadLetters: 3),
         Case(
             "two of three brokers are dead, and all workers say so", .bad,
-            "Too few brokers: 18 partitions cannot be written or read (results/0 and 17 more), because brokers 2 (b:1), 3 "
-                + "(c:1) do not answer", section: "heraldtoofewbrokers",
+            "Too few brokers: brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read "
+                + "(results/0 and 17 more)", section: "heraldtoofewbrokers",
             workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false, [few])]),
         Case(
-            "nothing is committed", .bad, "No progress: nothing was committed for 45 s, and 7 events in memory wait for it",
+            "two of three brokers are dead, and nobody else can say how the group stands", .bad,
+            "Too few brokers: brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read "
+                + "(results/0 and 17 more)", section: "heraldtoofewbrokers",
+            workers: [worker(ready: false, [few])],
+            group: .unreachable("brokers 2 (b:1), 3 (c:1) do not answer", last: nil)),
+        Case(
+            "nothing is committed", .bad,
+            "No progress: nothing was committed for 45 s, and 7 events in memory wait for it",
             section: "heraldcommitsstall",
             workers: [
                 worker(
@@ -123,7 +131,9 @@ struct VerdictTests {
                     [
                         .init(
                             reason: "no-progress",
-                            sentence: "Nothing was committed for 45 s, and 7 events in memory wait for it: look at the brokers.")
+                            sentence:
+                                "Nothing was committed for 45 s, and 7 events in memory wait for it: look at the brokers."
+                        )
                     ])
             ]),
         Case(
