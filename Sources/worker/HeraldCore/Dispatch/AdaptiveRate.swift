@@ -9,10 +9,8 @@ import HeraldTime
 /// better than how much more would have, so it is what counts, and not a fraction of the former limit.
 ///
 /// An event that was refused before is refused again when it is refused for its own sake, however low the rate: a retry says
-/// something only when nothing else gets through (``speaks(isRetry:isKnown:_:)``).
-///
-/// So is a user who was refused before, whichever event it is: such users say nothing while others get through. Whether refusals
-/// depend on the user or on the rate is what they are held against others for (``UserContrast``).
+/// something only when nothing else gets through (``speaks(isRetry:isKnown:_:)``). So does any call for a user who was refused
+/// before. Held against others, these users tell whether refusals depend on the user or on the rate (``UserContrast``).
 ///
 /// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, and the limit
 /// goes back to what it was. Their share is what is expected from then on.
@@ -67,7 +65,7 @@ struct AdaptiveRate: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
-    ///   - isRetry: whether the event has failed before.
+    ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
     mutating func passed(sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, now: MonotonicTime) -> Bool {
         answered(now)
         let hasChanged = now < comparesUntil && compare(isKnown: isKnown, refused: false, now)
@@ -95,7 +93,7 @@ struct AdaptiveRate: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
-    ///   - isRetry: whether the event has failed before.
+    ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
     ///   - retryAfter: how long the event shall wait (milliseconds), if the backend said so.
     /// - Returns: how long the push service has to be left in peace (milliseconds).
     mutating func refusedCall(

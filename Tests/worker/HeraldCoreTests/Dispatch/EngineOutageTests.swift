@@ -129,7 +129,7 @@ struct EngineOutageTests {
         #expect(harness.engine.outage?.reason == .credentials)
     }
 
-    @Test("users who are refused among others that are accepted begin none, however many wait for others' answers")
+    @Test("users who are refused among others that are accepted begin none, however many they are")
     func someAreRefused() {
         let harness = EngineHarness { $0.maxInFlight = 200 }
         for user in 0..<100 { harness.event("user-\(user)") }

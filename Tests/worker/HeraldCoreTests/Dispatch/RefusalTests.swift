@@ -131,7 +131,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a backend that bears 500 calls a second gets 475 of them from the worker's start on, and refuses fewer than 2 %",
+        "a backend that bears 500 calls a second gets 475 from the start on, and refuses fewer than 2 %",
         arguments: [
             LimitedBackend(burst: 20, latency: 20, retryAfter: 1_000), LimitedBackend(burst: 20, latency: 20),
             LimitedBackend(burst: 50, latency: 20, retryAfter: 1_000),
@@ -166,7 +166,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "events that are refused for their users' sake have others wait for less than a second, and soon for nothing",
+        "events that are refused for their users' sake have others wait for less than a second",
         arguments: [nil, 5_000] as [Int64?], [3, 7])
     func ofUsers(retryAfter: Int64?, every: Int) {
         let backend = Backend { event, _ in
