@@ -70,7 +70,8 @@ screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
 
 simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED, SCENARIO (or LOCALITY) with a trace
 	@scripts/simulate $(if $(SEED),--seed $(SEED),$(if $(SCENARIO),--scenario '$(SCENARIO)',$(if $(LOCALITY),--locality \
-		$(LOCALITY),$(if $(BYSTANDERS),--bystanders $(BYSTANDERS),--minutes $(or $(MINUTES),10)))))
+		$(LOCALITY),$(if $(BYSTANDERS),--bystanders $(BYSTANDERS),$(if $(REFUSALS),--refusals \
+		$(REFUSALS),--minutes $(or $(MINUTES),10))))))
 
 mutants: deps ## breaks engine and lane on purpose, each time in another way, and shows that the simulation finds it
 	@scripts/contained Tests/Simulation/Mutants/mutants.py

@@ -46,7 +46,7 @@ SEEDS = "1...40"
 # A mutant may spin.
 SECONDS = 300
 # What begins the line that says what was found.
-FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "SCENARIO", "Fatal error", "crashed")
+FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "REFUSALS", "SCENARIO", "Fatal error", "crashed")
 
 
 def prepare(package: Path = PACKAGE, sources: Path = ROOT) -> None:

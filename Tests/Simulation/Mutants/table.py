@@ -482,8 +482,38 @@ MUTANTS = [
     Mutant(
         "one user who is refused blames the credentials at once",
         "Engine+Credentials.swift",
-        "if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }",
-        "_ = most\n        blameCredentials(now: now)",
+        "guard credentials.areRefusedInRow, credentials.suspects.count >= most, suspectUsers.count >= most else {",
+        "guard most > 0 else {",
+    ),
+    Mutant(
+        "users who are refused twice blame the credentials, whoever is accepted among them",
+        "Credentials.swift",
+        "var areRefusedInRow: Bool { inRow >= Self.mostSuspects }",
+        "var areRefusedInRow: Bool { true }",
+    ),
+    Mutant(
+        "refusals that come as often at a lower rate are tried once more",
+        "RateTrial.swift",
+        "guard mayBeClear, refusals >= Self.clear,",
+        "guard mayBeClear, refusals < 0,",
+    ),
+    Mutant(
+        "users who are refused again while others get through are no evidence",
+        "UserContrast.swift",
+        "refused >= Self.again * asked && refused - usual",
+        "refused > 2 * asked && refused - usual",
+    ),
+    Mutant(
+        "what gets through among refusals tells no rate",
+        "RefusalSum.swift",
+        "Self.mixed.contains(share) && Self.areMixed(",
+        "share < 0 && Self.areMixed(",
+    ),
+    Mutant(
+        "refusals before a trial's end count as fewer",
+        "AdaptiveRate.swift",
+        "guard expected.share > 0, now >= expectedAt.advanced(byMilliseconds: 3_000),",
+        "guard expected.share > 0,",
     ),
     Mutant(
         "who is refused with a former password is rejected when others are accepted with the new one",

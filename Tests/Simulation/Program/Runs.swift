@@ -8,6 +8,7 @@ enum Case: CustomStringConvertible {
     case bystanders(Int)
     case seed(UInt64)
     case locality(UInt64)
+    case refusals(UInt64)
 
     /// As `make simulate` and the program's options name it.
     var description: String {
@@ -15,6 +16,7 @@ enum Case: CustomStringConvertible {
         case .bystanders(let number): "BYSTANDERS=\(number)"
         case .seed(let seed): "SEED=\(seed)"
         case .locality(let seed): "LOCALITY=\(seed)"
+        case .refusals(let seed): "REFUSALS=\(seed)"
         }
     }
 }
@@ -44,6 +46,7 @@ final class Runs: Sendable {
 
     /// Every so many seeds promise 7 is looked at, too.
     private static let localityInterval: UInt64 = 4
+    private static let refusalsInterval: UInt64 = 8
 
     private let seeds: Seeds
     /// So many seeds may fail before no more are begun.
@@ -85,7 +88,13 @@ final class Runs: Sendable {
         let simulation = Simulation(scenario: .any(seed: seed))
         var violations = simulation.run()
         note(violations, of: .seed(seed), number, simulation.inputs, simulation.virtualSeconds)
-        guard violations.isEmpty, seed % Self.localityInterval == 0 else { return }
+        guard violations.isEmpty else { return }
+        if seed % Self.refusalsInterval == 1 {
+            CrashReport.note(.refusals(seed), job: job)
+            violations = Bystanders.anyRefusals(seed: seed).violation().map { [$0] } ?? []
+            note(violations, of: .refusals(seed), number, 0, 0)
+        }
+        guard seed % Self.localityInterval == 0 else { return }
         CrashReport.note(.locality(seed), job: job)
         var locality = Locality(seed: seed)
         violations = locality.run()

@@ -11,6 +11,7 @@ enum Simulate {
                simulate --scenario SETTINGS   the same of a scenario that is written down: 'seed=3 workers=1 crashes=9'
                simulate --locality SEED       the two runs that promise 7 compares, the troubled one with a trace
                simulate --bystanders NUMBER   one case of what others must not feel
+               simulate --refusals SEED       the same with refusals for some users that the seed decides
                … --quiet                      without the trace
         """
 
@@ -31,7 +32,9 @@ enum Simulate {
         case ("--scenario", _):
             do { replay(try Scenario(text: value), "SCENARIO", isQuiet: isQuiet) } catch { fail("\(error)", status: 2) }
         case ("--locality", let seed?): compare(seed, isQuiet: isQuiet)
-        case ("--bystanders", let number?) where number < Bystanders.all.count: examine(Int(number))
+        case ("--bystanders", let number?) where number < Bystanders.all.count:
+            examine(Bystanders.all[Int(number)], "BYSTANDERS=\(number)")
+        case ("--refusals", let seed?): examine(.anyRefusals(seed: seed), "REFUSALS=\(seed)")
         case _: fail(usage, status: 2)
         }
     }
@@ -70,10 +73,10 @@ enum Simulate {
         finish("LOCALITY=\(seed)", violations)
     }
 
-    private static func examine(_ number: Int) {
-        let violation = Bystanders.all[number].violation()
-        print("\(Bystanders.all[number])")
-        finish("BYSTANDERS=\(number)", violation.map { [$0] } ?? [])
+    private static func examine(_ bystanders: Bystanders, _ name: String) {
+        let violation = bystanders.violation()
+        print("\(bystanders)")
+        finish(name, violation.map { [$0] } ?? [])
     }
 
     private static func finish(_ name: String, _ violations: [String]) {
@@ -87,7 +90,7 @@ enum Simulate {
         guard !outcome.failures.isEmpty else { return }
         fail(
             outcome.failures.joined(separator: "\n")
-                + "\nSee one again, step by step: make simulate SEED=… (or LOCALITY=…, BYSTANDERS=…)",
+                + "\nSee one again, step by step: make simulate SEED=… (or LOCALITY=…, BYSTANDERS=…, REFUSALS=…)",
             status: 1)
     }
 }

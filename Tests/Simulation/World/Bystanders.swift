@@ -10,7 +10,13 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     package var description: String
     /// Who fails: one of so many users, or when negative all but one of so many.
     var every = 1
+    /// Who fails instead: so many users of a thousand, chosen by the seed.
+    var share: (thousandths: Int, seed: UInt64)?
     var status = 503
+    /// What their refusals ask them to wait (milliseconds), if anything.
+    var retryAfter: Int64?
+    /// From when on they fail (milliseconds after the first event).
+    var failsFrom: Int64 = 0
     /// Whether they get no answer at all, but a time-out.
     var hangs = false
     /// How long their answers take from when on (milliseconds, and milliseconds after the first event), if not as long as all others.
@@ -33,6 +39,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// A code may wait so long for its answer (milliseconds): while the backlog is called, or until a probe has found that
     /// others get through.
     var bound: Int64 = 500
+    /// Half of the codes wait no longer than this (milliseconds).
+    var median = Int64.max
     /// That holds for codes from then on (milliseconds after the first event).
     var boundFrom: Int64 = 0
     /// The delays of the retry topics.
@@ -44,14 +52,15 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// Whether everything is written in transactions.
     var isAtomic = false
 
-    package static let all = cases + cases.filter(\.isLoud).map {
-        var atomic = $0
-        atomic.description += ", in transactions"
-        atomic.isAtomic = true
-        return atomic
-    }
+    package static let all = usual + refusals
+        + usual.filter(\.isLoud).map {
+            var atomic = $0
+            atomic.description += ", in transactions"
+            atomic.isAtomic = true
+            return atomic
+        }
 
-    private static let cases = [
+    private static let usual = [
         Self(description: "a fifth fails", every: 5),
         Self(description: "a fifth fails beside few others", every: 5, codes: 1),
         Self(description: "two of three fail", every: -3),
@@ -138,12 +147,12 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// What broke a bound, if anything did.
     package func violation() -> String? {
         let world = FailingUsers(
-            answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status), latencies: latencies,
-            capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic)
+            answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
+            from: failsFrom, latencies: latencies, capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays,
+            isAtomic: isAtomic)
         let names = (0..<events).map { number in
             let user = number % users
-            let fails = every < 0 ? user % -every != 0 : user % every == 0
-            return (fails ? FailingUsers.mark : "good-") + "\(user)"
+            return (fails(user) ? FailingUsers.mark : "good-") + "\(user)"
         }
         if eventsWithCode == 0 {
             for name in isClump ? names.sorted() : names { world.publish(name, to: isCampaign ? 1 : 0) }
@@ -157,8 +166,12 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         world.letGo()
         let delays = (Int(boundFrom) * codes / 1_000..<60 * codes).map { world.delays["code-\($0)"] }
         if delays.contains(nil) { return "\(self): others are never called" }
-        if let delay = delays.compactMap(\.self).max(), delay > bound {
+        let sorted = delays.compactMap(\.self).sorted()
+        if let delay = sorted.last, delay > bound {
             return "\(self): others wait for \(delay) ms, \(bound) are allowed"
+        }
+        if !sorted.isEmpty, sorted[sorted.count / 2] > median {
+            return "\(self): half of the others wait for \(sorted[sorted.count / 2]) ms, \(median) are allowed"
         }
         if world.overtaken > 0 { return "\(self): \(world.overtaken) calls came after a later event's of their user" }
         if world.markedAnswers < answers {
@@ -168,6 +181,12 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             return "\(self): \(world.deferrals) records went into delay topics, \(deferrals) are allowed"
         }
         return nil
+    }
+
+    private func fails(_ user: Int) -> Bool {
+        guard let share else { return every < 0 ? user % -every != 0 : user % every == 0 }
+        var chance = Chance(seed: share.seed, for: "bystanders.user.\(user)")
+        return chance.below(1_000) < share.thousandths
     }
 }
 
@@ -186,6 +205,7 @@ private final class FailingUsers: SimulatedIO {
     /// It knows these users, and has to be let go in the end.
     private var lane: Lane<FailingUsers>?
     private let failure: CallResult
+    private let failsFrom: Int64
     private let latencies: [(from: Int64, latency: Int64)]
     /// What a call takes of the time in which the backend works on nothing else (milliseconds), and until when it has some.
     private let work: Int64
@@ -222,13 +242,15 @@ private final class FailingUsers: SimulatedIO {
 
     /// - Parameters:
     ///   - failure: what those hear who fail.
+    ///   - failsFrom: from when on (milliseconds).
     ///   - latencies: how long that takes (milliseconds), and from when on.
     ///   - capacity: so many calls a second are worked on.
     init(
-        answer failure: CallResult, latencies: [(from: Int64, latency: Int64)], capacity: Int64?, maxInFlight: Int,
-        delays: [String], isAtomic: Bool
+        answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
+        maxInFlight: Int, delays: [String], isAtomic: Bool
     ) {
         self.failure = failure
+        self.failsFrom = failsFrom
         self.latencies = latencies
         work = capacity.map { 1_000 / $0 } ?? 0
         var configuration = EngineConfiguration(decoder: RecordDecoder())
@@ -424,7 +446,7 @@ private final class FailingUsers: SimulatedIO {
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
         let user = event.bytes(of: event.user, value: value).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-        let fails = user.hasPrefix(Self.mark)
+        let fails = user.hasPrefix(Self.mark) && time >= Simulation.start + failsFrom
         if event.attempts == 0, failure.status == 200 {
             if latest[user] ?? -1 > event.originOffset { overtaken += 1 }
             latest[user] = event.originOffset
@@ -453,31 +475,5 @@ private final class FailingUsers: SimulatedIO {
 
     func renewCredentials() {
         tell(.credentialsRenewed)
-    }
-}
-
-/// A record that anybody may read at any time.
-private struct PlainRecord: LaneRecord, RetainedRecord {
-    var topic: String
-    var offset: Int64
-    var value: [UInt8]
-    var headers: HeaderList
-    var timestampMilliseconds: Int64
-
-    var isError: Bool { false }
-    var error: KafkaError? { nil }
-    var partition: Int32 { 0 }
-    var keyCount: Int { 0 }
-    var retained: PlainRecord { self }
-    func topicName() -> String { topic }
-    func keep() {}
-    func release() {}
-
-    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R { try body(nil) }
-
-    func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R { try body(value.span.bytes) }
-
-    func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
-        for index in 0..<headers.count { body(headers.name(at: index), headers.value(at: index)) }
     }
 }

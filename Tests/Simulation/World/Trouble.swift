@@ -101,11 +101,9 @@ package struct Trouble: Sendable {
         let hitsService = mayHitService && choices.once(in: 6, for: "trouble.hitsService")
         service = hitsService ? choices.below(3, for: "trouble.service") : nil
         // Near a half of all calls nobody can tell it from a wrong path.
-        // Refusals that are a real share of a push service's calls speak for the service.
         let shares =
             switch shape {
-            case _ where shape.throttles: [0, 20]
-            // So do they for the credentials, when many users in a row are refused.
+            // When users in a row are refused, that speaks for the credentials.
             case .status(403, _): [0, 20, 100]
             case .slow: [0, 350, 500, 970]
             case .status, .timeout, .reset: [0, 20, 100, 200, 350]
@@ -132,6 +130,8 @@ package struct Trouble: Sendable {
         case .timeout: 5_000
         // What is slow is tried with fewer calls, and then with more and more.
         case .slow: 10_000
+        // Until it is known that it depends on the user, a lower rate is tried.
+        case _ where shape.throttles && users > 20: 8_000
         // When nobody else is called for a second, the credentials are suspected.
         case .status(403, _): 3_000
         case .status, .reset: 1_000

@@ -9,36 +9,12 @@ import HeraldTime
 /// better than how much more would have, so it is what counts, and not a fraction of the former limit.
 ///
 /// An event that was refused before is refused again when it is refused for its own sake, however low the rate: a retry says
-/// something only when nothing else gets through (``speaks(isRetry:_:)``).
+/// something only when nothing else gets through (``speaks(isRetry:isKnown:_:)``). So does any call for a user who was refused
+/// before. Held against others, these users tell whether refusals depend on the user or on the rate (``UserContrast``).
 ///
 /// Each lower limit is on trial (``RateTrial``): refusals that do not become rarer were not about the rate, and the limit
 /// goes back to what it was. Their share is what is expected from then on.
 struct AdaptiveRate: Sendable, Equatable {
-    /// The limit after refusals, as a share of what got through.
-    static let retreat = 0.97
-    /// When so large a share of a second's calls is refused, what got through before that was borrowed (a bucket of tokens):
-    /// only the last second counts.
-    static let flood = 0.05
-    /// No limit is lower (calls a second), and the first one after so few calls not lower than ``start``.
-    static let floor = 1.0
-    static let start = 10.0
-    static let fewest = 50.0
-    /// After a refusal the limit stays for this long at first, and for twice as long each time that the
-    /// next one comes at about the same rate.
-    static let firstRestMilliseconds: Int64 = 10_000
-    static let longestRestMilliseconds: Int64 = 60_000
-    /// A limit that met no refusal for so long is forgotten.
-    static let forgottenAfterMilliseconds: Int64 = 600_000
-    /// What was sent before the last decrease says nothing about it, nor what was sent so soon after it: a
-    /// backend that counts the calls of a second refuses what is left of it.
-    static let settlingMilliseconds: Int64 = 1_000
-    /// When so many calls in a row are refused meanwhile, it takes none before the next second.
-    static let silence = 10
-    /// Retries say nothing for so long after a call that was none has got through.
-    static let silenceOfRetriesMilliseconds: Int64 = 1_000
-    /// After so long without an answer the calls begin anew.
-    static let idleMilliseconds: Int64 = 3_000
-
     /// What a trial may take back.
     private(set) var state = State()
     /// Calls a second; `nil` when too few were refused to say.
@@ -53,11 +29,21 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Sending began, or began again after a pause.
     private var resumedAt = MonotonicTime.distantPast
     private var grownAt = MonotonicTime.distantPast
-    /// Whether calls waited because of the limit since it grew last.
+    /// Whether calls waited because of the limit since it grew last, and whether one got through.
     private var wasReached = false
+    private var hasPassed = false
+
+    private var contrast = UserContrast()
+    /// So long after a refusal others are held against it.
+    private var comparesUntil = MonotonicTime.distantPast
+    /// Until then refusals depend on the user, as far as is known.
+    private var dependsOnUserUntil = MonotonicTime.distantPast
+    /// When a call got through for a user who was not refused before.
+    private var lastOtherPass = MonotonicTime.distantPast
 
     /// The share of the calls that is refused whatever the rate.
     private(set) var expected = ExpectedRefusals(share: 0)
+    private var expectedAt = MonotonicTime.distantPast
     /// Whether refusals are a real share of the calls, and whether they are more than expected at a limit.
     private var crowd = RefusalSum()
     private var edge = RefusalSum()
@@ -68,7 +54,6 @@ struct AdaptiveRate: Sendable, Equatable {
     /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
     /// followed by a crowd of refusals.
     private var longestPauseMilliseconds = Self.firstPauseMilliseconds
-    static let firstPauseMilliseconds: Int64 = 5_000
     private var trial: RateTrial?
     /// The calls since the limit was lowered last, and how many of them were refused.
     private var callsSince = 0
@@ -76,65 +61,67 @@ struct AdaptiveRate: Sendable, Equatable {
     /// How many calls in a row were refused while the last decrease settled.
     private var refusedInRow = 0
 
-    struct State: Sendable, Equatable {
-        var limit: Double?
-        /// What got through when the limit was lowered.
-        var borne = 0.0
-        var rest = AdaptiveRate.firstRestMilliseconds
-        var loweredAt = MonotonicTime.distantPast
-        var settledAt = MonotonicTime.distantPast
-        /// Too little is known to stay anywhere: the limit doubles every second.
-        var isSearching = false
-    }
-
     /// A call was answered, and not refused; true when the limit changed.
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
-    ///   - isRetry: whether the event has failed before.
-    mutating func passed(sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) -> Bool {
+    ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
+    mutating func passed(sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, now: MonotonicTime) -> Bool {
         answered(now)
+        let hasChanged = now < comparesUntil && compare(isKnown: isKnown, refused: false, now)
         through.add(now)
         if !isRetry { lastFirstPass = now }
-        guard sentAt >= state.settledAt else {
-            if sentAt >= state.loweredAt { refusedInRow = 0 }
-            return false
+        if !isKnown { lastOtherPass = now }
+        if sentAt < state.settledAt, sentAt >= state.loweredAt {
+            refusedInRow = 0
+            // There is no second of which the rest is refused.
+            if state.search == .far { state.settledAt = state.loweredAt }
         }
-        guard speaks(isRetry: isRetry, now) else { return false }
+        guard sentAt >= state.settledAt, speaks(isRetry: isRetry, isKnown: isKnown, now) else { return hasChanged }
+        hasPassed = true
+        if state.search == .far, wasReached, let limit = state.limit {
+            state.limit = limit + (limit < Self.low ? Self.gain : Self.smallGain)
+        }
         crowd.passed(allowing: expected.crowd)
-        guard state.limit != nil else { return false }
+        guard state.limit != nil else { return hasChanged }
         edge.passed(allowing: expected.edge)
         callsSince += 1
-        return judge(refused: false, now)
+        return judge(refused: false, now) || hasChanged || state.search == .far
     }
 
     /// The backend refused a call because it can't take more.
     ///
     /// - Parameters:
     ///   - sentAt: when the call began.
-    ///   - isRetry: whether the event has failed before.
+    ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
     ///   - retryAfter: how long the event shall wait (milliseconds), if the backend said so.
     /// - Returns: how long the push service has to be left in peace (milliseconds).
     mutating func refusedCall(
-        sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+        sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, retryAfter: Int64?, now: MonotonicTime
     ) -> Int64 {
         answered(now)
         refused.add(now)
+        comparesUntil = now.advanced(byMilliseconds: Self.rememberedMilliseconds)
+        _ = compare(isKnown: isKnown, refused: true, now)
         guard sentAt >= state.settledAt else { return refusedWhileSettling(sentAt: sentAt, now) }
-        guard speaks(isRetry: isRetry, now) else { return 0 }
+        guard speaks(isRetry: isRetry, isKnown: isKnown, now) else { return 0 }
         let asked = retryAfter ?? 0
         shortestPauseMilliseconds = crowd.isEmpty ? asked : min(shortestPauseMilliseconds, asked)
-        crowd.refused(allowing: expected.crowd)
+        crowd.refused(allowing: expected.crowd, now)
         if state.limit != nil {
-            edge.refused(allowing: expected.edge)
+            edge.refused(allowing: expected.edge, now)
             callsSince += 1
             refusalsSince += 1
         }
         expectFewer(now)
         if judge(refused: true, now) { return 0 }
         if crowd.sum >= expected.crowdBound {
-            // Who is being tried is not lowered again before the verdict, or a slow service would never hear it.
-            if let trial, trial.isFair(at: state.limit) { return 0 }
+            // A limit on trial is not lowered again before the verdict, or a slow service would never hear it.
+            if let trial, trial.isFair(at: state.limit), !hasGrown, crowd.calls < Int(Self.fewest) || !isShut {
+                return 0
+            }
+            // What gets through tells the rate in a moment.
+            if crowd.isMixed(now), crowd.rate(now) == nil { return 0 }
             let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longestMilliseconds)
             longestPauseMilliseconds =
                 isAgain ? min(2 * longestPauseMilliseconds, 3_600_000) : Self.firstPauseMilliseconds
@@ -143,18 +130,41 @@ struct AdaptiveRate: Sendable, Equatable {
             lowerForCrowd(now)
             guard asksForQuiet else { return 0 }
             let quiet = min(shortestPauseMilliseconds, longestPauseMilliseconds)
-            resume(at: now.advanced(byMilliseconds: quiet))
+            if quiet > 0 { resume(at: now.advanced(byMilliseconds: quiet)) }
             return quiet
         }
         // Who searches finds the edge with a crowd.
-        guard trial == nil, !state.isSearching, edge.sum >= expected.edgeBound else { return 0 }
+        guard trial == nil, state.search == .none, edge.sum >= expected.edgeBound else { return 0 }
         lowerAtEdge(now)
         return 0
     }
 
     /// Whether an answer says something about the rate.
-    private func speaks(isRetry: Bool, _ now: MonotonicTime) -> Bool {
-        !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)
+    private func speaks(isRetry: Bool, isKnown: Bool, _ now: MonotonicTime) -> Bool {
+        let silence = now < dependsOnUserUntil ? Self.silenceOfUsersMilliseconds : Self.silenceOfRetriesMilliseconds
+        if isKnown, now <= lastOtherPass.advanced(byMilliseconds: silence) { return false }
+        return !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)
+    }
+
+    /// Holds users who were refused before against others; true when the limit changed.
+    private mutating func compare(isKnown: Bool, refused: Bool, _ now: MonotonicTime) -> Bool {
+        contrast.count(isKnown: isKnown, refused: refused, now)
+        if contrast.dependsOnUser {
+            let isNew = now >= dependsOnUserUntil
+            dependsOnUserUntil = now.advanced(byMilliseconds: Self.rememberedMilliseconds)
+            guard isNew || trial != nil, state.limit != nil else { return false }
+            expected = ExpectedRefusals(share: max(expected.share, min(contrast.shareOfOthers, 0.9)))
+            expectedAt = now
+            if let trial { state = trial.before } else { state.search = .far }
+            trial = nil
+            startCounting()
+            return true
+        }
+        if contrast.dependsOnRate {
+            dependsOnUserUntil = .distantPast
+            if expected.share > 0, trial == nil { expected = ExpectedRefusals(share: 0) }
+        }
+        return false
     }
 
     /// A call was refused that was sent after the last decrease, or before it.
@@ -165,7 +175,7 @@ struct AdaptiveRate: Sendable, Equatable {
         refusedInRow += 1
         guard refusedInRow == Self.silence, now < state.settledAt else { return 0 }
         // What got through was a whole second's worth, however soon: there is nothing to search for above it.
-        if state.borne >= Self.fewest { state.isSearching = false }
+        if state.borne >= Self.fewest { state.search = .none }
         return state.settledAt.milliseconds(since: now)
     }
 
@@ -191,8 +201,14 @@ struct AdaptiveRate: Sendable, Equatable {
         let elapsed = min(now.nanoseconds - grownAt.nanoseconds, 1_000_000_000)
         guard elapsed >= 50_000_000 else { return false }
         grownAt = now
-        guard wasReached, state.isSearching ? now >= state.settledAt : quiet > state.rest else { return false }
+        switch state.search {
+        case .none: guard quiet > state.rest else { return false }
+        case .near: guard hasPassed, now >= state.settledAt, trial?.holds(now) != true else { return false }
+        case .far: return false
+        }
+        guard wasReached else { return false }
         wasReached = false
+        hasPassed = false
         state.limit = limit * (1 + speed(at: limit) * Double(elapsed) / 1e9)
         return true
     }
@@ -200,7 +216,7 @@ struct AdaptiveRate: Sendable, Equatable {
     /// By which share the limit grows in a second: by hardly anything where refusals are expected, because a backend that
     /// allows bursts shows late that it was too much, and faster the farther that is behind.
     private func speed(at limit: Double) -> Double {
-        if state.isSearching { return 1 }
+        if state.search == .near { return 1 }
         return min(max(0.01, (limit / state.borne - 1) / 4), 1)
     }
 
@@ -212,7 +228,9 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Counts an answer for the trial; true when its verdict changed the limit.
     private mutating func judge(refused: Bool, _ now: MonotonicTime) -> Bool {
         trial?.count(refused: refused)
-        guard let trial, trial.isOver(now) else { return false }
+        guard let trial else { return false }
+        if trial.isClearlyUnrelated(at: state.limit) { return withdraw(trial, now) }
+        guard trial.isOver(now) else { return false }
         self.trial = nil
         guard trial.isUnrelated(at: state.limit) else {
             guard trial.isSecond, let limit = state.limit else { return false }
@@ -220,13 +238,20 @@ struct AdaptiveRate: Sendable, Equatable {
             state.limit = max(limit, Self.retreat * state.borne)
             return true
         }
-        guard trial.isSecond else {
+        guard trial.isSecond || trial.isAfterMixed else {
             let most = RateTrial.second * (state.limit ?? 0)
             lower(to: through.latest(now), atMost: most, now)
             self.trial = RateTrial(again: trial, isSecond: true, begins: state.settledAt)
             return true
         }
+        return withdraw(trial, now)
+    }
+
+    /// The refusals have nothing to do with the rate; true, for the limit changes.
+    private mutating func withdraw(_ trial: RateTrial, _ now: MonotonicTime) -> Bool {
+        self.trial = nil
         expected = ExpectedRefusals(share: trial.share)
+        expectedAt = now
         state = trial.before
         startCounting()
         return true
@@ -234,7 +259,10 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// Refusals have become much rarer than expected.
     private mutating func expectFewer(_ now: MonotonicTime) {
-        guard expected.share > 0, refusedShare(now) < expected.share / 2 else { return }
+        // The last seconds have to be of the time since.
+        guard expected.share > 0, now >= expectedAt.advanced(byMilliseconds: 3_000),
+            refusedShare(now) < expected.share / 2
+        else { return }
         expected = ExpectedRefusals(share: expected.share * 0.95)
     }
 
@@ -242,6 +270,15 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func refusedShare(_ now: MonotonicTime) -> Double {
         let refusals = refused.average(now)
         return refusals / max(refusals + through.average(now), 1e-9)
+    }
+
+    /// Whether the limit is clearly more than what it was lowered to.
+    private var hasGrown: Bool { state.limit.map { $0 > 1.05 * state.borne } ?? false }
+
+    /// Whether next to nothing gets through, of so many calls that no verdict is needed.
+    private var isShut: Bool {
+        crowd.share > RateTrial.nothing && crowd.calls >= Int(Self.fewest)
+            || refusedShareSince > RateTrial.nothing && callsSince >= Self.silence
     }
 
     /// The share of refused calls since the limit was lowered last.
@@ -257,20 +294,27 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// A real share of the calls is refused.
     private mutating func lowerForCrowd(_ now: MonotonicTime) {
-        let before = state
+        let (before, hasGrownBefore, wasShut) = (state, hasGrown, isShut)
         let share = crowd.share
         let isEarly = now < activeSince.advanced(byMilliseconds: 1_000)
         let offered = refused.latest(now) + through.latest(now)
-        lower(isEarly: isEarly, now)
+        let mixedRate = crowd.isMixed(now) ? crowd.rate(now) : nil
+        if let mixedRate { lower(toMixed: mixedRate, now) } else { lower(isEarly: isEarly, now) }
         let elapsed = isEarly ? max(0.05, Double(now.milliseconds(since: activeSince)) / 1_000) : 1
         let begins = max(state.settledAt, resumedAt)
-        if let trial, !trial.isFair(at: before.limit) {
-            // The limit was not low enough yet to say anything.
+        if wasShut {
+            // What it bears when it takes calls again is not known, and no verdict is needed until then.
+            state.search = .far
+            trial = nil
+        } else if let trial, !trial.isFair(at: before.limit) || hasGrownBefore {
+            // The limit was not low enough yet to say anything, or has grown meanwhile.
             self.trial = RateTrial(again: trial, isSecond: false, begins: begins)
+            if mixedRate != nil { self.trial?.begin(afterMixed: share) }
         } else {
             trial = RateTrial(
                 before: before, refusedShare: share, expected: expected.share, offered: offered / elapsed,
                 begins: begins)
+            if mixedRate != nil { self.trial?.begin(afterMixed: share) }
         }
     }
 
@@ -286,13 +330,23 @@ struct AdaptiveRate: Sendable, Equatable {
         trial = RateTrial(before: before, refusedShare: share, expected: expected.share, begins: state.settledAt)
     }
 
+    /// Calls were refused among others that got through, as many a second: what is left of the second is not refused.
+    private mutating func lower(toMixed rate: Double, _ now: MonotonicTime) {
+        let isKnown = state.search == .near || state.search == .none && state.limit.map { rate > 0.5 * $0 } ?? false
+        lower(to: rate, atMost: state.limit.map { Self.retreat * $0 } ?? .infinity, now)
+        state.search = isKnown ? .none : .near
+        state.settledAt = max(resumedAt, now.advanced(byMilliseconds: Self.mixedSettlingMilliseconds))
+    }
+
     private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
-        if let limit = state.limit, now < resumedAt.advanced(byMilliseconds: 3_000) {
+        if let limit = state.limit, state.search != .far, now < resumedAt.advanced(byMilliseconds: 3_000) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            state.borne = max(through.average(now), keptAfterPause * limit, Self.floor)
+            let isWholeSecond = now >= resumedAt.advanced(byMilliseconds: 1_000) && crowd.share > RateTrial.nothing
+            let second = isWholeSecond ? min(through.latest(now), 0.75 * limit) : 0
+            state.borne = max(through.average(now), keptAfterPause * limit, second, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
             state.rest = Self.firstRestMilliseconds
-            state.isSearching = false
+            state.search = .none
             lowered(now)
             return
         }
@@ -302,9 +356,9 @@ struct AdaptiveRate: Sendable, Equatable {
         let refusals = refused.latest(now)
         let isFlood = state.limit != nil && refusals > (Self.flood + expected.share) * (refusals + latest)
         let less = state.limit.map { Self.retreat * $0 } ?? .infinity
-        // While the limit was searched for, most of the last second was far below what it has become.
-        let flooded = state.isSearching ? max(latest, through.recent(now)) : latest
-        lower(to: isFlood ? flooded : most, atMost: less, isEarly: isEarly, now)
+        // Nothing gets through any more: what did in the last second was all that it bears.
+        let isEnd = state.limit != nil && crowd.share > RateTrial.nothing
+        lower(to: isFlood || isEnd || state.search != .none ? latest : most, atMost: less, isEarly: isEarly, now)
     }
 
     /// The share of the limit that is left when a crowd is refused soon after a pause.
@@ -312,7 +366,7 @@ struct AdaptiveRate: Sendable, Equatable {
         // Even what the backend has saved up is next to nothing.
         if refusedShareSince > RateTrial.nothing { return 0.1 }
         // The limit has doubled, perhaps far beyond what the backend bears.
-        if state.isSearching { return 1 - crowd.share }
+        if state.search != .none { return 1 - crowd.share }
         return crowd.share > RateTrial.nothing ? 0.5 : 0.9
     }
 
@@ -327,8 +381,11 @@ struct AdaptiveRate: Sendable, Equatable {
             abs(rate - state.borne) < 0.1 * state.borne
             ? min(state.rest * 2, Self.longestRestMilliseconds) : Self.firstRestMilliseconds
         // A few calls say hardly anything about the rate, and refusals of all of them nothing.
-        state.isSearching = isFirst && (isEarly || rate < Self.fewest) || rate < 0.01 * refused.latest(now)
-        state.borne = max(rate, state.isSearching && isFirst ? Self.start : Self.floor)
+        state.search =
+            if isFirst && (isEarly || rate < Self.fewest) { .far } else if rate < 0.01 * refused.latest(now) {
+                .near
+            } else { .none }
+        state.borne = max(rate, isFirst && state.search == .far ? Self.start : Self.floor)
         state.limit = max(min(Self.retreat * state.borne, most), Self.floor)
         lowered(now)
     }

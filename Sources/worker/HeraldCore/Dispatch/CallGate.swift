@@ -21,6 +21,7 @@ struct CallGate: Sendable {
 
     private var total: RateLimiter?
     private(set) var services: [Service]
+    private var refusedUsers = RefusedUsers()
     /// Whether any call may have to wait.
     private(set) var isLimited = false
 
@@ -78,8 +79,15 @@ struct CallGate: Sendable {
     }
 
     /// A call was answered, and not because the backend can't take more.
-    mutating func passed(_ service: Int, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
-        guard services[service].rate.passed(sentAt: sentAt, isRetry: isRetry, now: now) else { return }
+    mutating func passed(_ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
+        var isKnown = false
+        if !refusedUsers.isEmpty(now: now), refusedUsers.contains(user, service: service, now: now) {
+            isKnown = true
+            refusedUsers.forget(user, service: service)
+        }
+        guard services[service].rate.passed(sentAt: sentAt, isRetry: isRetry, isKnown: isKnown, now: now) else {
+            return
+        }
         follow(service)
         updateLimited()
     }
@@ -88,10 +96,12 @@ struct CallGate: Sendable {
     ///
     /// - Parameter retryAfter: how long it wants quiet (milliseconds), if it said so.
     mutating func refused(
-        _ service: Int, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
     ) {
+        let isKnown = refusedUsers.contains(user, service: service, now: now)
+        refusedUsers.note(user, service: service, now: now)
         let pause = services[service].rate.refusedCall(
-            sentAt: sentAt, isRetry: isRetry, retryAfter: retryAfter, now: now)
+            sentAt: sentAt, isRetry: isRetry, isKnown: isKnown, retryAfter: retryAfter, now: now)
         if pause > 0 {
             let until = now.advanced(byMilliseconds: pause)
             services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)

@@ -11,9 +11,9 @@ struct SuspectCall: Sendable {
 /// A call that is *refused* waits for the renewal of the credentials. Refused again it is *suspect*: it waits for others' answers.
 /// Calls that are gone meanwhile are recognised when their turn comes.
 struct Credentials: Sendable {
-    /// So many users are refused twice, with nobody accepted meanwhile, before it must be the credentials.
+    /// So many users are refused twice, and as many first calls in a row, before it must be the credentials.
     ///
-    /// Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
+    /// Those who are called again are chosen by their refusals, and say nothing of others. Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
     /// a single user.
     static let mostSuspects = 8
 
@@ -26,13 +26,29 @@ struct Credentials: Sendable {
     private(set) var suspects: [SuspectCall] = []
     /// The number of the latest call whose answer showed that they are accepted.
     private var accepted: UInt64 = 0
+    /// How many first calls, and the latest of them, were refused since a later call was accepted.
+    private var inRow = 0
+    private var latestInRow: UInt64 = 0
     /// That of the latest call before they were changed, or accepted again after an outage.
     private var outdated: UInt64 = 0
 
     /// Whether a call that began after the one with this number was accepted.
     func wereAccepted(after sequence: UInt64) -> Bool { accepted > sequence }
 
-    mutating func noteAccepted(by sequence: UInt64) { accepted = max(accepted, sequence) }
+    mutating func noteAccepted(by sequence: UInt64) {
+        accepted = max(accepted, sequence)
+        if sequence > latestInRow { inRow = 0 }
+    }
+
+    /// The first call with this number was refused.
+    mutating func noteRefused(_ sequence: UInt64) {
+        guard sequence > accepted else { return }
+        inRow += 1
+        latestInRow = max(latestInRow, sequence)
+    }
+
+    /// Whether first calls were refused in such a row that some users' own refusals hardly explain it.
+    var areRefusedInRow: Bool { inRow >= Self.mostSuspects }
 
     /// Whether a call with this number was made when they were others, or refused to everybody.
     func isOutdated(_ sequence: UInt64) -> Bool { sequence <= outdated }
@@ -67,5 +83,6 @@ struct Credentials: Sendable {
     mutating func forgetCalls() {
         refused.removeAll()
         suspects.removeAll()
+        inRow = 0
     }
 }

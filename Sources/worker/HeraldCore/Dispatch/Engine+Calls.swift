@@ -148,14 +148,16 @@ extension Engine {
         case .answered(.transient) where result.isThrottled:
             health.throttled()
             dispatcher.refused(
-                service, sentAt: began(result, now), isRetry: isRetry, retryAfter: result.retryAfter,
+                service, user: events[slot].userHash, sentAt: began(result, now), isRetry: isRetry,
+                retryAfter: result.retryAfter,
                 now: now.monotonic)
         case .answered(.transient), .failedForNow, .unanswered:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
                 beginOutage(.breaker, status: result.status, now: now)
             }
         case .answered(.delivered), .answered(.rejected):
-            dispatcher.passed(service, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
+            dispatcher.passed(
+                service, user: events[slot].userHash, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
             let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
         case .answered(.credentials), .unreachable, .oversized: break

@@ -60,6 +60,7 @@ extension Engine {
             return
         }
         let token = events.token(slot, service)
+        if before == 0 { credentials.noteRefused(events.services[index].sequence) }
         guard !health.isInOutage, case .assigned = membership else {
             events.noteRefused(index, at: calls.sequence)
             beginOutage(.credentials, now: now)
@@ -79,7 +80,10 @@ extension Engine {
         credentials.suspect(SuspectCall(token: token, result: result))
         schedule(.suspect(token), after: Self.suspectPatienceMilliseconds, now: now)
         let most = Credentials.mostSuspects
-        if credentials.suspects.count >= most, suspectUsers.count >= most { blameCredentials(now: now) }
+        guard credentials.areRefusedInRow, credentials.suspects.count >= most, suspectUsers.count >= most else {
+            return
+        }
+        blameCredentials(now: now)
     }
 
     private var suspectUsers: Set<UInt64> {

@@ -18,6 +18,9 @@ struct RateTrial: Sendable, Equatable {
     static let nothing = 0.8
     /// When at least this share of the refusals beyond the expected ones is left, they have nothing to do with the rate.
     static let same = 0.4
+    /// When so much of them is left of at least so many refusals, that is clear before the end.
+    static let clearlySame = 0.6
+    static let clear = 14
     /// The second limit of a trial, as a share of the first at most.
     static let second = 0.85
 
@@ -33,8 +36,12 @@ struct RateTrial: Sendable, Equatable {
     ///
     /// It takes two, at two limits: the first may have been set by what a backend took that allows bursts.
     private(set) var isSecond = false
+    /// Whether the limit was set by what got through among refusals, when a backend that allows bursts had none left.
+    private(set) var isAfterMixed = false
     private var calls = 0
     private var refusals = 0
+    private var runs = 0
+    private var wasRefused = false
 
     /// A real share of the calls was refused, of so many a second.
     init(
@@ -61,10 +68,18 @@ struct RateTrial: Sendable, Equatable {
     init(again former: Self, isSecond: Bool, begins: MonotonicTime) {
         self = former
         self.isSecond = isSecond
+        isAfterMixed = false
         if isSecond { refusedShare = former.share }
         self.begins = begins
         calls = 0
         refusals = 0
+        runs = 0
+    }
+
+    /// The limit was set by what got through while this share was refused.
+    mutating func begin(afterMixed share: Double) {
+        refusedShare = share
+        isAfterMixed = true
     }
 
     /// The share of refused calls since it began.
@@ -76,13 +91,41 @@ struct RateTrial: Sendable, Equatable {
     mutating func count(refused: Bool) {
         calls += 1
         if refused { refusals += 1 }
+        if refused, !wasRefused { runs += 1 }
+        wasRefused = refused
     }
 
     func isOver(_ now: MonotonicTime) -> Bool {
         guard calls >= Self.fewest else { return false }
         let elapsed = now.milliseconds(since: begins)
         let enough = min(max(Self.telling / refusedShare, Self.enough.lowerBound), Self.enough.upperBound)
+        if isClearlyRelated { return true }
         return elapsed >= Self.longestMilliseconds || elapsed >= Self.shortestMilliseconds && Double(calls) >= enough
+    }
+
+    /// Whether it is known already that the refusals have nothing to do with the rate: they come as often as before.
+    ///
+    /// That is no verdict on a limit that was set by what a backend took that allows bursts: it refuses fewer at a lower rate.
+    func isClearlyUnrelated(at limit: Double?) -> Bool {
+        guard mayBeClear, refusals >= Self.clear, isFair(at: limit),
+            RefusalSum.areMixed(runs: runs, refusals, of: calls)
+        else { return false }
+        let least = (Double(refusals) - 1.5 * Double(refusals).squareRoot()) / Double(calls)
+        return least - expected >= Self.clearlySame * (refusedShare - expected)
+    }
+
+    private var mayBeClear: Bool { isAfterMixed && !isSecond }
+
+    /// Whether the limit stays as it is, so that it is clear soon.
+    func holds(_ now: MonotonicTime) -> Bool {
+        mayBeClear && now < begins.advanced(byMilliseconds: Self.shortestMilliseconds)
+    }
+
+    /// Whether it is known already that refusals have become rarer.
+    var isClearlyRelated: Bool {
+        guard !isSecond, calls >= Self.fewest else { return false }
+        let most = (Double(refusals) + 2 * Double(refusals).squareRoot() + 3) / Double(calls)
+        return most - expected <= Self.same * (refusedShare - expected)
     }
 
     /// Whether the limit is low enough to make a difference.

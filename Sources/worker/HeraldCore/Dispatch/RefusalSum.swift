@@ -1,24 +1,60 @@
+import HeraldTime
+
 /// Tells when refusals are more than a share of the calls: a cumulative sum (Page's CUSUM), which looks back as far as it has
 /// to, however many calls there are.
 struct RefusalSum: Sendable, Equatable {
     /// How many refusals there were beyond the share.
     private(set) var sum = 0.0
-    private var calls = 0
+    private(set) var calls = 0
     private var refusals = 0
+    private var runs = 0
+    private var wasRefused = false
+    private var began = MonotonicTime.distantPast
+
+    /// Shares of refusals among calls that get through all the while: what gets through meanwhile is a rate, when it is so many.
+    static let mixed = 0.12...0.75
+    static let telling = 16
+    private static let shortestMilliseconds: Int64 = 30
+    private static let longestMilliseconds: Int64 = 1_200
 
     var isEmpty: Bool { sum == 0 }
 
     /// The share of refused calls since the sum was 0.
     var share: Double { Double(refusals) / Double(max(calls, 1)) }
 
+    /// How many got through since the sum was 0.
+    var passes: Int { calls - refusals }
+
+    /// Whether calls get through all the while: not one behind the other, as before and after a second's end.
+    func isMixed(_ now: MonotonicTime) -> Bool {
+        Self.mixed.contains(share) && Self.areMixed(runs: runs, refusals, of: calls)
+            && now.milliseconds(since: began) <= Self.longestMilliseconds
+    }
+
+    /// Whether refusals come in as many runs as by chance, or at least in half as many.
+    static func areMixed(runs: Int, _ refusals: Int, of calls: Int) -> Bool {
+        2 * runs * calls >= refusals * (calls - refusals)
+    }
+
+    /// How many got through in a second since the sum was 0; `nil` when it is too soon to say.
+    func rate(_ now: MonotonicTime) -> Double? {
+        let elapsed = now.milliseconds(since: began)
+        guard passes >= Self.telling, elapsed >= Self.shortestMilliseconds else { return nil }
+        return Double(passes) * 1_000 / Double(elapsed)
+    }
+
     mutating func passed(allowing share: Double) {
         guard sum > 0 else { return }
         calls += 1
+        wasRefused = false
         sum -= share
         if sum <= 0 { self = Self() }
     }
 
-    mutating func refused(allowing share: Double) {
+    mutating func refused(allowing share: Double, _ now: MonotonicTime) {
+        if calls == 0 { began = now }
+        if !wasRefused { runs += 1 }
+        wasRefused = true
         calls += 1
         refusals += 1
         sum += 1 - share

@@ -54,9 +54,11 @@ struct AdaptiveRateTests {
     func forgotten() {
         var rate = AdaptiveRate()
         var now = MonotonicTime(nanoseconds: 5_000_000_000)
-        for _ in 0..<100 { _ = rate.passed(sentAt: now, isRetry: false, now: now) }
+        for _ in 0..<100 { _ = rate.passed(sentAt: now, isRetry: false, isKnown: false, now: now) }
         #expect(rate.limit == nil)
-        for _ in 0..<40 { _ = rate.refusedCall(sentAt: now, isRetry: false, retryAfter: nil, now: now) }
+        for _ in 0..<40 {
+            _ = rate.refusedCall(sentAt: now, isRetry: false, isKnown: false, retryAfter: nil, now: now)
+        }
         #expect(rate.limit == 97)
         now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfterMilliseconds + 1)
         let hasChanged = rate.grow(now: now)
@@ -146,10 +148,11 @@ struct PacedWorld {
             let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
             if call.isTaken {
                 through += 1
-                gate.passed(0, sentAt: sentAt, isRetry: false, now: now)
+                gate.passed(0, user: call.number, sentAt: sentAt, isRetry: false, now: now)
             } else {
                 refused += 1
-                gate.refused(0, sentAt: sentAt, isRetry: false, retryAfter: backend.retryAfter, now: now)
+                gate.refused(
+                    0, user: call.number, sentAt: sentAt, isRetry: false, retryAfter: backend.retryAfter, now: now)
             }
         }
         gate.tick(now: now)

@@ -129,6 +129,20 @@ struct EngineOutageTests {
         #expect(harness.engine.outage?.reason == .credentials)
     }
 
+    @Test("users who are refused among others that are accepted begin none, however many they are")
+    func someAreRefused() {
+        let harness = EngineHarness { $0.maxInFlight = 200 }
+        for user in 0..<100 { harness.event("user-\(user)") }
+        for user in 0..<100 { harness.answer(user % 10 == 0 ? 401 : 200) }
+        #expect(harness.calls.count == 10)
+        for _ in 0..<10 { harness.answer(401) }
+        #expect(harness.engine.outage == nil)
+        harness.event("other")
+        harness.answer(200)
+        #expect(harness.summaries.count { $0 == "dead apns rejected 401" } == 10)
+        #expect(harness.engine.outage == nil)
+    }
+
     @Test("an answer to a call that was sent before the password changed proves nothing")
     func lateAnswer() {
         let harness = EngineHarness()

@@ -130,6 +130,59 @@ struct RefusalTests {
         #expect(dead == 0)
     }
 
+    @Test(
+        "a backend that bears 500 calls a second gets 475 from the start on, and refuses fewer than 2 %",
+        arguments: [
+            LimitedBackend(burst: 20, latency: 20, retryAfter: 1_000), LimitedBackend(burst: 20, latency: 20),
+            LimitedBackend(burst: 50, latency: 20, retryAfter: 1_000),
+            LimitedBackend(window: true, latency: 20, retryAfter: 1_000), LimitedBackend(window: true, latency: 20),
+        ])
+    func fromStart(capacity: LimitedBackend) {
+        var world = Self.world(Backend(capacity: capacity), inFlight: 1_000)
+        world.publish(45_000)
+        world.run(for: 64_000)
+        let (delivered, refused, calls) = (world.delivered, world.refused, world.calls)
+        #expect(delivered >= 475 * 64, "\(delivered / 64) a second")
+        #expect(Double(refused) < 0.02 * Double(calls), "\(refused) of \(calls) calls were refused")
+    }
+
+    @Test(
+        "a backend that takes so many calls in a minute is asked for hardly more than it takes",
+        arguments: [nil, 1_000, 5_000] as [Int64?])
+    func ofMinutes(retryAfter: Int64?) {
+        var (minute, taken) = (Int64.min, 0)
+        let backend = Backend { _, time in
+            if time / 60_000 != minute { (minute, taken) = (time / 60_000, 0) }
+            taken += 1
+            return taken <= 6_000
+                ? nil : CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20)
+        }
+        var world = Self.world(backend, inFlight: 1_000)
+        world.publish(40_000)
+        world.run(for: 240_000)
+        let (delivered, refused, calls) = (world.delivered, world.refused, world.calls)
+        #expect(delivered >= 4 * 6_000, "\(delivered) delivered")
+        #expect(Double(refused) < 0.15 * Double(calls), "\(refused) of \(calls) calls were refused")
+    }
+
+    @Test(
+        "events that are refused for their users' sake have others wait for less than a second",
+        arguments: [nil, 5_000] as [Int64?], [3, 7])
+    func ofUsers(retryAfter: Int64?, every: Int) {
+        let backend = Backend { event, _ in
+            event % every == 0 ? CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20) : nil
+        }
+        var world = Self.world(backend, inFlight: 1_000)
+        for step in 0..<200 {
+            world.publish(25)
+            world.run(for: 50)
+            let waiting = 25 * (step + 1) * (every - 1) / every - world.delivered
+            #expect(waiting < 400, "\(waiting) others wait")
+        }
+        let (delivered, expected) = (world.delivered, 5_000 - 5_000 / every)
+        #expect(delivered >= expected - 25, "\(delivered) of \(expected)")
+    }
+
     @Test("when most calls are refused for their own sake the limit goes again")
     func ofMany() {
         let world = Self.run(.refusingOnce(0.3, retryAfter: 1_000))
