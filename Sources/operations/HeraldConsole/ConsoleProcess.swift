@@ -42,7 +42,11 @@ package final class ConsoleProcess: Sendable {
         let board = TroubleBoard()
         let failures = try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news, board: board)
         return [
-            try NowPart(context.now, news: news, board: board) { failures.openLetters(since: $0) }, jobs, failures,
+            try NowPart(
+                context.now, news: news, board: board,
+                letters: NowPart.Letters(
+                    open: { failures.openLetters(since: $0) }, runs: { failures.letterRuns(since: $0) })),
+            jobs, failures,
             try FindPart(context), try CampaignsPart(context, jobs: jobs.jobs), AuditPart(context),
         ]
     }

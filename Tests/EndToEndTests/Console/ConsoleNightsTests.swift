@@ -75,15 +75,25 @@ struct ConsoleNightsTests {
             _ = try await console.groups(of: 5)
             let early = try await console.plan(#"{"filter":{"where":"pns = 'wns'"}}"#).plan
             #expect(warnings(early).contains { $0.hasPrefix("wns fails 100 % right now") }, "\(early)")
-            let still = try await verdict(console) { $0["dead-letters"] != nil }
+            let still = try await verdict(console) {
+                $0["dead-letters"]?.sentence.contains("5 of the last hour are open") == true
+            }
             #expect(still["service-dead wns"]?.since == dead.since, "one beginning")
 
+            // Who replays nevertheless sees what the canary waits for.
+            let canary = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"ramp":"1,all"}"#)
+            let job = try await console.start(canary.id, count: 5)
+            let began = try #require(try await console.ask("/api/jobs/\(job)").object["beganAt"] as? String)
+            let open = try await console.ask("/api/failures/open?since=\(began)") { $0["count"] as? Int ?? 0 > 0 }
+            let waits = try #require((open["open"] as? [[String: Any]])?.first)
+            #expect(waits["status"] as? Int == 500 && waits["nextCall"] is String, "\(waits)")
+
             fixture.backend.misbehave([])
+            _ = try await console.ended(job)
             let recovered = try await verdict(console) { $0["service-dead wns"] == nil }
-            #expect(recovered["dead-letters"]?.sentence.contains("5 of the last hour are open") == true)
-            let late = try await console.plan(#"{"filter":{"where":"pns = 'wns'"}}"#)
+            #expect(recovered.values.allSatisfy { $0.state != "bad" })
+            let late = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"again":true}"#)
             #expect(warnings(late.plan) == [])
-            _ = try await console.ended(try await console.start(late.id, count: 5))
             // Not an hour later: what is delivered is open no more.
             try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
 
@@ -107,10 +117,29 @@ struct ConsoleNightsTests {
             #expect((plan.plan["pattern"] as? [String: Any])?["users"] as? Int == 20, "\(plan.plan)")
             _ = try await console.ended(try await console.start(plan.id, count: 20))
             try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
+
+            let day = try await spans(console) { !$0.isEmpty }
+            let lasted = day.first { $0["key"] as? String == "service-dead wns" }
+            #expect(lasted?["state"] as? String == "bad" && lasted?["from"] is String, "\(day)")
+            // Kafka tells of the dead letters, also a console that was not there.
+            console.process.terminate()
+            _ = try await console.process.waitForExit()
+            let next = try await ConsoleClient(fixture)
+            let told = try await spans(next) { $0.contains { $0["key"] as? String == "dead-letters" } }
+            let run = try #require(told.first { $0["key"] as? String == "dead-letters" })
+            #expect(run["count"] as? Int == 25 && run["open"] as? Int == 0, "\(run)")
         }
     }
 
-    @Test("One service writes nonsense, a password is refused: the source is named, the plan warns, the outage is dated")
+    /// What was wrong within the last day, once that is so.
+    private func spans(
+        _ console: ConsoleClient, _ isSo: @escaping ([[String: Any]]) -> Bool
+    ) async throws -> [[String: Any]] {
+        func spans(_ answer: [String: Any]) -> [[String: Any]] { answer["spans"] as? [[String: Any]] ?? [] }
+        return spans(try await console.ask("/api/verdict/day") { isSo(spans($0)) })
+    }
+
+    @Test("One service writes nonsense, a password is refused: the source is named, the plan warns, since when is told")
     func nonsenseAndPassword() async throws {
         try await look { console, fixture in
             try await fixture.publish(

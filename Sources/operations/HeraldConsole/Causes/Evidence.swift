@@ -30,6 +30,7 @@ struct Evidence: Sendable {
 
     private var delivered = Samples()
     private var failing = Samples()
+    private(set) var openReplays = OpenReplays()
     private var lastDelivered: [String: WallTime] = [:]
 
     init() {}
@@ -46,6 +47,9 @@ struct Evidence: Sendable {
     mutating func add(failing traits: NotificationTraits, at moment: WallTime) {
         failing.add(Sample(at: moment, traits: traits))
     }
+
+    /// Takes a replayed event that waits for its next call.
+    mutating func add(open replay: OpenReplay) { openReplays.add(replay) }
 
     /// What was delivered within the hour.
     func delivered(now: WallTime) -> TraitTally {

@@ -1,3 +1,4 @@
+import HeraldBytes
 import HeraldEvents
 import HeraldKafka
 import HeraldReplay
@@ -102,7 +103,8 @@ final class EvidenceWatch: Sendable {
             case .end: return
             case .nothing: break
             case .record(let message):
-                take(message, &entry, isResult: message.topic == (try? reader.consumer.topicID(of: plan.topics.results)))
+                let results = try? reader.consumer.topicID(of: plan.topics.results)
+                take(message, &entry, isResult: message.topic == results)
                 message.release()
             }
         }
@@ -120,6 +122,13 @@ final class EvidenceWatch: Sendable {
             guard ["transient", "throttled"].contains(entry.text(.reason)) else { return }
             let traits = NotificationTraits(retry: &entry)
             state.withLock { $0.add(failing: traits, at: moment) }
+            if entry.replays > 0, let origin = entry.text(.origin) {
+                let next = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal
+                let replay = OpenReplay(
+                    origin: NotificationTraits.cut(origin), services: traits.services, status: traits.status,
+                    detail: traits.detail, answeredAt: moment, nextCall: next.map { WallTime(milliseconds: $0) })
+                state.withLock { $0.add(open: replay) }
+            }
             return
         }
         guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),

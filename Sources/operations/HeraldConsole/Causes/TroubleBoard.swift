@@ -18,6 +18,11 @@ final class TroubleBoard: Sendable {
     /// What was delivered within the hour.
     func delivered(now: WallTime) -> TraitTally { state.withLock { $0.evidence }.delivered(now: now) }
 
+    /// The replayed events that were answered since then and wait for their next call, the newest first.
+    func openReplays(since moment: WallTime, now: WallTime) -> [OpenReplay] {
+        state.withLock { $0.evidence }.openReplays.since(moment, now: now)
+    }
+
     /// The push services of which every call fails now.
     var deadServices: [String] { state.withLock { $0.dead } }
 }

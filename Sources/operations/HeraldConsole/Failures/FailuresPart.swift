@@ -14,6 +14,7 @@ internal import HeraldTools
 /// | `reveal` | the same with its texts; goes into the audit |
 /// | `export` | a file; POST with the texts, which goes into the audit |
 /// | `plans`, `plans/ID`, `plans/ID/start` | what would be replayed or resolved, and that it is |
+/// | `open` | replayed events that wait for their next call, since a moment |
 /// | `abandoned/JOB` | what a job was about that has ended without its last word |
 final class FailuresPart: ConsolePart {
     private static let standardPage = 50
@@ -24,11 +25,14 @@ final class FailuresPart: ConsolePart {
     private let follower: LetterFollower
     private let queries: LetterQueries
     private let planner: ReplayPlanner
+    private let board: TroubleBoard
+    private static let openLimit = 5
     private let starter: ReplayStarter
 
     init(
         _ context: ReplayContext, _ failures: FailuresContext, jobs: Jobs, news: ConsoleNews, board: TroubleBoard
     ) throws(SystemError) {
+        self.board = board
         self.context = context
         self.failures = failures
         follower = try LetterFollower(context, failures) { news.publish("failures", $0.object) }
@@ -56,13 +60,20 @@ final class FailuresPart: ConsolePart {
         return snapshot.index.open(since: moment, snapshot.marks, snapshot.outcomes)
     }
 
+    /// The runs of dead letters since then, the oldest first; none while the topic is not read.
+    func letterRuns(since moment: WallTime) -> [LetterRun] {
+        let snapshot = follower.snapshot
+        return snapshot.index.runs(since: moment, snapshot.marks, snapshot.outcomes)
+    }
+
     var routes: [ConsoleRoute] {
         [
             .get("/api/failures/groups", groups), .get("/api/failures/letters", letters),
             .get("/api/failures/letters/*", letter), .operate("/api/failures/reveal", reveal),
             .get("/api/failures/export", export), .operate("/api/failures/export", exportRevealed),
             .operate("/api/failures/plans", plan), .get("/api/failures/plans/*", showPlan),
-            .change("/api/failures/plans/*/start", start), .get("/api/failures/abandoned/*", abandoned),
+            .get("/api/failures/open", openReplays), .change("/api/failures/plans/*/start", start),
+            .get("/api/failures/abandoned/*", abandoned),
         ]
     }
 
@@ -162,6 +173,17 @@ final class FailuresPart: ConsolePart {
     private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let asked = try request.decoded(ReplayStarter.Request.self)
         return .json(["job": .string(try starter.start(request.parameters[0], asked, by: request.viewer.name))])
+    }
+
+    /// What replayed events were answered last, and when they are called next.
+    private func openReplays(_ request: ConsoleRequest) throws -> ConsoleAnswer {
+        guard let text = request.text("since"), let since = RFC3339.parse(Array(text.utf8).span.bytes) else {
+            throw InvalidArgument("since: a moment such as 2026-11-23T02:14:00Z")
+        }
+        let open = board.openReplays(since: since, now: SystemClock.wall())
+        return .json([
+            "count": .integer(open.count), "open": .array(open.prefix(Self.openLimit).map(\.json)),
+        ])
     }
 
     /// What a job that has ended without its last word was told, as it is written down.

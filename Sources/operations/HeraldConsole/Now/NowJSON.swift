@@ -24,6 +24,26 @@ extension Finding {
     }
 }
 
+extension VerdictLog.Span {
+    var json: JSONValue {
+        [
+            "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
+            "cause": .optional(cause), "from": .string(from.text), "to": isOver ? .string(to.text) : .null,
+            "waiting": .optional(mostWaiting), "count": .null, "open": .null,
+        ]
+    }
+}
+
+extension LetterRun {
+    func json(_ pattern: FailurePattern?) -> JSONValue {
+        [
+            "key": "dead-letters", "state": open > 0 ? "warn" : "good", "headline": "Dead letters",
+            "cause": .optional(pattern?.words()), "from": .string(from.text), "to": .string(to.text),
+            "waiting": .null, "count": .integer(tally.total), "open": .integer(open),
+        ]
+    }
+}
+
 extension NextStep {
     fileprivate var json: JSONValue {
         [

@@ -17,6 +17,7 @@ struct NowModel: Sendable {
     private var clock = FindingClock()
     private(set) var history = NowHistory()
     private(set) var sight: Sight?
+    private(set) var log = VerdictLog()
     private(set) var verdict: Verdict?
     /// The push services of which every call fails now.
     private(set) var deadServices: [String] = []
@@ -42,7 +43,9 @@ struct NowModel: Sendable {
             situation.deadPatterns[service] = FailurePattern(
                 failed: sight.evidence.failing(service, now: sight.now), delivered: TraitTally())
         }
-        verdict = clock.date(Verdict(situation), now: sight.now)
+        let dated = clock.date(Verdict(situation), now: sight.now)
+        verdict = dated
+        log.note(dated, now: sight.now)
     }
 
     /// Where the workers' admin ports are.

@@ -13,16 +13,23 @@ final class NowPart: ConsolePart {
     private let group: GroupWatch
     private let evidence: EvidenceWatch
     private let board: TroubleBoard
-    private let letters: @Sendable (WallTime) -> TraitTally?
+    private let letters: Letters
+    private let begin = SystemClock.wall()
     private let model = Guarded(NowModel())
     private let wakeup: Wakeup
     private let looking = Guarded<OwnThread?>(nil)
 
-    /// - Parameters:
-    ///   - board: is told what the page Failures says, too.
-    ///   - letters: the open dead letters since a moment; `nil` when that is not known.
+    /// What the page Failures knows of the dead letters since a moment.
+    struct Letters: Sendable {
+        /// Those that are open; `nil` when that is not known.
+        var open: @Sendable (WallTime) -> TraitTally?
+        /// The oldest first.
+        var runs: @Sendable (WallTime) -> [LetterRun]
+    }
+
+    /// - Parameter board: is told what the page Failures says, too.
     init(
-        _ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, letters: @escaping @Sendable (WallTime) -> TraitTally?
+        _ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, letters: Letters
     ) throws(SystemError) {
         self.plan = plan
         self.news = news
@@ -36,6 +43,7 @@ final class NowPart: ConsolePart {
     var routes: [ConsoleRoute] {
         [
             .get("/api/verdict") { [self] _ in .json(verdictJSON) },
+            .get("/api/verdict/day") { [self] _ in .json(dayJSON) },
             .get("/api/now") { [self] _ in .json(model.withLock { $0.json }) },
         ]
     }
@@ -64,7 +72,7 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let sight = NowModel.Sight(
             now: now, workers: workers.observations, group: knowledge,
-            letters: letters(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence)
+            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence)
         let (newest, dead) = model.withLock { model in
             model.look(sight)
             return (model.newsJSON, model.deadServices)
@@ -72,6 +80,19 @@ final class NowPart: ConsolePart {
         board.note(sight.evidence, dead: dead)
         news.publish("verdict", verdictJSON)
         news.publish("now", newest)
+    }
+
+    /// What was wrong within the last day: what this console saw, and what the dead letters tell.
+    private var dayJSON: JSONValue {
+        let now = SystemClock.wall()
+        let (log, evidence) = model.withLock { ($0.log, $0.sight?.evidence ?? Evidence()) }
+        let delivered = evidence.delivered(now: now)
+        let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
+        return [
+            "watchedSince": .string(begin.text),
+            "spans": .array(
+                log.spans.map(\.json) + runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }),
+        ]
     }
 
     private var verdictJSON: JSONValue {

@@ -191,6 +191,34 @@ struct LetterIndexTests {
         #expect(answer.value.last?.name == nil)
     }
 
+    @Test("Dead letters that came soon after each other are one run, whatever was done about them")
+    func runs() throws {
+        let moment = LetterSample.moment
+        func letter(_ offset: Int64, _ minute: Int64, _ user: String) -> DeadLetterEntry {
+            LetterSample.make(
+                Int32(offset % 2), offset, user: user,
+                ["herald-dead-lettered-at": "\(moment + minute * 60_000)", "herald-campaign": "spring"])
+        }
+        let index = index([
+            letter(0, 0, "old"), letter(1, 100, "ann"), letter(2, 109, "bob"), letter(3, 110, "ann"),
+            letter(4, 200, "cid"),
+        ])
+        var marks = MarkIndex()
+        let mark = #"{"state":"resolved","job":"j","at":1,"partitions":{"1":"1-3"}}"#
+        marks.add(try #require(MarkRecord(decoding: Array(mark.utf8))))
+        let since = WallTime(milliseconds: moment + 60_000)
+        let runs = index.runs(since: since, marks, ReplayOutcomes())
+        #expect(runs.map(\.tally.total) == [3, 1] && runs.map(\.open) == [1, 1])
+        #expect(runs.map { ($0.to.milliseconds - $0.from.milliseconds) / 60_000 } == [10, 0])
+        #expect(runs.first?.tally.userCount == 2)
+        #expect(runs.first?.tally.mostCommon(.detail)?.value == "the backend is away")
+
+        let open = index.open(since: since, marks, ReplayOutcomes())
+        #expect(open.total == 2 && open.userCount == 2)
+        let all = index.open(try condition("campaign = spring"), marks, ReplayOutcomes(), isOver: Self.isNeverOver)
+        #expect(all.isCertain && all.value.total == 3 && all.value.mostCommon(.campaign)?.share == 1)
+    }
+
     @Test("A row has 72 bytes")
     func size() { #expect(MemoryLayout<LetterRow>.stride == 72) }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { shape } from '#page/pages/verdict.js';
+import { newestFirst, shape } from '#page/pages/verdict.js';
 
 const verdict = { key: 'outage', state: 'bad', since: '2026-03-04T08:00:00.000Z', waiting: 10, next: { sentence: 'Look.' }, others: [{ key: 'lag', state: 'warn', waiting: 1 }] };
 
@@ -16,3 +16,8 @@ for (const [what, changed] of Object.entries({
     assert.notEqual(shape({ ...verdict, ...changed }), shape(verdict));
   });
 }
+
+test('The last day has what began last at its top', () => {
+  const spans = ['2026-03-04T08:00:00.000Z', '2026-03-04T10:00:00.000Z', '2026-03-03T23:00:00.000Z'].map((from) => ({ from }));
+  assert.deepEqual(newestFirst(spans).map(({ from }) => from.slice(8, 13)), ['04T10', '04T08', '03T23']);
+});

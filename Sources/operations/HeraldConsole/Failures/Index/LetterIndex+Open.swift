@@ -6,7 +6,7 @@ extension LetterIndex {
     /// So many are looked at, of each partition, for those of the last hour.
     private static let recentLimit = 100_000
     /// Moments do not rise strictly: workers' clocks differ.
-    private static let clockDifferenceMilliseconds: Int64 = 300_000
+    static let clockDifferenceMilliseconds: Int64 = 300_000
 
     /// The traits of those that match and are open.
     func open(
@@ -35,7 +35,7 @@ extension LetterIndex {
         return tally.whole(tables)
     }
 
-    private func isOpen(
+    func isOpen(
         _ row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
     ) -> Bool {
         fate(of: row, partition, marks, outcomes).map { !$0.isReplayed && !$0.isResolved } ?? true
@@ -43,7 +43,7 @@ extension LetterIndex {
 }
 
 /// Counts rows by their numbers, so that texts are looked at once for all that have them.
-private struct OpenTally {
+struct OpenTally {
     private struct Key: Hashable {
         var traits: UInt32
         var campaign: UInt32

@@ -6,6 +6,7 @@ import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, paramete
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
 import { count, duration, percent, time, visible } from '../lib/format.js';
+import { redraw, repeat } from '../lib/live.js';
 import { pattern, plan, planButton } from '../lib/plan.js';
 import { go, link, setQuery } from '../lib/place.js';
 
@@ -481,7 +482,8 @@ function startForm(found, app) {
 
 async function showJob(main, id, app) {
   const body = h('div', {});
-  replace(main, crumbs('Job'), h('h1', {}, 'Job'), body);
+  const open = h('div', {});
+  replace(main, crumbs('Job'), h('h1', {}, 'Job'), body, open);
   const problem = h('div', {});
   let last = null;
   const draw = (job) => {
@@ -492,16 +494,40 @@ async function showJob(main, id, app) {
     replace(body, jobCard(job, app, problem));
     if (focused?.startsWith('ask-for-')) document.getElementById(focused)?.focus();
   };
-  draw(await get(`/api/jobs/${encodeURIComponent(id)}`));
+  let latest = await get(`/api/jobs/${encodeURIComponent(id)}`);
+  draw(latest);
   let state = null;
-  return onNews('jobs', (list) => {
+  // What the open ones wait for is known of the retry topics.
+  const endOpen = repeat(2000, async () => {
+    const isOpen = !latest.endedAt && latest.kind === 'dlq.replay' && latest.progress?.open > 0;
+    const answer = isOpen ? await get('/api/failures/open', { since: latest.beganAt }) : { open: [] };
+    redraw(open, answer, () => openReplays(answer));
+  }, () => {});
+  const endJobs = onNews('jobs', (list) => {
     const job = list.find((item) => item.id === id);
     if (!job) return;
+    latest = job;
     draw(job);
     // A screen reader hears what changes, not each number.
     if (state !== null && state !== job.state) say(job.sentence ?? `The job is ${job.state}.`);
     state = job.state;
   });
+  return () => {
+    endOpen();
+    endJobs();
+  };
+}
+
+/** What replayed events were answered last, and when they are called next. */
+function openReplays({ open, count: all }) {
+  if (open.length === 0) return [];
+  return h('section', { class: 'card', 'aria-labelledby': 'open' }, h('h2', { id: 'open' }, 'Open: what they wait for'),
+    table({
+      caption: all > open.length ? `The newest of ${count(all)}` : 'Replayed, and not yet ended',
+      columns: [{ title: 'Push services' }, { title: 'Last answer' }, { title: 'At' }, { title: 'Next call' }],
+      rows: open.map((replay) => [replay.pns.join(', '), [replay.status ?? 'none', replay.detail && `: ${replay.detail}`],
+        time(replay.answeredAt), replay.nextCall ? time(replay.nextCall) : '–']),
+    }));
 }
 
 function jobCard(job, app, problem) {

@@ -2,8 +2,10 @@
 
 import { get, onNews } from '../lib/api.js';
 import { command } from '../lib/command.js';
-import { h, replace } from '../lib/dom.js';
+import { h, replace, table } from '../lib/dom.js';
 import { ago, count, time } from '../lib/format.js';
+import { redraw, repeat } from '../lib/live.js';
+import { link } from '../lib/place.js';
 import { planButton } from '../lib/plan.js';
 
 const words = { good: 'All is well', warn: 'Look at this', bad: 'Act now', unknown: 'Not known' };
@@ -42,6 +44,35 @@ function other(finding, app) {
     h('h3', {}, badge(finding.state), ' ', h('span', { class: 'sentence' }, sentence(finding))), h('div', { class: 'facts' }, facts(finding)), step(finding.next, app));
 }
 
+/** What was wrong within the last day, the newest first. */
+export function newestFirst(spans) {
+  return [...spans].sort((left, right) => (left.from < right.from ? 1 : -1));
+}
+
+/** A moment of whole seconds before or after, as a filter takes it. */
+function beside(text, seconds) {
+  const moment = new Date(new Date(text).valueOf() + seconds * 1000);
+  // A header may hold any moment.
+  return Number.isNaN(moment.valueOf()) ? text : moment.toISOString();
+}
+
+function day({ spans, watchedSince }) {
+  return [
+    table({
+      caption: 'What was wrong within the last day, the newest first',
+      columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }],
+      rows: newestFirst(spans).map((span) => [
+        time(span.from), span.to ? time(span.to) : h('strong', {}, 'now'),
+        [h('span', { class: `badge ${kinds[span.state] ?? 'quiet'}` }, span.headline), span.cause && ` ${span.cause}`],
+        span.count === null ? (span.waiting ? `${count(span.waiting)} waited at most` : '–')
+          : [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`],
+      ]),
+      empty: 'Nothing was wrong.',
+    }),
+    h('p', { class: 'muted' }, 'Dead letters are known of the whole day; anything else since this console was started, ', time(watchedSince), '.'),
+  ];
+}
+
 /** What stays on the page while its numbers change: focus and selection live in it. */
 export function shape(verdict) {
   return JSON.stringify([verdict, ...verdict.others].map(({ key, state, since, next }) => [key, state, since, next]));
@@ -51,7 +82,12 @@ export async function show(main, place, app) {
   const heading = h('h1', { id: 'verdict-heading' }, 'Verdict');
   const live = h('p', { class: 'unseen', role: 'status' });
   const body = h('div', {});
-  main.append(heading, live, body);
+  const past = h('div', {});
+  main.append(heading, live, body, h('section', { class: 'card', 'aria-labelledby': 'day' }, h('h2', { id: 'day' }, 'The last day'), past));
+  const endDay = repeat(10_000, async () => {
+    const found = await get('/api/verdict/day');
+    redraw(past, found, () => day(found));
+  }, () => {});
   let shown = null;
   let said = null;
   let latest = null;
@@ -59,8 +95,8 @@ export async function show(main, place, app) {
   // Facts and sentences are those of now, whatever stays.
   function refresh() {
     const findings = [latest, ...latest.others];
-    for (const [index, place] of body.querySelectorAll('.facts').entries()) replace(place, facts(findings[index]));
-    for (const [index, place] of body.querySelectorAll('.sentence').entries()) replace(place, sentence(latest.others[index]));
+    for (const [index, element] of body.querySelectorAll('.facts').entries()) replace(element, facts(findings[index]));
+    for (const [index, element] of body.querySelectorAll('.sentence').entries()) replace(element, sentence(latest.others[index]));
   }
 
   function draw(verdict) {
@@ -90,11 +126,13 @@ export async function show(main, place, app) {
   try {
     if (!shown) draw(await get('/api/verdict'));
   } catch (error) {
+    endDay();
     end();
     clearInterval(timer);
     throw error;
   }
   return () => {
+    endDay();
     end();
     clearInterval(timer);
   };

@@ -1,0 +1,59 @@
+import HeraldTime
+
+/// What was wrong from when to when, of the last day: pure, fed with each verdict.
+struct VerdictLog: Sendable {
+    struct Span: Sendable, Equatable {
+        var key: String
+        var level: Finding.Level
+        var headline: String
+        /// As it was told last.
+        var cause: String?
+        var from: WallTime
+        /// When it was seen last, or its end.
+        var to: WallTime
+        var isOver = false
+        /// How many events waited at most; `nil` when that was never known.
+        var mostWaiting: Int64?
+    }
+
+    static let dayMilliseconds: Int64 = 86_400_000
+    /// What comes back within so long has not ended.
+    private static let patienceMilliseconds: Int64 = 60_000
+    private static let limit = 500
+    /// Dead letters tell their own history, also of the time before the console began.
+    private static let others: Set = ["dead-letters"]
+
+    /// In the order in which they began to be seen.
+    private(set) var spans: [Span] = []
+
+    init() {}
+
+    mutating func note(_ verdict: Verdict, now: WallTime) {
+        let findings = ([verdict.first] + verdict.others).filter {
+            ($0.level == .bad || $0.level == .warn) && !Self.others.contains($0.key)
+        }
+        for index in spans.indices where !spans[index].isOver {
+            spans[index].isOver = now.milliseconds(since: spans[index].to) > Self.patienceMilliseconds
+        }
+        for finding in findings { note(finding, now) }
+        spans.removeAll { now.milliseconds(since: $0.to) > Self.dayMilliseconds }
+        if spans.count > Self.limit { spans.removeFirst(spans.count - Self.limit) }
+    }
+
+    private mutating func note(_ finding: Finding, _ now: WallTime) {
+        let known = spans.lastIndex { $0.key == finding.key && !$0.isOver }
+        let index = known ?? spans.endIndex
+        if known == nil {
+            spans.append(
+                Span(
+                    key: finding.key, level: finding.level, headline: finding.headline, from: finding.since ?? now,
+                    to: now))
+        }
+        if finding.level == .bad { spans[index].level = .bad }
+        spans[index].headline = finding.headline
+        spans[index].cause = finding.cause ?? spans[index].cause
+        spans[index].from = min(spans[index].from, finding.since ?? now)
+        spans[index].to = now
+        if let waiting = finding.waiting { spans[index].mostWaiting = max(spans[index].mostWaiting ?? 0, waiting) }
+    }
+}
