@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldTime
 internal import HeraldTools
 
 /// What a start of a campaign was asked for.
@@ -26,6 +27,17 @@ package struct CampaignOrder: Sendable {
     package init(text: CampaignText, topic: String) {
         self.text = text
         self.topic = topic
+    }
+
+    /// What the first start writes, with the ends of the topics as they are now.
+    func newDefinition(_ context: CampaignContext, _ layout: CampaignContext.Layout) throws -> CampaignDefinition {
+        let now = SystemClock.wall()
+        return CampaignDefinition(
+            name: text.name, message: text.template.text, pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
+            expiresAt: expiresInMilliseconds.map { now.advanced(byMilliseconds: $0).milliseconds },
+            startedAt: now.milliseconds, startedBy: context.operatorName,
+            requestOffsets: try context.ends(of: topic, layout.requests[topic] ?? []),
+            resultOffsets: try context.ends(of: context.topics.results, layout.results))
     }
 
     /// What was asked for, as the audit topic has it.

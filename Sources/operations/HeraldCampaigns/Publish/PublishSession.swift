@@ -28,7 +28,7 @@ final class PublishSession {
     package var admission: PublishAdmission
     private var judge: FailureJudge
     private var replacements: [AudienceReplacement] = []
-    /// When it was finished before; a start that publishes nothing changes nothing of that.
+    /// When it was finished; a start that publishes nothing changes nothing of that.
     private var finishedAt: Int64?
     private var isAtEnd = false
     private var isComplete = false
@@ -54,7 +54,7 @@ final class PublishSession {
         let campaign = try job.order.campaign(in: campaigns.index)
         // Later on a pause is waited out, and a cancellation is an end like others.
         if isFirst { try job.order.check(against: campaign) }
-        definition = try campaign?.definition ?? Self.newDefinition(job.order, job.context, job.layout)
+        definition = try campaign?.definition ?? job.order.newDefinition(job.context, job.layout)
         admission = Self.admission(job.order, definition, published: 0)
         silence = OutcomeSilence(job.context, job.layout, campaign: job.order.text.name)
         judge = FailureJudge(limit: nil, from: OutcomeCount())
@@ -67,19 +67,6 @@ final class PublishSession {
             outcomesPerEvent: order.text.pushServices.count, batchLimit: batchLimit,
             rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
             published: published)
-    }
-
-    private static func newDefinition(
-        _ order: CampaignOrder, _ context: CampaignContext, _ layout: CampaignContext.Layout
-    ) throws -> CampaignDefinition {
-        let now = SystemClock.wall()
-        return CampaignDefinition(
-            name: order.text.name, message: order.text.template.text, pns: order.text.pushServices,
-            topic: order.topic, rate: order.rate, ramp: order.ramp,
-            expiresAt: order.expiresInMilliseconds.map { now.advanced(byMilliseconds: $0).milliseconds },
-            startedAt: now.milliseconds, startedBy: context.operatorName,
-            requestOffsets: try context.ends(of: order.topic, layout.requests[order.topic] ?? []),
-            resultOffsets: try context.ends(of: context.topics.results, layout.results))
     }
 
     /// Publishes what is left of the recipients, and waits for the outcomes.

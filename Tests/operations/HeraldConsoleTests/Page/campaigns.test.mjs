@@ -46,9 +46,9 @@ table('People who were added are named for ever', added, [
 
 test('A preview of a campaign that goes on counts who is left', () => {
   const preview = { recipients: 1500, toNotify: 20, readAs: 'CSV with tabs', repeats: 0, invalid: 0, pns: ['apns', 'gcm'], topic: 't', longestMessageBytes: 1 };
-  const told = new Map(facts({ preview }));
-  assert.equal(told.get('Notifications'), '40 for apns and gcm');
-  assert.equal(told.get('Read as'), 'CSV with tabs');
+  const shown = new Map(facts({ preview }));
+  assert.equal(shown.get('Notifications'), '40 for apns and gcm');
+  assert.equal(shown.get('Read as'), 'CSV with tabs');
 });
 
 test('A preview counts a notification for each push service', () => {
