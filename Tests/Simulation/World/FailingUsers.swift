@@ -1,0 +1,294 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+import HeraldWorker
+
+/// A lane between topics that keep what it produces, and a backend that answers some users the same for ever.
+final class FailingUsers: SimulatedIO {
+    typealias Record = PlainRecord
+    typealias Member = Int
+
+    /// What the names of failing users begin with.
+    static let mark = "bad-"
+    /// How long a call takes (milliseconds).
+    private static let latency: Int64 = 20
+    private static let firstRetryTopic = 2
+    private let names: [String]
+
+    /// It knows these users, and has to be let go in the end.
+    private var lane: Lane<FailingUsers>?
+    private let failure: CallResult
+    private let failsFrom: Int64
+    private let latencies: [(from: Int64, latency: Int64)]
+    /// What a call takes of the time in which the backend works on nothing else (milliseconds), and until when it has some.
+    private let work: Int64
+    private var busyUntil: Int64 = 0
+    private var time = Simulation.start
+    private var topics: [[PlainRecord]]
+    private var taken: [Int]
+    /// Up to which offset each is fetched, and which of them are not fetched on.
+    private var fetched: [Int]
+    private var paused: Set<Int> = []
+    /// Those whose records were taken out of their queue.
+    private var retained: Set<Int> = []
+    /// What the client has fetched in its life (bytes).
+    private(set) var fetchedBytes = 0
+    /// What is produced in the open transaction, and the commits under way.
+    private let isAtomic: Bool
+    private var transaction: [(value: [UInt8], headers: HeaderList, topic: Int)] = []
+    private var commits = Agenda<UInt64>()
+    private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
+    private var inbox = Inbox()
+    private var acknowledgements: [ProductionID] = []
+    private var ended: [(user: String, token: CallToken, result: CallResult)] = []
+    private var published: [String: Int64] = [:]
+    /// From publication to the first answer that took the message (milliseconds).
+    private(set) var delays: [String: Int64] = [:]
+    /// The offset of the latest event of each user that was called.
+    private var latest: [String: Int64] = [:]
+    /// How many events were called first after a later one of their user.
+    private(set) var overtaken = 0
+    /// How many calls of marked users were answered.
+    private(set) var markedAnswers = 0
+    /// How many records went into the delay topics.
+    private(set) var deferrals = 0
+
+    /// - Parameters:
+    ///   - failure: what those hear who fail.
+    ///   - failsFrom: from when on (milliseconds).
+    ///   - latencies: how long that takes (milliseconds), and from when on.
+    ///   - capacity: so many calls a second are worked on.
+    init(
+        answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
+        maxInFlight: Int, delays: [String], isAtomic: Bool
+    ) {
+        self.failure = failure
+        self.failsFrom = failsFrom
+        self.latencies = latencies
+        work = capacity.map { 1_000 / $0 } ?? 0
+        var configuration = EngineConfiguration(decoder: RecordDecoder())
+        configuration.retryDelays = delays.compactMap { DelayName($0) }
+        configuration.retry = RetryPolicy(
+            immediate: 1, delays: configuration.retryDelays.map(\.milliseconds))
+        names = ["notifications", "notifications.bulk"] + delays.map { "notifications.retry.\($0)" }
+        topics = Array(repeating: [], count: names.count)
+        taken = Array(repeating: 0, count: names.count)
+        fetched = taken
+        configuration.maxInFlight = maxInFlight
+        self.isAtomic = isAtomic
+        configuration.isAtomic = isAtomic
+        lane = Lane(
+            number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
+            intervals: .usual)
+        turn()
+    }
+
+    func letGo() { lane = nil }
+
+    func publish(_ user: String, to topic: Int) {
+        published[user] = time
+        let value = #"{"user":"\#(user)","message":"m","pns":["apns"]}"#
+        append(Array(value.utf8), HeaderList(), to: topic)
+    }
+
+    private func append(_ value: [UInt8], _ headers: HeaderList, to topic: Int) {
+        let record = PlainRecord(
+            topic: names[topic], offset: Int64(topics[topic].count), value: value, headers: headers,
+            timestampMilliseconds: time)
+        topics[topic].append(record)
+    }
+
+    /// What a broker gives in 10 ms, and the client keeps at most in a queue.
+    private func fetch() {
+        for queue in topics.indices where !paused.contains(queue) && fetched[queue] - taken[queue] < 44_000 {
+            let end = min(topics[queue].count, fetched[queue] + 6_000)
+            guard end > fetched[queue] else { continue }
+            for record in topics[queue][fetched[queue]..<end] {
+                fetchedBytes += record.value.count + record.headers.byteCount
+            }
+            fetched[queue] = end
+            inbox.events.insert(.consumer)
+        }
+    }
+
+    func run(for milliseconds: Int64) {
+        for _ in 0..<milliseconds / 10 {
+            time += 10
+            // The broker has what was produced before, and no sooner.
+            inbox.acknowledgements += acknowledgements.map { ($0, nil) }
+            acknowledgements = []
+            inbox.events.insert(.producer)
+            while let sequence = commits.next(until: time) { committed(sequence) }
+            fetch()
+            turn()
+            while let call = calls.next(until: time) {
+                ended.append(call)
+                turn()
+            }
+        }
+    }
+
+    private func turn() {
+        guard let lane else { return }
+        repeat {
+            let events = inbox.events
+            inbox.events = []
+            lane.turn(events, after: 10)
+        } while lane.mayHaveMore || !inbox.events.isEmpty
+    }
+
+    // MARK: What the lane drives
+
+    var now: Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: (time - Simulation.start) * 1_000_000),
+            wall: WallTime(milliseconds: time))
+    }
+
+    func entropy() -> UInt64 { 0 }
+
+    func drainMessages() -> [LaneMessage] {
+        defer { inbox.messages = [] }
+        return inbox.messages
+    }
+
+    func subscribe() {
+        inbox.rebalances = [.assign(names.map { TopicPartition(topic: $0, partition: 0) })]
+        inbox.events.insert(.consumer)
+    }
+
+    func takeRebalance() -> Rebalance? { inbox.rebalances.popLast() }
+
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+        let starts = partitions.map { StartPosition(committed: CommitPosition(partition: $0, offset: 0)) }
+        tell(.starts(assignment: assignment, .success(starts)))
+    }
+
+    func member() -> Int? { nil }
+    var clusterID: String? { nil }
+
+    func commit(_ sequence: UInt64, _ positions: [CommitPosition]) -> KafkaError? {
+        inbox.commits.append((sequence, .acknowledged))
+        inbox.events.insert(.consumer)
+        return nil
+    }
+
+    func commitOutcomes(_ body: (UInt64, KafkaError?) -> Void) {
+        let commits = inbox.commits
+        inbox.commits = []
+        for commit in commits { body(commit.sequence, nil) }
+    }
+
+    func next(from queue: Int) -> PlainRecord? {
+        guard taken[queue] < fetched[queue] else { return nil }
+        defer { taken[queue] += 1 }
+        return topics[queue][taken[queue]]
+    }
+
+    func filledQueues(all: Bool, _ body: (Int) -> Void) {
+        for queue in topics.indices where taken[queue] < fetched[queue] { body(queue) }
+    }
+
+    var queueCounts: [Int] { topics.indices.map { fetched[$0] - taken[$0] } }
+
+    func retainQueue(_ queue: Int) { retained.insert(queue) }
+
+    func dropRetained(_ queue: Int) {
+        retained.remove(queue)
+        fetched[queue] = taken[queue]
+    }
+
+    func seek(_ partition: TopicPartition, to offset: Int64) {
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        taken[topic] = Int(offset)
+        fetched[topic] = Int(offset)
+    }
+
+    func pause(_ partition: TopicPartition) {
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        paused.insert(topic)
+        if !retained.contains(topic) { fetched[topic] = taken[topic] }
+    }
+
+    func resume(_ partition: TopicPartition) {
+        guard let topic = names.firstIndex(of: partition.topic) else { return }
+        paused.remove(topic)
+        retained.remove(topic)
+    }
+
+    func prepareProducer() { tell(.transaction(.ready(lateClaims: 0))) }
+
+    func beginTransaction() { transaction = [] }
+
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
+        // A few requests, and the last of the records.
+        commits.add(sequence, at: time + 20 + Int64(transaction.count / 100))
+    }
+
+    private func committed(_ sequence: UInt64) {
+        for record in transaction { append(record.value, record.headers, to: record.topic) }
+        transaction = []
+        tell(.transaction(.committed(sequence: sequence, nil, .acknowledged)))
+    }
+
+    private func tell(_ message: LaneMessage) {
+        inbox.messages.append(message)
+        inbox.events.insert(.messages)
+    }
+
+    /// Retries go to their topics; everything else is acknowledged and forgotten.
+    func produce(
+        _ id: ProductionID, _ production: Production, key: RawSpan?, value: RawSpan?, headers: HeaderList?
+    ) -> ProduceAnswer {
+        if case .retry(let delay, _, _) = production.copy?.destination, let value, let headers {
+            let (bytes, topic) = (value.withUnsafeBytes { Array($0) }, Self.firstRetryTopic + delay)
+            if isAtomic { transaction.append((bytes, headers, topic)) } else { append(bytes, headers, to: topic) }
+            deferrals += 1
+        }
+        if !isAtomic { acknowledgements.append(id) }
+        return .taken
+    }
+
+    func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {
+        let acknowledgements = inbox.acknowledgements
+        inbox.acknowledgements = []
+        for (id, error) in acknowledgements { body(id, error) }
+    }
+
+    func call(
+        _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
+    ) {
+        let user = event.bytes(of: event.user, value: value).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let fails = user.hasPrefix(Self.mark) && time >= Simulation.start + failsFrom
+        if event.attempts == 0, failure.status == 200 {
+            if latest[user] ?? -1 > event.originOffset { overtaken += 1 }
+            latest[user] = event.originOffset
+        }
+        var result = fails ? failure : CallResult(status: 200)
+        busyUntil = max(busyUntil, time) + work
+        let took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
+        result.durationMilliseconds = Int32(took)
+        calls.add((user, token, result), at: time + took)
+    }
+
+    private var latencyOfFailure: Int64 {
+        let usual = failure.status == 0 ? SimulatedBackend.timeout : Self.latency
+        return latencies.last { time >= Simulation.start + $0.from }?.latency ?? usual
+    }
+
+    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+        let answers = ended
+        ended = []
+        for (user, token, result) in answers {
+            if user.hasPrefix(Self.mark) { markedAnswers += 1 }
+            if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
+            body(token, BackendAnswer(result, at: now.monotonic))
+        }
+    }
+
+    func renewCredentials() {
+        tell(.credentialsRenewed)
+    }
+}
