@@ -510,12 +510,6 @@ MUTANTS = [
         "share < 0 && Self.areMixed(",
     ),
     Mutant(
-        "refusals before a trial's end count as fewer",
-        "AdaptiveRate.swift",
-        "guard expected.share > 0, now >= expectedAt.advanced(byMilliseconds: 3_000),",
-        "guard expected.share > 0,",
-    ),
-    Mutant(
         "who is refused with a former password is rejected when others are accepted with the new one",
         "Engine+Credentials.swift",
         "if before != 0 && credentials.isOutdated(events.services[index].sequence) {",
@@ -542,10 +536,10 @@ MUTANTS = [
         "        let asked = retryAfter ?? 0\n        if asked > 0 { return asked }\n",
     ),
     Mutant(
-        "retries of refused calls speak for the push service",
+        "retries of refused calls, and users who were refused before, speak for the push service",
         "AdaptiveRate.swift",
-        "!isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)",
-        "true",
+        "        let silence = now < dependsOnUserUntil",
+        "        if now > .distantPast { return true }\n        let silence = now < dependsOnUserUntil",
     ),
     # The lane: it carries out what the engine decides.
     Mutant(

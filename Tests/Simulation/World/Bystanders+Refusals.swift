@@ -3,10 +3,10 @@ extension Bystanders {
     static let refusals = [
         shard("a third is told to wait for 5 s from one moment on", every: 3, retryAfter: 5_000, from: 5_000),
         shard("a third is told to wait for 5 s from the first event on", every: 3, retryAfter: 5_000),
-        shard("a half is told to wait for a minute", every: 2, retryAfter: 60_000, from: 5_000),
+        shard("a half is told to wait for a minute", every: 2, retryAfter: 60_000, from: 5_000, bound: 500),
         shard("a third gets 429 from one moment on", every: 3, status: 429, from: 5_000),
         shard("a third gets 429 from the first event on", every: 3, status: 429),
-        shard("two thirds are told to wait for 5 s", every: -3, retryAfter: 5_000, from: 5_000),
+        shard("two thirds are told to wait for 5 s", every: -3, retryAfter: 5_000, from: 5_000, bound: 500),
         shard(
             "a seventh of very many is told to wait for 5 s", every: 7, retryAfter: 5_000, users: 30_000, from: 5_000),
         shard("a third of very many is told to wait for 5 s", every: 3, retryAfter: 5_000, users: 30_000),
@@ -20,11 +20,11 @@ extension Bystanders {
     /// 500 events a second, and a backend that tells some users to come later.
     private static func shard(
         _ description: String, every: Int, status: Int = 503, retryAfter: Int64? = nil, users: Int = 3_000,
-        from: Int64 = 0
+        from: Int64 = 0, bound: Int64 = 2_000
     ) -> Self {
         Self(
             description: description, every: every, status: status, retryAfter: retryAfter, failsFrom: from,
-            events: 30_000, users: users, eventsWithCode: 100, maxInFlight: 1_000, bound: 2_000, median: 500,
+            events: 30_000, users: users, eventsWithCode: 100, maxInFlight: 1_000, bound: bound, median: 500,
             retryDelays: ["1s", "2s"])
     }
 
