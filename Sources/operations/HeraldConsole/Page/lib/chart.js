@@ -7,6 +7,8 @@ const width = 600;
 const height = 140;
 /** The kinds of lines are told apart by their dashes too, not by colour alone. */
 const dashes = ['', '6 3', '2 3', '10 3 2 3', '1 4'];
+/** The colours of lines that are neither good nor bad. */
+const plain = [1, 5, 4];
 /** A table with three hundred rows helps nobody. */
 const tableRows = 20;
 
@@ -52,7 +54,7 @@ export function describe(lines, format) {
 }
 
 /** The classes of a line: its colour is its own or its place's, its dashes are its place's. */
-const classes = ({ colour }, index) => `line line-${colour ?? (index % dashes.length) + 1}`;
+const classes = ({ colour }, index) => `line line-${colour ?? plain[index % plain.length]}`;
 
 /** The point that lies nearest to a share of the width. */
 export function nearest(length, part) {
