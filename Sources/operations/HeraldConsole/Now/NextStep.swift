@@ -89,6 +89,10 @@ struct NextStep: Sendable, Equatable {
         "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")
     static let callsFail = Self(
         "Read the backend's log; see by result how the calls fail.", backend, section: "heraldcallsfail")
+    static let unanswered = Self(
+        "Before a replay, see whether the backend heeds idempotency keys: else who got one is notified twice.",
+        ["herald", "dlq", "list", "--since", "1h", "--where", "history ~ '*timeout*' or history ~ '*reset*'"],
+        href: "/failures", section: "calls-without-an-answer")
     static let throttled = Self(
         "If the rate that Herald found is too little, raise the backend's quota, or divide it.", backend,
         section: "heraldthrottled")

@@ -31,6 +31,7 @@ struct VerdictRules {
     static let failingShare = 0.2
     static let throttledShare = 0.05
     static let refusedShare = 0.01
+    static let unansweredShare = 0.05
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -56,7 +57,7 @@ struct VerdictRules {
     }
 
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + age + deadLetters + secrecy
+        brokers + absence + answers + silence + partitions + calls + unanswered + age + deadLetters + secrecy
     }
 
     /// When nothing is wrong.
@@ -262,6 +263,21 @@ struct VerdictRules {
                 "are refused with 401 or 403", .credentials)
         }
         return findings
+    }
+
+    /// The backend may have taken what it did not answer, in an outage too.
+    ///
+    /// A retry or a replay of that notifies twice, unless the backend recognises it.
+    private var unanswered: [Finding] {
+        Set(situation.calls.keys.map(\.service)).sorted().compactMap { service in
+            let ends = situation.calls.filter { $0.key.service == service }
+            let total = ends.values.reduce(0, +)
+            let silent = ends.reduce(0) { $0 + (["timeout", "reset"].contains($1.key.end) ? $1.value : 0) }
+            guard total >= Self.leastCalls, silent / total > Self.unansweredShare else { return nil }
+            return Finding(
+                "unanswered \(service)", .warn, "Some may have arrived",
+                "\(percent(silent / total)) of \(service)'s calls time out or are cut off", next: .unanswered)
+        }
     }
 
     private func rate(_ service: String) -> String {

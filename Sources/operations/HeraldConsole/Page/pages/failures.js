@@ -396,6 +396,7 @@ function drawPlan(body, found, app) {
       h('h2', { id: 'what' }, `${count(found.planned)} of ${count(found.matched)} would be ${verb}`),
       h('p', { class: 'muted' }, found.selection),
       found.notice && h('p', {}, found.notice),
+      found.doubt && h('p', {}, `${found.doubt}.`),
       isReplay && facts([
         ['To', pairs(found.topics)], ['Calls', pairs(found.pushServices)], ['From', found.earliest && [time(found.earliest), ' to ', time(found.latest)]],
         ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${percent(found.stopIfFailures)} % bad outcomes`],
