@@ -130,7 +130,7 @@ let package = Package(
             ]),
         module(
             "operations", "HeraldTimeline",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         module(
             "operations", "HeraldDoctor",
             [
@@ -249,7 +249,7 @@ let package = Package(
             ["HeraldBytes", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
-            ["HeraldEvents", "HeraldKafka", "HeraldTime", "HeraldTimeline"]),
+            ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline"]),
         tests(
             "operations/HeraldConsoleTests", "HeraldConsoleTests",
             [

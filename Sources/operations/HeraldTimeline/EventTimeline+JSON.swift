@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldReplay
 package import HeraldText
 internal import HeraldTime
 internal import HeraldTools
@@ -44,7 +45,8 @@ extension TimelineStep {
             case .deadLettered(let reason, let detail, let names):
                 [
                     .init("step", .string("dead-lettered")), names.member, .init("reason", .string(reason.rawValue)),
-                    .init("detail", .text(detail)),
+                    .init("detail", .text(detail)), .init("state", .text(fate?.state.rawValue)),
+                    .init("replayOutcome", .text(fate?.outcome?.rawValue)),
                 ]
             case .settled(let result):
                 [

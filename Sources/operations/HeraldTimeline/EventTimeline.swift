@@ -1,4 +1,5 @@
 package import HeraldEvents
+package import HeraldReplay
 package import HeraldTime
 
 /// Everything that is recorded of one event, the oldest first.
@@ -73,10 +74,44 @@ package struct EventTimeline: Sendable, Equatable {
         return pushServices
     }
 
-    /// Whether it was refused as a whole, because it does not decode.
-    package var isMalformed: Bool {
-        steps.contains { step in
-            if case .settled(let result) = step.kind { result.pushService == nil } else { false }
+    /// Whether its newest publication was refused as a whole, because it does not decode.
+    package var isMalformed: Bool { refusal == replays }
+
+    /// How often it had been replayed when it was refused as a whole last; `nil` when it never was.
+    var refusal: Int? {
+        steps.compactMap { step -> Int? in
+            if case .settled(let result) = step.kind, result.pushService == nil { result.replays } else { nil }
+        }.max()
+    }
+
+    /// Whether there is a dead letter of which something can be told.
+    var hasLetters: Bool { steps.contains { $0.letter != nil } }
+
+    /// Says of each dead letter what became of it.
+    ///
+    /// - Parameter marks: what was done about dead letters.
+    package mutating func settleFates(_ marks: MarkIndex) {
+        var outcomes = ReplayOutcomes()
+        for step in steps { if case .settled(let result) = step.kind { outcomes.add(result) } }
+        for index in steps.indices {
+            guard let letter = steps[index].letter else { continue }
+            steps[index].fate = LetterFate(of: letter, marks, outcomes)
+        }
+    }
+
+    /// The calls for a push service that were not the last word, as far as records tell.
+    func calls(of pushService: String) -> [AttemptEntry] {
+        steps.compactMap { step in
+            if case .called(let call) = step.kind, call.pushService == pushService { call } else { nil }
+        }
+    }
+
+    /// The newest dead letter that this push service was part of, or the whole event.
+    func letter(of pushService: String?) -> TimelineStep? {
+        steps.last { step in
+            guard case .deadLettered = step.kind else { return false }
+            guard let pushService, let names = step.letter?.pushServices, !names.isEmpty else { return true }
+            return names.contains(pushService)
         }
     }
 

@@ -1,4 +1,5 @@
 package import HeraldEvents
+internal import HeraldReplay
 package import HeraldText
 package import HeraldTime
 internal import HeraldTools
@@ -73,7 +74,7 @@ package struct Explanation: Sendable {
         for name in event.outcomes.keys.sorted() {
             if let result = event.outcomes[name] { say(result, of: name) }
         }
-        if event.isMalformed { sayMalformed() }
+        if event.refusal != nil { sayMalformed() }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
         if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil {
             sentences.append("Not read: \(situation.gaps.joined(separator: "; ")).")
@@ -113,10 +114,21 @@ package struct Explanation: Sendable {
     }
 
     private mutating func sayMalformed() {
-        sentences.append(
-            "It is no event that can be delivered"
-                + (event.deadLetter?.detail.map { ": \($0)" } ?? "")
-                + ". No call was made. Correct it where it is published, and publish it again.")
+        let letter = event.letter(of: nil)
+        let because = letter?.detail.map { ": \($0)" } ?? ""
+        if let words = letter?.fate?.words {
+            sentences.append(
+                "It was no event that can be delivered\(because). Its dead letter was \(words)"
+                    + "\(letter?.fate?.outcome == .failedAgain ? "" : "; do not publish it again").")
+        } else if event.isMalformed {
+            sentences.append(
+                "It is no event that can be delivered\(because). No call was made. Correct it where it is published, and "
+                    + "publish it again, or replay the dead letter with a correction (herald dlq replay --set, --edit)."
+            )
+        } else {
+            sentences.append(
+                "At first it was no event that can be delivered\(because); then it was corrected and replayed.")
+        }
         showDeadLetter()
     }
 
@@ -146,7 +158,10 @@ package struct Explanation: Sendable {
 
     private mutating func sayDead(_ result: NotificationResult, _ name: String) {
         let because = result.detail.map { ": \($0)" } ?? ""
-        var text = "\(name): it is a dead letter since \(result.completedAt.text)\(calls(result)), "
+        let letter = event.letter(of: name)
+        let done = letter?.fate?.words
+        var text =
+            "\(name): it \(done == nil ? "is" : "was") a dead letter since \(result.completedAt.text)\(calls(result)), "
         switch result.reason {
         case .rejected:
             let status = result.status.map { "\($0)" } ?? "an answer"
@@ -162,8 +177,22 @@ package struct Explanation: Sendable {
         case .some(let reason): text += "because it is \(reason.rawValue)\(because). "
         case nil: text += "for a reason that the result does not name\(because). "
         }
-        sentences.append(text + "When the cause is gone, replay it.")
-        showDeadLetter(isReplayable: true)
+        let mayHaveArrived = event.calls(of: name).contains(where: \.mayHaveArrived)
+        guard let done else {
+            text += "When the cause is gone, replay it."
+            if mayHaveArrived {
+                text +=
+                    " A call of it got no answer, so the person may have got it: a backend that heeds the idempotency key "
+                    + "sends nothing twice, another notifies again."
+            }
+            sentences.append(text)
+            showDeadLetter(isReplayable: true)
+            return
+        }
+        text += "Its dead letter was \(done)"
+        if letter?.fate?.outcome == .delivered { text += ": nothing is left to do for it" }
+        sentences.append(text + ".")
+        showDeadLetter(isReplayable: letter?.fate?.isOpen ?? false)
     }
 
     private mutating func showDeadLetter(isReplayable: Bool = false) {
@@ -352,9 +381,7 @@ package struct Explanation: Sendable {
 
     /// How the newest call ended of those that have no outcome, in brackets; nothing when no record tells.
     private var lastCall: String {
-        let calls = event.steps.compactMap { step -> AttemptEntry? in
-            if case .called(let call) = step.kind, event.open.contains(call.pushService) { call } else { nil }
-        }
+        let calls = event.open.flatMap(event.calls)
         guard let last = calls.max(by: { $0.at < $1.at }) else { return "" }
         let answer =
             last.status.map { "\(last.pushService) was answered \($0)" }

@@ -1,6 +1,7 @@
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
+internal import HeraldReplay
 internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
@@ -129,11 +130,11 @@ struct TimelineRecords {
         let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
             .map { decoder.pushServices.names[$0] }
         if origin == record { identity.pushServices = services }
-        builder.add(steps(of: kind, record, at, services), to: origin, identity)
+        builder.add(steps(of: kind, record, at, services, origin), to: origin, identity)
     }
 
     private func steps(
-        of kind: Kind, _ record: Origin, _ at: WallTime, _ services: [String]
+        of kind: Kind, _ record: Origin, _ at: WallTime, _ services: [String], _ origin: Origin
     ) -> [TimelineStep] {
         let named = text(.pushServices)?.split(separator: ",").map { String($0) } ?? services
         var steps = history(record)
@@ -157,10 +158,20 @@ struct TimelineRecords {
             steps.append(
                 TimelineStep(
                     at: moment(.deadLetteredAt) ?? at,
-                    kind: .deadLettered(reason: reason, detail: text(.detail), pushServices: named), record: record))
+                    kind: .deadLettered(reason: reason, detail: text(.detail), pushServices: named), record: record,
+                    letter: letter(record, origin)))
         case .result, .feedback: break
         }
         return steps
+    }
+
+    /// Of the headers alone, as lists of dead letters have it: what does not decode has them too.
+    private func letter(_ record: Origin, _ origin: Origin) -> LetterFacts {
+        let replays = headers.lastValue(named: HeaderName.replays.literal)?.decimal ?? 0
+        return LetterFacts(
+            partition: record.partition, offset: record.offset, origin: origin,
+            pushServices: text(.pushServices)?.split(separator: ",").map { String($0) } ?? [],
+            replays: Int(min(max(replays, 0), Int64(Int32.max))))
     }
 
     private func history(_ record: Origin) -> [TimelineStep] {

@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldKafka
+internal import HeraldReplay
 internal import HeraldTime
 package import HeraldTools
 
@@ -81,6 +82,7 @@ package struct TimelineSearch: Sendable {
         if !starts.isEmpty { try read(starts, kinds, query, &builder, &found, onProgress) }
         found.timelines = builder.timelines()
         found.isCut = builder.isCut
+        try settleFates(reach, admin, &found)
         found.strayTopics = strays(of: found.timelines, places)
         found.gaps = gaps(query, places, found)
         return found
@@ -105,6 +107,33 @@ package struct TimelineSearch: Sendable {
         }
         found.passedCount = reader.progress.passed
         found.tombstoneCount = records.tombstoneCount
+    }
+
+    /// Says what became of the dead letters that were found.
+    private func settleFates(_ reach: ClusterReach, _ admin: Admin, _ found: inout Found) throws {
+        guard found.timelines.contains(where: \.hasLetters),
+            let topic = try reach.topics([topics.state], admin).topics.first
+        else { return }
+        var marks = MarkIndex()
+        if let error = topic.error {
+            // Without a state topic nothing was replayed.
+            guard error.kind == .unknownTopic else {
+                found.unread.append(ToolFailure(topic: topics.state, error, allow: .read).description)
+                return
+            }
+        } else {
+            let reader = try StateReader(
+                properties: readerProperties, topic: topics.state, partitions: topic.partitions.map(\.id))
+            defer { reader.close() }
+            do {
+                try reader.catchUp()
+            } catch {
+                found.unread.append("\(error)")
+                return
+            }
+            marks = reader.marks
+        }
+        for index in found.timelines.indices { found.timelines[index].settleFates(marks) }
     }
 
     private func gaps(_ query: TimelineQuery, _ places: [Place], _ found: Found) -> [String] {

@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldReplay
 internal import HeraldTime
 internal import HeraldTools
 
@@ -19,7 +20,7 @@ extension TimelineStep {
                 + (reason.map { ": \($0)" } ?? "") + (detail.map { ": \($0)" } ?? "")
         case .deadLettered(let reason, let detail, let names):
             "dead letter \(record.partition):\(record.offset)\(Self.services(names)): \(reason.rawValue)"
-                + (detail.map { ": \($0)" } ?? "")
+                + (detail.map { ": \($0)" } ?? "") + (fate?.words.map { "; \($0)" } ?? "")
         case .settled(let result): Self.words(result)
         case .reported(let feedback): Self.words(feedback)
         }

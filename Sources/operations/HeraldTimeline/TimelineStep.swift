@@ -1,4 +1,5 @@
 package import HeraldEvents
+package import HeraldReplay
 package import HeraldTime
 
 /// One thing that happened to an event.
@@ -27,8 +28,13 @@ package struct TimelineStep: Sendable, Equatable {
     package let kind: Kind
     /// The record that tells it.
     package let record: Origin
+    /// Of a dead letter: what decides what became of it.
+    package let letter: LetterFacts?
+    /// Of a dead letter: what became of it; `nil` while nobody has asked.
+    package internal(set) var fate: LetterFate?
 
-    package init(at: WallTime, kind: Kind, record: Origin) {
+    package init(at: WallTime, kind: Kind, record: Origin, letter: LetterFacts? = nil) {
+        self.letter = letter
         self.at = at
         self.kind = kind
         self.record = record
@@ -46,4 +52,9 @@ package struct TimelineStep: Sendable, Equatable {
         case .reported: 6
         }
     }
+}
+
+extension TimelineStep {
+    /// Of a dead letter: what was wrong.
+    var detail: String? { if case .deadLettered(_, let detail, _) = kind { detail } else { nil } }
 }

@@ -45,6 +45,22 @@ struct SandboxTests {
         }
     }
 
+    @Test("It warns of live workers that consume the same topics, and of no others")
+    func beside() async throws {
+        try await Fixture.run { fixture in
+            // The group of the settings' default, in which the sandbox is none.
+            _ = try await fixture.startWorker(changing: ["kafka.group": "herald"])
+            for (prefix, isWarned) in [("", true), ("own.", false)] {
+                let running = try sandbox(fixture, prefix: prefix)
+                _ = try await running.object()
+                running.signal(SIGTERM)
+                let error = try await running.end().error
+                let warning = "1 worker of the group herald consumes these topics too"
+                #expect(error.contains(warning) == isWarned, "\(error)")
+            }
+        }
+    }
+
     @Test("It begins on topics that it has just made, whose leaders are not known everywhere yet")
     func newTopics() async throws {
         try await Fixture.run { fixture in

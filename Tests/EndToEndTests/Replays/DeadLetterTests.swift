@@ -75,7 +75,7 @@ struct DeadLetterTests {
             try await fixture.catchUp()
             let letters = fixture.deadLetters.map(\.value)
             let dry = try await fixture.dlq("replay", "a", "--set", "pns=apns", "--set", "user=bob", "--dry-run")
-            #expect(dry.output.contains("user (none) → bob, pns (none) → apns"), "\(dry.output)")
+            #expect(dry.output.contains("user ann → bob, pns apnss → apns"), "\(dry.output)")
             let replay = try await fixture.dlq("replay", "a", "--set", "pns=apns", "--set", "user=bob", "--yes")
             #expect(replay.status == 0, "\(replay.output)")
             try await fixture.waitForResults(2)

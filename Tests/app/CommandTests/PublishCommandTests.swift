@@ -83,6 +83,20 @@ struct PublishCommandTests {
         }
     }
 
+    @Test("--wait names a push service as the event did, whatever the backend calls it")
+    func otherName() async throws {
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
+        async let running = fixture.herald(
+            "publish", "--user", "u", "--pns", "fcm", "--message", "m", "--wait", "60s", "-o", "jsonl")
+        let record = try #require(try await fixture.records(of: fixture.requests, count: 1).first)
+        try await fixture.write(results: [
+            fixture.result(of: record, "gcm", "delivered", more: #""requestedPns":["fcm"],"#)
+        ])
+        let run = try await running
+        #expect(run.status == 0 && run.records.compactMap { $0["pns"] as? String } == ["fcm"], "\(run.error)")
+    }
+
     @Test("--wait ends with 3 when an outcome is another, or does not come in time")
     func notDelivered() async throws {
         let fixture = try await ClusterFixture()

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -22,5 +23,59 @@ struct ReplayForecastTests {
             let forecast = ReplayForecast(plan, options, outcomesPerSecond: nil, isForeign: isForeign)
             #expect(forecast.words.hasPrefix("at least ") && forecast.members.contains { $0.name == "seconds" })
         }
+    }
+
+    private static func history(_ error: String?, status: Int? = nil) -> [String: String] {
+        let answer = error.map { #""error":"\#($0)""# } ?? #""status":\#(status ?? 500)"#
+        return ["herald-history": #"[{"at":"2026-11-21T08:40:26.123Z","pns":"gcm",\#(answer),"ms":10000}]"#]
+    }
+
+    private func doubt(_ rules: ReplayRules, _ letters: [[String: String]]) -> String? {
+        var plan = ReplayPlan()
+        for headers in letters {
+            var entry = SampleEntry.make(headers)
+            plan.add(entry, rules.decision(for: &entry, MarkIndex(), now: SampleEntry.moment))
+        }
+        return ReplayForecast(plan, ReplayOptions(), outcomesPerSecond: nil).doubt
+    }
+
+    @Test("Those whose calls timed out or were cut off may have arrived; a fresh key makes them strangers")
+    func mayHaveArrived() {
+        var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
+        let letters = [
+            Self.history("timeout"), Self.history("connection reset"), Self.history("connection refused"),
+            Self.history(nil, status: 503), Self.history(nil, status: 504), [:],
+        ]
+        #expect(doubt(rules, letters)?.hasPrefix("3 may have arrived") == true)
+        #expect(doubt(rules, letters)?.contains("sends nothing twice") == true)
+        #expect(doubt(rules, [Self.history("connection refused")]) == nil)
+        rules.hasFreshKey = true
+        #expect(doubt(rules, letters)?.contains("With a fresh key the backend cannot recognise them") == true)
+        rules.onlyPushServices = ["apns"]
+        #expect(doubt(rules, letters) == nil, "gcm's calls are not repeated")
+    }
+
+    @Test("A correction names what it changes, also of what was no event; what stays is not named")
+    func corrections() throws {
+        var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"])
+        var change = EventChange()
+        change.pushServices = ["apns"]
+        rules.correction = .members(change)
+        for value in [
+            #"{"id":"e1","user":"ann","message":"Hello","pns":["apnss"]}"#
+        ] {
+            let corrected = try rules.correction?.applied(to: SampleEntry.make(value: value), RecordDecoder())
+            #expect(corrected?.words == "pns apnss → apns" && corrected?.formerCalls.isEmpty == true)
+        }
+        change.message = "Howdy"
+        let other = try Correction.members(change).applied(to: SampleEntry.make(), RecordDecoder())
+        #expect(other.words == "pns apns,gcm,wns → apns, message 5 bytes → 5 bytes")
+        var entry = SampleEntry.make(
+            value: #"{"id":"e1","user":"ann","message":"Hello","pns":["apnss"]}"#, ["herald-pns": ""])
+        guard case .replay(let replay) = rules.decision(for: &entry, MarkIndex(), now: SampleEntry.moment) else {
+            Issue.record("it is replayed")
+            return
+        }
+        #expect(replay.pushServices == ["apns"] && replay.isWhole && replay.isCorrectedForOthers && replay.hasFreshKey)
     }
 }

@@ -83,3 +83,9 @@ struct ReplayOutcomesTests {
         #expect(try Selection(Selection.Request(), now: SampleEntry.moment).named.missing.isEmpty)
     }
 }
+
+extension ReplayOutcomes {
+    fileprivate func outcome(of entry: DeadLetterEntry, _ marks: MarkIndex?) -> Outcome? {
+        LetterFate(of: entry.facts, marks, self).outcome
+    }
+}

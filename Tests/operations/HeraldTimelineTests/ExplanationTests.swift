@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldReplay
 import HeraldTime
 import Testing
 
@@ -7,9 +8,11 @@ import Testing
 @Suite("Explaining an event")
 struct ExplanationTests {
     private func explain(
-        _ steps: [TimelineStep], _ situation: Explanation.Situation = Sample.situation()
+        _ steps: [TimelineStep], _ situation: Explanation.Situation = Sample.situation(), marks: MarkIndex? = nil
     ) throws -> (text: String, commands: [String]) {
-        let explanation = Explanation(of: try Sample.event(steps), situation)
+        var event = try Sample.event(steps)
+        if let marks { event.settleFates(marks) }
+        let explanation = Explanation(of: event, situation)
         return (explanation.sentences.joined(separator: "\n"), explanation.commands)
     }
 
@@ -42,6 +45,73 @@ struct ExplanationTests {
         #expect(reached.text.contains("A push service took it for 2 devices; others: 1 ExpiredChannel."))
         let nobody = try explain([Sample.published(), taken, gcm, Sample.reported(9, [:], state: "NoTargetFound")])
         #expect(nobody.text.contains("It reached no device (NoTargetFound)"))
+    }
+
+    private static func deadLettered(_ second: Int64, _ service: String?, replays: Int = 0) -> TimelineStep {
+        Sample.settled(second, service, .deadLettered, replays: replays) {
+            $0.status = 400
+            $0.reason = .rejected
+            $0.attempts = 1
+        }
+    }
+
+    @Test("A dead letter that was corrected for another push service and delivered is not to be replayed")
+    func corrected() throws {
+        let steps = [
+            Sample.published(), Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm"),
+            Sample.replayed(3, 1, ["wns"]), Sample.settled(4, "wns", replays: 1),
+        ]
+        let found = try explain(steps, marks: Sample.marks(#""calls":["wns"],"#))
+        #expect(found.text.contains("apns: it was a dead letter since"))
+        #expect(
+            found.text.contains("Its dead letter was replayed for wns instead, and delivered: nothing is left to do"))
+        #expect(!found.text.contains("When the cause is gone") && !found.commands.contains("herald dlq replay 2:17"))
+    }
+
+    @Test("What was no event, and was corrected and delivered, is not to be published again")
+    func correctedMalformed() throws {
+        let steps = [
+            Sample.published(), Sample.dead(2, .invalid, detail: "pns holds apnss", []), Self.deadLettered(2, nil),
+        ]
+        let before = try explain(steps, marks: MarkIndex())
+        #expect(before.text.contains("It is no event that can be delivered: pns holds apnss. No call was made."))
+        let after = try explain(
+            steps + [Sample.replayed(3, 1, ["apns"]), Sample.settled(4, "apns", replays: 1)],
+            marks: Sample.marks(#""calls":["apns"],"#))
+        #expect(after.text.contains("apns: the backend took it"))
+        #expect(after.text.contains("It was no event that can be delivered: pns holds apnss. Its dead letter was"))
+        #expect(after.text.contains("replayed for apns instead, and delivered; do not publish it again."))
+        #expect(!after.text.contains("No call was made") && after.commands == ["herald dlq show 2:17"])
+        let unread = try explain(steps + [Sample.replayed(3, 1, ["apns"]), Sample.settled(4, "apns", replays: 1)])
+        #expect(unread.text.contains("At first it was no event") && !unread.text.contains("publish it again"))
+    }
+
+    @Test("A replay that is under way, has failed again, or was resolved is told as the list tells it")
+    func otherFates() throws {
+        let steps = [
+            Sample.published(), Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm"),
+        ]
+        let underWay = try explain(steps + [Sample.replayed(3, 1, ["apns"])], marks: Sample.marks())
+        #expect(underWay.text.contains("Its dead letter was replayed."))
+        let failed = try explain(
+            steps + [Sample.replayed(3, 1, ["apns"]), Sample.settled(4, "apns", .expired, replays: 1)],
+            marks: Sample.marks())
+        #expect(failed.text.contains("apns: it expired and was not sent"))
+        let resolved = try explain(steps, marks: Sample.marks(state: "resolved"))
+        #expect(resolved.text.contains("Its dead letter was resolved."))
+        #expect(!resolved.commands.contains("herald dlq replay 2:17"))
+    }
+
+    @Test("A dead letter whose call got no answer may have arrived")
+    func unanswered() throws {
+        let call = AttemptEntry(
+            at: Sample.at(1), pushService: "apns", error: "timeout", durationMilliseconds: 10_000)
+        let steps = [
+            Sample.published(), TimelineStep(at: Sample.at(1), kind: .called(call), record: Sample.origin),
+            Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm"),
+        ]
+        #expect(try explain(steps, marks: MarkIndex()).text.contains("the person may have got it"))
+        #expect(try !explain([steps[0]] + steps[2...], marks: MarkIndex()).text.contains("may have got it"))
     }
 
     @Test("A dead letter is told with the rule that decided and the command that replays it")

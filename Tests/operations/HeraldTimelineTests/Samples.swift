@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldReplay
 import HeraldTime
 
 @testable import HeraldTimeline
@@ -56,10 +57,29 @@ enum Sample {
             record: Origin(topic: "notifications.feedback", partition: 0, offset: second))
     }
 
-    static func dead(_ second: Int64, _ reason: DeadLetterReason = .rejected) -> TimelineStep {
+    static func dead(
+        _ second: Int64, _ reason: DeadLetterReason = .rejected, detail: String = "no such tag",
+        _ services: [String] = ["apns"], replays: Int = 0
+    ) -> TimelineStep {
         TimelineStep(
-            at: at(second), kind: .deadLettered(reason: reason, detail: "no such tag", pushServices: ["apns"]),
-            record: Origin(topic: "notifications.dead-letter", partition: 2, offset: 17))
+            at: at(second), kind: .deadLettered(reason: reason, detail: detail, pushServices: services),
+            record: Origin(topic: "notifications.dead-letter", partition: 2, offset: 17),
+            letter: LetterFacts(partition: 2, offset: 17, origin: origin, pushServices: services, replays: replays))
+    }
+
+    static func replayed(_ second: Int64, _ number: Int, _ services: [String]) -> TimelineStep {
+        TimelineStep(
+            at: at(second), kind: .replayed(number: number, pushServices: services),
+            record: Origin(topic: "notifications", partition: 3, offset: 2_000 + second))
+    }
+
+    /// What a replay of the dead letter of ``dead(_:_:detail:_:replays:)`` has marked.
+    static func marks(_ more: String = "", state: String = "replayed") -> MarkIndex {
+        var index = MarkIndex()
+        let text = #"{"state":"\#(state)","job":"j","at":7,\#(more)"partitions":{"2":"17"}}"#
+        guard let mark = MarkRecord(decoding: Array(text.utf8)) else { preconditionFailure(text) }
+        index.add(mark)
+        return index
     }
 
     static func event(_ steps: [TimelineStep], _ identity: TimelineBuilder.Identity = identity) throws -> EventTimeline

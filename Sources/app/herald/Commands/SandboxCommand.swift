@@ -109,8 +109,11 @@ enum SandboxCommand: HeraldCommand {
                 let loaded = try invocation.readSettings(requiring: [.kafka], replacing: given)
                 let group = SandboxGroup(loaded)
                 settings = given.merging(["kafka-group": [group.name]]) { $1 }
-                try await Self.prepare(
-                    group, invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
+                let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
+                try await Self.prepare(group, replaced, invocation.parsed[partitions])
+                group.warnOfWorkers(
+                    in: loaded.settings.kafka.group, on: replaced.topicNames.requests, try replaced.adminClient(),
+                    invocation.console)
             } else {
                 let wishes = try invocation.settings().topicWishes
                 let count = invocation.parsed[partitions]

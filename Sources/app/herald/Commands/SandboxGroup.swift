@@ -31,6 +31,20 @@ struct SandboxGroup {
             "the group \(name) \(why). Leave --kafka-group out: a sandbox has a random group of its own.")
     }
 
+    /// Says when workers of the settings' group consume these topics too: each group gets every event.
+    func warnOfWorkers(in group: String, on topics: [String], _ admin: Admin, _ console: Console) {
+        // A broker that does not tell of groups hinders no sandbox.
+        guard group != name,
+            let known = try? admin.describeGroup(group, timeoutMilliseconds: Self.questionMilliseconds)
+        else { return }
+        let count = known.members.count { $0.partitions.contains { topics.contains($0.topic) } }
+        guard count > 0 else { return }
+        console.complain(
+            "warning: \(TopicsTool.counted(count, "worker")) of the group \(group) "
+                + "\(count == 1 ? "consumes" : "consume") these topics too, and \(count == 1 ? "delivers" : "deliver") to "
+                + "real people what you publish for the sandbox; --topics-requests names a topic of its own.")
+    }
+
     /// Begins where the topics end now: what was published before is none of the sandbox's business.
     func begin(at topics: [String], _ settings: Settings) throws {
         let consumer = try Consumer(properties: KafkaClientSettings.doctorReader(settings))

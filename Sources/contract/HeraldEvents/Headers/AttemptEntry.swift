@@ -23,4 +23,15 @@ public struct AttemptEntry: Equatable, Sendable {
         self.error = error
         self.durationMilliseconds = durationMilliseconds
     }
+
+    /// Whether the backend may have taken the message all the same: the call was made, and its answer is not known.
+    ///
+    /// A gateway's time-out (504) says as little.
+    public var mayHaveArrived: Bool {
+        guard let status else { return error.map(Self.wordsWithoutAnswer.contains) ?? true }
+        return status == 504
+    }
+
+    /// What histories say of calls that were written, and whose answer did not come or could not be read.
+    private static let wordsWithoutAnswer: Set = ["timeout", "connection reset", "broken HTTP"]
 }

@@ -101,6 +101,10 @@ struct NextStep: Sendable, Equatable {
     static let callsFail = Self(
         "Send one yourself: it shows what each push service answers. Then read the backend's log.", send,
         section: "heraldcallsfail")
+    static let unanswered = Self(
+        "Before a replay, see whether the backend heeds idempotency keys: else who got one is notified twice.",
+        ["herald", "dlq", "list", "--since", "1h", "--where", "history ~ '*timeout*' or history ~ '*reset*'"],
+        href: "/failures", section: "calls-without-an-answer")
     static let throttled = Self(
         "If the rate that Herald found is too little, raise the backend's quota, or divide it.",
         ["herald", "config", "show", "limits"], section: "heraldthrottled")

@@ -32,6 +32,7 @@ struct VerdictRules {
     static let failingShare = 0.2
     static let throttledShare = 0.05
     static let refusedShare = 0.01
+    static let unansweredShare = 0.05
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -57,7 +58,7 @@ struct VerdictRules {
     }
 
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + age + deadLetters + ignorance + secrecy
+        brokers + absence + answers + silence + partitions + calls + unanswered + age + deadLetters + ignorance + secrecy
     }
 
     /// When nothing is wrong.
@@ -291,10 +292,9 @@ struct VerdictRules {
     }
 
     private func failing(_ calls: ServiceCalls) -> String {
-        let arrived = (calls.ends["timeout"] ?? 0) > 0 ? "; what timed out may have arrived" : ""
         guard let last = calls.lastFailedAt, situation.now.milliseconds(since: last) > Self.newsMilliseconds
-        else { return "fail for now" + arrived }
-        return "failed, the last \(situation.now.milliseconds(since: last) / 1_000) s ago" + arrived
+        else { return "fail for now" }
+        return "failed, the last \(situation.now.milliseconds(since: last) / 1_000) s ago"
     }
 
     private func dead(_ service: String, _ calls: ServiceCalls) -> Finding {
@@ -304,6 +304,19 @@ struct VerdictRules {
         return Finding(
             "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
             "100 % of \(service)'s calls \(failing(calls))" + why, since: since, waiting: nil, next: .callsFail)
+    }
+
+    /// The backend may have taken what it did not answer, in an outage too.
+    ///
+    /// A retry or a replay of that notifies twice, unless the backend recognises it.
+    private var unanswered: [Finding] {
+        situation.calls.sorted(by: { $0.key < $1.key }).compactMap { service, calls in
+            let share = calls.share { $0 == "timeout" || $0 == "reset" }
+            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare else { return nil }
+            return Finding(
+                "unanswered \(service)", .warn, "Some may have arrived",
+                "\(percent(share)) of \(service)'s calls time out or are cut off", next: .unanswered)
+        }
     }
 
     private func rate(_ service: String) -> String {

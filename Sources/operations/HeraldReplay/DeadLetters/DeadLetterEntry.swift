@@ -126,6 +126,12 @@ package struct DeadLetterEntry: Sendable {
         }
     }
 
+    /// What decides what became of it.
+    package var facts: LetterFacts {
+        LetterFacts(
+            partition: partition, offset: offset, origin: origin, pushServices: pushServices, replays: replays)
+    }
+
     package var deadLetteredAt: WallTime { WallTime(milliseconds: number(.deadLetteredAt) ?? 0) }
 
     /// How often it was replayed before it came here.

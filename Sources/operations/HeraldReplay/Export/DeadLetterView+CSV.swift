@@ -16,8 +16,8 @@ extension DeadLetterView {
         let cells: [String?] =
             [
                 place, deadLetteredAt.text, id, user, pushServices.joined(separator: " "), reason,
-                status.map { "\($0)" }, attempts.map { "\($0)" }, "\(replays)", state.rawValue, origin, source,
-                campaign, detail, replayOutcome?.rawValue,
+                status.map { "\($0)" }, attempts.map { "\($0)" }, "\(replays)", fate.state.rawValue, origin, source,
+                campaign, detail, fate.outcome?.rawValue,
             ] + (isRevealed ? [message ?? value.map { String(decoding: $0, as: UTF8.self) }] : [])
         return CSVText.line(cells.map { $0 ?? "" })
     }

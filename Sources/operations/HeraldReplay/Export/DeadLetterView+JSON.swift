@@ -9,21 +9,25 @@ extension DeadLetterView {
     ///   - configuration: the settings file, for the command to type.
     ///   - foreign: the topic of others that it lies in; `nil` for Herald's own.
     package func replayCommand(configuration: String?, foreign: ForeignTopic? = nil) -> String? {
-        guard state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
+        guard fate.state != .resolved, omissions.isDisjoint(with: [.key, .value]) else { return nil }
         let topic = foreign.map { " --topic \(Selection.quoted($0.name))" } ?? ""
         let origin = self.origin?.split(separator: "/").first.map { String($0) }
         let isGoingBack = foreign?.isRequestTopic(origin ?? "") ?? true
         let file = configuration.map { " --config \(Selection.quoted($0))" } ?? ""
         return "herald dlq replay\(topic) \(place)\(isGoingBack ? "" : " --to TOPIC")"
-            + "\(state == .replayed ? " --again" : "")\(file)"
+            + "\(fate.state == .replayed ? " --again" : "")\(file)"
     }
 
     /// Everything as JSON, as `herald dlq show` writes it; message and value only when they are revealed.
     package func object(isRevealed: Bool, configuration: String?, foreign: ForeignTopic? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("place", .string(place)), .init("partition", .integer(Int(partition))),
-            .init("offset", .integer(Int(offset))), .init("state", .string(state.rawValue)),
-            .init("replayOutcome", .text(replayOutcome?.rawValue)),
+            .init("offset", .integer(Int(offset))), .init("state", .string(fate.state.rawValue)),
+            .init("replayOutcome", .text(fate.outcome?.rawValue)),
+            .init(
+                "correctedPns",
+                fate.correctedPushServices.isEmpty
+                    ? .null : .array(fate.correctedPushServices.map(JSONValue.string))),
             .init("id", .text(id)), .init("user", .text(user)),
             .init("pns", .array(pushServices.map(JSONValue.string))), .init("reason", .text(reason)),
             .init("status", .count(status)), .init("detail", .text(detail)),
@@ -60,8 +64,8 @@ extension DeadLetterView {
             .init("place", .string(place)), .init("at", .string(deadLetteredAt.text)), .init("id", .text(id)),
             .init("user", .text(user)), .init("pns", .array(pushServices.map(JSONValue.string))),
             .init("reason", .text(reason)), .init("status", .count(status)), .init("attempts", .count(attempts)),
-            .init("replays", .integer(replays)), .init("state", .string(state.rawValue)),
-            .init("replayOutcome", .text(replayOutcome?.rawValue)), .init("campaign", .text(campaign)),
+            .init("replays", .integer(replays)), .init("state", .string(fate.state.rawValue)),
+            .init("replayOutcome", .text(fate.outcome?.rawValue)), .init("campaign", .text(campaign)),
             .init("detail", .text(detail)),
         ]
     }

@@ -3,14 +3,6 @@ package import HeraldTime
 
 /// A dead letter with everything that can be said of it, as texts for people and files; texts are as they came.
 package struct DeadLetterView: Sendable {
-    package enum State: String, Sendable {
-        case open
-        case partlyReplayed = "partly-replayed"
-        case replayed
-        /// Somebody has dealt with it in another way.
-        case resolved
-    }
-
     /// `PARTITION:OFFSET`.
     package let place: String
     package let partition: Int32
@@ -34,9 +26,8 @@ package struct DeadLetterView: Sendable {
     package private(set) var stackTrace: String?
     /// The calls, the oldest first.
     package private(set) var history: [AttemptEntry]
-    package let state: State
-    /// What came of its replay; `nil` when it was not replayed.
-    package let replayOutcome: ReplayOutcomes.Outcome?
+    /// What became of it.
+    package let fate: LetterFate
     /// Until when it is worth sending.
     package let expiresAt: WallTime?
     /// The message's text; `nil` when the event does not decode.
@@ -78,8 +69,7 @@ package struct DeadLetterView: Sendable {
         detail = entry.text(.detail)
         stackTrace = entry.stackTrace
         history = entry.history
-        state = Self.state(entry, marks)
-        replayOutcome = outcomes.outcome(of: entry, marks)
+        fate = LetterFate(of: entry.facts, marks, outcomes)
         expiresAt = event.expiresAt()
         message = event.message()
         value = event.value
@@ -90,12 +80,5 @@ package struct DeadLetterView: Sendable {
         var view = self
         (view.message, view.value, view.history, view.stackTrace) = (nil, nil, [], nil)
         return view
-    }
-
-    private static func state(_ entry: DeadLetterEntry, _ marks: MarkIndex?) -> State {
-        guard let marks else { return .open }
-        if marks.isReplayed(entry.pushServices, partition: entry.partition, offset: entry.offset) { return .replayed }
-        if marks.isResolved(partition: entry.partition, offset: entry.offset) { return .resolved }
-        return marks.replayCount(partition: entry.partition, offset: entry.offset) > 0 ? .partlyReplayed : .open
     }
 }

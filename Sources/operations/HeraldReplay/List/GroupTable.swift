@@ -40,20 +40,6 @@ package struct GroupTable: Sendable {
         }
     }
 
-    /// What was done about a dead letter, and what came of it.
-    package struct Fate: Hashable, Sendable {
-        package var isReplayed: Bool
-        package var isResolved: Bool
-        /// `nil` when it was not replayed.
-        package var outcome: ReplayOutcomes.Outcome?
-
-        package init(isReplayed: Bool, isResolved: Bool, outcome: ReplayOutcomes.Outcome?) {
-            self.isReplayed = isReplayed
-            self.isResolved = isResolved
-            self.outcome = outcome
-        }
-    }
-
     private let field: GroupField
     private var groups: [Group] = []
     private var slots: [String: Int] = [:]
@@ -65,11 +51,7 @@ package struct GroupTable: Sendable {
     }
 
     package mutating func add(_ entry: DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes) {
-        let (partition, offset) = (entry.partition, entry.offset)
-        let fate = Fate(
-            isReplayed: marks?.isReplayed(entry.pushServices, partition: partition, offset: offset) ?? false,
-            isResolved: marks?.isResolved(partition: partition, offset: offset) ?? false,
-            outcome: outcomes.outcome(of: entry, marks))
+        let fate = LetterFate(of: entry.facts, marks, outcomes)
         for slot in slots(of: entry) { count(entry, fate, in: slot) }
     }
 
@@ -100,7 +82,7 @@ package struct GroupTable: Sendable {
 
     /// Counts so many dead letters like this one in a group, the newest of which came at `last`; this one is the oldest.
     package mutating func count(
-        _ letter: some GroupedLetter, _ fate: Fate, in slot: Int, times: Int = 1, last: WallTime? = nil
+        _ letter: some GroupedLetter, _ fate: LetterFate, in slot: Int, times: Int = 1, last: WallTime? = nil
     ) {
         groups[slot].count(letter, fate, times, last ?? letter.deadLetteredAt)
     }
@@ -114,10 +96,14 @@ package struct GroupTable: Sendable {
 
 extension GroupTable.Group {
     fileprivate mutating func count(
-        _ letter: some GroupedLetter, _ fate: GroupTable.Fate, _ times: Int, _ newest: WallTime
+        _ letter: some GroupedLetter, _ fate: LetterFate, _ times: Int, _ newest: WallTime
     ) {
         count += times
-        if fate.isReplayed { replayed += times } else if fate.isResolved { resolved += times }
+        switch fate.state {
+        case .replayed: replayed += times
+        case .resolved: resolved += times
+        case .open, .partlyReplayed: break
+        }
         switch fate.outcome {
         case .delivered: delivered += times
         case .failedAgain: failedAgain += times
@@ -125,7 +111,7 @@ extension GroupTable.Group {
         }
         first = min(first, letter.deadLetteredAt)
         last = max(last, newest)
-        if !isSampleOpen, !fate.isReplayed, !fate.isResolved {
+        if !isSampleOpen, fate.isOpen {
             sample = letter.place
             isSampleOpen = true
         }

@@ -12,6 +12,8 @@ package struct MarkIndex: Sendable {
     /// How often, where it is more than once.
     private var times: [Place: Int] = [:]
     private var services: [String] = []
+    /// What the last replay called in place of the dead letter's own push services, where it was corrected so.
+    private var corrected: [Place: [String]] = [:]
     /// When the first replay was marked, epoch milliseconds; `nil` when nothing was replayed.
     package private(set) var firstReplayAt: Int64?
     /// The last offset of each partition that something is known of.
@@ -27,18 +29,19 @@ package struct MarkIndex: Sendable {
             highest[partition] = max(highest[partition] ?? 0, offset)
             switch record.state {
             case .resolved: resolved[partition, default: OffsetSet()].insert(offset)
-            case .replayed: noteReplay(Place(partition: partition, offset: offset), bits)
+            case .replayed: noteReplay(Place(partition: partition, offset: offset), bits, record.calls)
             }
         }
     }
 
-    private mutating func noteReplay(_ place: Place, _ bits: UInt64?) {
+    private mutating func noteReplay(_ place: Place, _ bits: UInt64?, _ calls: [String]?) {
         let isKnown = replayed[place.partition]?.contains(place.offset) ?? false || parts[place] != nil
         if isKnown { times[place, default: 1] += 1 }
         if let bits {
             if !(replayed[place.partition]?.contains(place.offset) ?? false) { parts[place, default: 0] |= bits }
         } else {
             parts[place] = nil
+            if calls != nil || !corrected.isEmpty { corrected[place] = calls }
             replayed[place.partition, default: OffsetSet()].insert(place.offset)
         }
     }
@@ -65,6 +68,11 @@ package struct MarkIndex: Sendable {
     /// The number of its last replay as a whole, counted from when it came here; 1 when only parts of it were replayed.
     func lastReplay(partition: Int32, offset: Int64) -> Int {
         replayed[partition]?.contains(offset) ?? false ? replayCount(partition: partition, offset: offset) : 1
+    }
+
+    /// The push services that its last replay as a whole called in place of its own; `nil` unless they were corrected.
+    func correctedPushServices(partition: Int32, offset: Int64) -> [String]? {
+        corrected.isEmpty ? nil : corrected[Place(partition: partition, offset: offset)]
     }
 
     /// Those of these push services that were not replayed yet; a dead letter without any has either been or not.

@@ -22,6 +22,8 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     package var at: Int64
     /// The push services that were replayed; `nil` for all of each dead letter's.
     package var pns: [String]?
+    /// The push services that were called in place of each dead letter's own, after a correction; `nil` for its own.
+    package var calls: [String]?
     /// The offsets by partition, `5-9,12`.
     package var partitions: [String: String]
 
@@ -38,11 +40,12 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     }
 
     /// A record about these offsets.
-    init(state: State, job: String, at: Int64, pns: [String]?, offsets: [Int32: [Int64]]) {
+    init(state: State, job: String, at: Int64, pns: [String]?, calls: [String]? = nil, offsets: [Int32: [Int64]]) {
         self.state = state
         self.job = job
         self.at = at
         self.pns = pns
+        self.calls = calls
         partitions = [:]
         for (partition, offsets) in offsets { partitions["\(partition)"] = Self.text(of: offsets.sorted()) }
     }

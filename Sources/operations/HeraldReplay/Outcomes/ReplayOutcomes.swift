@@ -44,28 +44,23 @@ package struct ReplayOutcomes: Sendable {
         }
     }
 
-    /// What came of this dead letter's replay; `nil` when it was not replayed.
-    package func outcome(of entry: DeadLetterEntry, _ marks: MarkIndex?) -> Outcome? {
-        guard let marks, marks.replayCount(partition: entry.partition, offset: entry.offset) > 0 else { return nil }
-        return outcome(
-            partition: entry.partition, offset: entry.offset, origin: entry.origin, failed: entry.pushServices,
-            replaysBefore: entry.replays, marks)
+    /// What came of the replay of a dead letter that was replayed; ``LetterFate`` says what became of any.
+    func outcome(of letter: LetterFacts, _ marks: MarkIndex) -> Outcome {
+        guard let origin = letter.origin else { return .notKnown }
+        let number = letter.replays + marks.lastReplay(partition: letter.partition, offset: letter.offset)
+        let outcomes = services(of: letter, marks).map { outcome(origin, $0, after: letter.replays, number) }
+        return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered
     }
 
-    /// What came of the replay of the dead letter in this place, which was replayed.
-    ///
-    /// - Parameters:
-    ///   - failed: its push services.
-    ///   - replaysBefore: how often the event was replayed before it became this dead letter.
-    package func outcome(
-        partition: Int32, offset: Int64, origin: Origin?, failed: [String], replaysBefore: Int, _ marks: MarkIndex
-    ) -> Outcome {
-        guard let origin else { return .notKnown }
-        let missing = marks.missing(of: failed, partition: partition, offset: offset)
-        let number = replaysBefore + marks.lastReplay(partition: partition, offset: offset)
-        let services: [String?] = failed.isEmpty ? [nil] : failed.filter { !missing.contains($0) }
-        let outcomes = services.map { outcome(origin, $0, after: replaysBefore, number) }
-        return outcomes.contains(.notKnown) ? .notKnown : outcomes.contains(.failedAgain) ? .failedAgain : .delivered
+    /// What was called in the end: what a correction put in place of the dead letter's own push services, else those of them
+    /// that were replayed.
+    private func services(of letter: LetterFacts, _ marks: MarkIndex) -> [String?] {
+        if let corrected = marks.correctedPushServices(partition: letter.partition, offset: letter.offset) {
+            return corrected
+        }
+        guard !letter.pushServices.isEmpty else { return [nil] }
+        let missing = marks.missing(of: letter.pushServices, partition: letter.partition, offset: letter.offset)
+        return letter.pushServices.filter { !missing.contains($0) }
     }
 
     /// - Parameters:

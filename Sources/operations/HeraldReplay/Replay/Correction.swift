@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HeraldBytes
 package import HeraldEvents
 package import HeraldText
@@ -26,10 +27,13 @@ package enum Correction: Sendable, Equatable {
     package struct Corrected: Sendable, Equatable {
         package var key: [UInt8]?
         package var value: [UInt8]
-        /// What the event said before, if it said anything, and says now.
+        /// What the value said before, if it said anything, and says now.
         package var user: (before: String?, after: String)
         package var messageByteCount: (before: Int?, after: Int)
+        package var isMessageChanged: Bool
         package var pushServices: (before: [String], after: [String])
+        /// The push services that a worker would have called before; none of what was no event.
+        package var formerCalls: [String]
         /// When it ends to be worth sending now.
         package var expiresAt: WallTime?
 
@@ -53,15 +57,19 @@ package enum Correction: Sendable, Equatable {
         let before = try? Self.event(value, entry, decoder)
         // The key chooses the partition, and so the order, of its user.
         let isOtherUser = before?.user != after.user
+        let said = before == nil ? SaidMembers(value) : nil
         return Corrected(
-            key: isOtherUser ? Array(after.user.utf8) : entry.key, value: new, user: (before?.user, after.user),
-            messageByteCount: (before?.messageByteCount, after.messageByteCount),
-            pushServices: (before?.pushServices ?? [], after.pushServices), expiresAt: after.expiresAt)
+            key: isOtherUser ? Array(after.user.utf8) : entry.key, value: new,
+            user: (before?.user ?? said?.user, after.user),
+            messageByteCount: ((before?.message ?? said?.message)?.utf8.count, after.message.utf8.count),
+            isMessageChanged: (before?.message ?? said?.message) != after.message,
+            pushServices: (before?.pushServices ?? said?.pushServices ?? [], after.pushServices),
+            formerCalls: before?.pushServices ?? [], expiresAt: after.expiresAt)
     }
 
     private struct Event {
         var user: String
-        var messageByteCount: Int
+        var message: String
         var pushServices: [String]
         var expiresAt: WallTime?
     }
@@ -80,8 +88,54 @@ package enum Correction: Sendable, Equatable {
         let names = decoder.pushServices.names
         return Event(
             user: event.bytes(of: event.user, value: value.span.bytes).text,
-            messageByteCount: event.bytes(of: event.message, value: value.span.bytes).byteCount,
+            message: event.bytes(of: event.message, value: value.span.bytes).text,
             pushServices: names.indices.filter { event.pushServices.contains($0) }.map { names[$0] },
             expiresAt: event.expiresAt)
+    }
+}
+
+/// What a value says that is no event, member by member: a correction changes some, and the others were there before.
+private struct SaidMembers {
+    private(set) var user: String?
+    private(set) var message: String?
+    private(set) var pushServices: [String] = []
+
+    init?(_ value: [UInt8]) {
+        guard let object = try? JSONDecoder().decode(Object.self, from: Data(value)) else { return nil }
+        let event = object.data ?? object.members
+        user = event.user
+        message = event.message
+        pushServices = event.pushServices
+    }
+
+    /// The event, or the CloudEvent that carries it.
+    private struct Object: Decodable {
+        private enum Key: CodingKey { case data }
+
+        var members: Members
+        var data: Members?
+
+        init(from decoder: any Decoder) throws {
+            members = try Members(from: decoder)
+            data = try? decoder.container(keyedBy: Key.self).decode(Members.self, forKey: .data)
+        }
+    }
+
+    /// What is of another type than it should be counts as not said.
+    private struct Members: Decodable {
+        private enum Key: CodingKey { case user, message, pns }
+
+        var user: String?
+        var message: String?
+        var pushServices: [String]
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Key.self)
+            user = try? members.decode(String.self, forKey: .user)
+            message = try? members.decode(String.self, forKey: .message)
+            pushServices =
+                (try? members.decode([String].self, forKey: .pns))
+                ?? (try? members.decode(String.self, forKey: .pns)).map { [$0] } ?? []
+        }
     }
 }

@@ -42,6 +42,18 @@ package struct ReplayForecast: Sendable {
         rate.rounded() == rate ? "\(Int(saturating: rate))/s" : "\(Int(saturating: rate * 60))/m"
     }
 
+    /// What to know of those that may have reached the person already; `nil` when there are none.
+    package var doubt: String? {
+        let count = plan.mayHaveArrived
+        guard count > 0 else { return nil }
+        let text =
+            "\(count) may have arrived: a call for \(count == 1 ? "it" : "them") got no answer (time-out, reset). "
+        guard plan.mayHaveArrivedUnrecognised == 0 else {
+            return text + "With a fresh key the backend cannot recognise them: who got one is notified again"
+        }
+        return text + "A backend that heeds the idempotency key sends nothing twice; another notifies again"
+    }
+
     /// The plan as JSON, as `herald dlq replay --dry-run` writes it.
     package var members: [JSONValue.Member] {
         let leftOut = ReplayRules.Omission.allCases.compactMap { omission in
@@ -58,6 +70,9 @@ package struct ReplayForecast: Sendable {
                 JSONValue.Member($0.rawValue, .integer(plan.replayedBefore[$0] ?? 0))
             }
             members.append(.init("replayedBefore", .object(before)))
+        }
+        if let doubt {
+            members += [.init("mayHaveArrived", .integer(plan.mayHaveArrived)), .init("doubt", .string(doubt))]
         }
         if let earliest = plan.earliest { members.append(.init("earliest", .string(earliest.text))) }
         if let latest = plan.latest { members.append(.init("latest", .string(latest.text))) }
@@ -79,9 +94,11 @@ extension Correction.Corrected {
             let before = pushServices.before.isEmpty ? "(none)" : pushServices.before.joined(separator: ",")
             parts.append("pns \(before) → \(pushServices.after.joined(separator: ","))")
         }
-        let before = messageByteCount.before.map { "\($0) bytes" } ?? "(none)"
-        parts.append("message \(before) → \(messageByteCount.after) bytes")
-        return parts.joined(separator: ", ")
+        if isMessageChanged {
+            let before = messageByteCount.before.map { "\($0) bytes" } ?? "(none)"
+            parts.append("message \(before) → \(messageByteCount.after) bytes")
+        }
+        return parts.isEmpty ? "neither user, pns nor message" : parts.joined(separator: ", ")
     }
 }
 

@@ -203,9 +203,7 @@ package final class ReplayJob {
             return nil
         case .replay(let replay):
             let entry = reader.entry
-            // The backend may remember the old one for what was wrong.
-            let isFresh = rules.hasFreshKey || replay.corrected != nil
-            let freshKey = isFresh ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
+            let freshKey = replay.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
             let record =
                 entry.isForeign
                 ? OutgoingRecord(replay, ofForeign: entry)
@@ -246,16 +244,27 @@ package final class ReplayJob {
         progress.replayed += items.count
     }
 
-    /// One mark for all that were replayed as a whole, and one for each part of the push services.
+    /// What a mark says of push services: one mark for all dead letters that are alike in it.
+    private struct MarkedServices: Hashable {
+        var replayed: [String]?
+        var called: [String]?
+    }
+
+    /// One mark for all that were replayed as a whole, one for each part of the push services, and one for each correction
+    /// of them.
     private func marks(of items: ArraySlice<Item>) -> [MarkRecord] {
-        var offsets: [[String]?: [Int32: [Int64]]] = [:]
+        var offsets: [MarkedServices: [Int32: [Int64]]] = [:]
         for item in items {
-            let services = item.replay.isWhole ? nil : item.replay.pushServices
+            let services = MarkedServices(
+                replayed: item.replay.isWhole ? nil : item.replay.pushServices,
+                called: item.replay.isCorrectedForOthers ? item.replay.pushServices : nil)
             offsets[services, default: [:]][item.partition, default: []].append(item.offset)
         }
         let now = SystemClock.wall().milliseconds
         return offsets.map { services, offsets in
-            MarkRecord(state: .replayed, job: journal.job, at: now, pns: services, offsets: offsets)
+            MarkRecord(
+                state: .replayed, job: journal.job, at: now, pns: services.replayed, calls: services.called,
+                offsets: offsets)
         }
     }
 

@@ -23,6 +23,10 @@ package struct ReplayPlan: Sendable {
     package private(set) var latest: WallTime?
     /// How many of those that are replayed were replayed before, by what came of it.
     package private(set) var replayedBefore: [ReplayOutcomes.Outcome: Int] = [:]
+    /// How many the backend may have taken already, because a call for them got no answer.
+    package private(set) var mayHaveArrived = 0
+    /// How many of those it cannot recognise, because they get another idempotency key.
+    package private(set) var mayHaveArrivedUnrecognised = 0
     /// The first of those that are corrected, by their places.
     package private(set) var corrections: [(place: String, corrected: Correction.Corrected)] = []
     private static let shownCorrections = 5
@@ -51,6 +55,7 @@ package struct ReplayPlan: Sendable {
             chosen[entry.partition, default: OffsetSet()].insert(entry.offset)
             topics[replay.topic, default: 0] += 1
             if let reason = entry.reason { reasons[reason, default: 0] += 1 }
+            noteDoubt(entry, replay)
             if let former { replayedBefore[former, default: 0] += 1 }
             // An event that does not decode has one outcome for all of its push services.
             outcomeCount += max(1, replay.pushServices.count)
@@ -59,6 +64,15 @@ package struct ReplayPlan: Sendable {
             earliest = min(earliest ?? moment, moment)
             latest = max(latest ?? moment, moment)
         }
+    }
+
+    private mutating func noteDoubt(_ entry: DeadLetterEntry, _ replay: ReplayRules.Replay) {
+        let isInDoubt = entry.history.contains { call in
+            call.mayHaveArrived && (replay.corrected != nil || replay.pushServices.contains(call.pushService))
+        }
+        guard isInDoubt else { return }
+        mayHaveArrived += 1
+        if replay.hasFreshKey { mayHaveArrivedUnrecognised += 1 }
     }
 
     private mutating func noteOtherTopic(_ topic: String?) {

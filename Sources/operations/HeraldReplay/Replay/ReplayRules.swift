@@ -69,8 +69,12 @@ package struct ReplayRules: Sendable {
         /// The push services to call; none when the event did not decode.
         package var pushServices: [String]
         package var isWhole: Bool
+        /// Whether these are not the push services that the dead letter names.
+        package var isCorrectedForOthers = false
         /// How often the event will have been replayed then.
         package var replays: Int
+        /// Whether the backend sees another idempotency key than before: it may remember the old one for what was wrong.
+        package var hasFreshKey = false
         /// What is published in its place.
         package var corrected: Correction.Corrected?
     }
@@ -109,12 +113,13 @@ package struct ReplayRules: Sendable {
         let topic = requestTopics.contains(origin.topic) ? origin.topic : requestTopics.first ?? origin.topic
         var replay = Replay(
             topic: topic, origin: origin, pushServices: services, isWhole: services == failed, replays: before + 1,
-            corrected: corrected)
-        if let (old, new) = corrected?.pushServices, old != new {
+            hasFreshKey: hasFreshKey || corrected != nil, corrected: corrected)
+        if let old = corrected?.formerCalls, let new = corrected?.pushServices.after, old != new {
             // Those that were delivered are not called again, unless the event did not name them.
             replay.pushServices = new.filter { services.contains($0) || !old.contains($0) }
             if replay.pushServices.isEmpty { return .leaveOut(.otherPushServices) }
             replay.isWhole = true
+            replay.isCorrectedForOthers = replay.pushServices != failed
         }
         return .replay(replay)
     }

@@ -63,7 +63,9 @@ package struct Replayer: Sendable {
         var named = selection.named
         func visit(_ entry: inout DeadLetterEntry) -> Bool {
             named.note(&entry)
-            plan.add(entry, rules.decision(for: &entry, marks, now: now), former: outcomes.outcome(of: entry, marks))
+            plan.add(
+                entry, rules.decision(for: &entry, marks, now: now),
+                former: LetterFate(of: entry.facts, marks, outcomes).outcome)
             return true
         }
         plan.ranges = try scan(selection, reader, onProgress: onProgress, visit)

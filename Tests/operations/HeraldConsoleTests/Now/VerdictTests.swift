@@ -310,9 +310,19 @@ struct VerdictTests {
             others: ["Some dead letters: 200 of the last hour are open"], workers: [worker(ready: false, [breaker])],
             deadLetters: 200),
         Case(
-            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now; what timed out may have arrived",
+            "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now",
             section: "heraldcallsfail",
             workers: [worker()], calls: ["delivered": 75, "transient": 20, "timeout": 5]),
+        Case(
+            "calls that may have arrived", .warn,
+            "Degraded: 25 % of apns's calls fail for now", section: "heraldcallsfail",
+            others: ["Some may have arrived: 12 % of apns's calls time out or are cut off"],
+            workers: [worker()], calls: ["delivered": 75, "transient": 13, "timeout": 8, "reset": 4]),
+        Case(
+            "calls that may have arrived, in an outage", .bad,
+            "Holding: most calls to the backend fail for now, the latest with status 503",
+            others: ["Some may have arrived: 80 % of apns's calls time out or are cut off"],
+            workers: [worker(ready: false, [breaker])], calls: ["delivered": 20, "timeout": 80]),
         Case(
             "a rate that was found", .warn,
             "Degraded: 10 % of apns's calls are answered with 429; the backend bears about 80 a second",

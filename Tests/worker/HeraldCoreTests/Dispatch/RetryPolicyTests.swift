@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldTime
 import Testing
 
@@ -123,5 +124,15 @@ struct StatusTableTests {
         #expect(table[403] == .rejected)
         #expect(table[404] == .transient)
         #expect(table[401] == .credentials)
+    }
+
+    @Test("Only a call that was written and not answered may have arrived")
+    func mayHaveArrived() {
+        let doubtful = CallFailure.allCases.filter { failure in
+            AttemptEntry(
+                at: WallTime(milliseconds: 0), pushService: "apns", error: failure.word, durationMilliseconds: 1
+            ).mayHaveArrived
+        }
+        #expect(doubtful == [.reset, .timeout, .brokenHTTP])
     }
 }

@@ -17,8 +17,12 @@ struct DeadLetterPage {
 
     /// Lines for people; everything from the record is made safe to show.
     func lines(_ letter: DeadLetterView) -> [String] {
-        var rows: [(String, String)] = [("place", letter.place), ("state", letter.state.rawValue)]
-        if let outcome = letter.replayOutcome { rows.append(("replay", outcome.words)) }
+        var rows: [(String, String)] = [("place", letter.place), ("state", letter.fate.state.rawValue)]
+        if let outcome = letter.fate.outcome {
+            let corrected = letter.fate.correctedPushServices
+            let services = corrected.isEmpty ? "" : ", for \(corrected.joined(separator: ",")) instead"
+            rows.append(("replay", outcome.words + SafeText.escaped(services)))
+        }
         func add(_ name: String, _ text: String?) {
             if let text { rows.append((name, SafeText.escaped(text))) }
         }
@@ -42,6 +46,9 @@ struct DeadLetterPage {
                 ["", "stack trace"] + stackTrace.split(separator: "\n").map { "  \(SafeText.escaped(String($0)))" }
         }
         lines += ["", "timeline"] + timeline(letter).map { "  \($0)" }
+        if letter.history.contains(where: \.mayHaveArrived) {
+            lines.append("  a call got no answer: the person may have got it all the same")
+        }
         if let command = letter.replayCommand(configuration: configuration, foreign: foreign) {
             lines += ["", "replay it", "  \(SafeText.escaped(command))"]
         }
@@ -85,7 +92,7 @@ struct DeadLetterPage {
         let reason = letter.reason.map { ": \(SafeText.escaped($0))" } ?? ""
         events.append((letter.deadLetteredAt, "dead letter\(reason)"))
         for mark in marks[letter.place] ?? [] {
-            let services = mark.pns.map { " for \(SafeText.escaped($0.joined(separator: ",")))" } ?? ""
+            let services = (mark.calls ?? mark.pns).map { " for \(SafeText.escaped($0.joined(separator: ",")))" } ?? ""
             events.append(
                 (
                     WallTime(milliseconds: mark.at),

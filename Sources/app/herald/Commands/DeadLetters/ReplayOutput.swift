@@ -45,6 +45,7 @@ struct ReplayOutput {
         }
         let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
         if !services.isEmpty { lines.append("  calls: \(services.joined(separator: ", "))") }
+        if let doubt = forecast.doubt { lines.append("  \(doubt)") }
         if let earliest = plan.earliest, let latest = plan.latest {
             lines.append("  from \(earliest.text) to \(latest.text)")
         }

@@ -24,7 +24,7 @@ enum ExplainCommand: HeraldCommand {
         ],
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
     static let heeds: HeededSettings =
-        .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback") + .events
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state") + .events
         + ["retry", "backend.statuses"] + .workers
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -28,7 +28,9 @@ enum FindCommand: HeraldCommand {
             .init("herald find --id order-17 -o json", "One event's way, for a program."),
         ])
     static let heeds: HeededSettings =
-        .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback") + .events + ["retry.delays"]
+        .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state") + .events + [
+            "retry.delays"
+        ]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)

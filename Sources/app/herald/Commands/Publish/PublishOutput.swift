@@ -36,11 +36,17 @@ struct PublishOutput {
         if result?.outcome != .delivered { isAllDelivered = false }
         write(
             values(entry.publication) + [
-                .string(entry.pushService), .string(result?.outcome.rawValue ?? "pending"),
+                .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
                 result?.reason.map { JSONValue.string($0.rawValue) } ?? .null,
                 result?.attempts.map(JSONValue.integer) ?? .null,
             ])
+    }
+
+    /// The push service by the name that the event asked for: `fcm` for who wrote that, whatever the backend calls it.
+    private static func requestedName(_ entry: PublicationTracker.Entry) -> String {
+        guard let result = entry.result, result.pushService == entry.pushService else { return entry.pushService }
+        return result.requestedPushServices.first ?? entry.pushService
     }
 
     mutating func finish() throws {

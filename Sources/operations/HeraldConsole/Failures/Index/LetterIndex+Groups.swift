@@ -45,32 +45,22 @@ extension LetterIndex {
         return IndexAnswer(value: groups.sorted, matched: matched, isCertain: isCertain)
     }
 
-    /// What was done about a row; `nil` when nothing was.
+    /// What became of a row; `nil` when nothing was done.
     func fate(
         of row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
-    ) -> GroupTable.Fate? {
-        let offset = row.offset
-        guard let highest = marks.highest[partition], offset <= highest else { return nil }
+    ) -> LetterFate? {
+        guard let highest = marks.highest[partition], row.offset <= highest else { return nil }
         let traits = tables.traits[row.traits]
-        let services = traits?.pushServices ?? []
-        var fate = GroupTable.Fate(
-            isReplayed: marks.isReplayed(services, partition: partition, offset: offset),
-            isResolved: marks.isResolved(partition: partition, offset: offset), outcome: nil)
-        guard marks.replayCount(partition: partition, offset: offset) > 0 else { return fate }
         var origin: Origin?
         if row.originPartition >= 0, let topic = traits?.topic {
             origin = Origin(topic: topic, partition: row.originPartition, offset: row.originOffset)
         }
-        fate.outcome = outcomes.outcome(
-            partition: partition, offset: offset, origin: origin, failed: services,
-            replaysBefore: traits?.replays ?? 0, marks)
-        return fate
+        return LetterFate(
+            of: LetterFacts(
+                partition: partition, offset: row.offset, origin: origin, pushServices: traits?.pushServices ?? [],
+                replays: traits?.replays ?? 0),
+            marks, outcomes)
     }
-}
-
-extension GroupTable.Fate {
-    /// Nothing was done about it.
-    fileprivate static let open = Self(isReplayed: false, isResolved: false, outcome: nil)
 }
 
 /// Dead letters that are alike in everything that a group asks for: counted together, and once in the groups.
@@ -79,7 +69,7 @@ private struct LikeLetters {
         var traits: UInt32
         /// The campaign's number or the hour, where they are grouped by it.
         var second: Int64
-        var fate: GroupTable.Fate?
+        var fate: LetterFate?
     }
 
     let partition: Int32

@@ -38,7 +38,7 @@ extension LetterIndex {
     func isOpen(
         _ row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
     ) -> Bool {
-        fate(of: row, partition, marks, outcomes).map { !$0.isReplayed && !$0.isResolved } ?? true
+        fate(of: row, partition, marks, outcomes)?.isOpen ?? true
     }
 }
 

@@ -389,6 +389,7 @@ function drawPlan(body, found, app) {
       found.notice && h('p', {}, found.notice),
       pattern(found.pattern),
       (found.warnings ?? []).map((warning) => h('p', { class: 'error warning' }, warning)),
+      found.doubt && h('p', {}, `${found.doubt}.`),
       isReplay && facts([
         ['To', pairs(found.topics)], ['Calls', pairs(found.pushServices)], ['From', found.earliest && [time(found.earliest), ' to ', time(found.latest)]],
         ['Takes', found.takes], ['Batches', found.ramp], ['Stops above', `${percent(found.stopIfFailures)} % bad outcomes`],
