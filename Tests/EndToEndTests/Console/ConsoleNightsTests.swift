@@ -139,7 +139,7 @@ struct ConsoleNightsTests {
         return spans(try await console.ask("/api/verdict/day") { isSo(spans($0)) })
     }
 
-    @Test("One service writes nonsense, a password is refused: the source is named, the plan warns, since when is told")
+    @Test("One service writes nonsense, a password is refused: source and since when are told, the plan warns")
     func nonsenseAndPassword() async throws {
         try await look { console, fixture in
             try await fixture.publish(

@@ -37,7 +37,7 @@ struct DeadBrokersTests {
     private static func isPlain(_ verdict: Verdict) -> Bool { verdict.state == "good" && verdict.key == "delivering" }
 
     @Test(
-        "The worker, its metrics and the console say so and name them; a console without a worker's word is never green",
+        "Worker, metrics and console say so and name them; without a worker's word nothing is ever green",
         .long("it takes most of a minute until outcomes have waited for too long"))
     func worker() async throws {
         var plan = Fixture.Plan()

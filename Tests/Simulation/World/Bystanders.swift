@@ -52,7 +52,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// Whether everything is written in transactions.
     var isAtomic = false
 
-    package static let all = usual + refusals
+    package static let all =
+        usual + refusals
         + usual.filter(\.isLoud).map {
             var atomic = $0
             atomic.description += ", in transactions"

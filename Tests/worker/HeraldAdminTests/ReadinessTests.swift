@@ -43,7 +43,10 @@ struct ReadinessTests {
             $0.cluster.missingTopics = ["notifications.results"]
         },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
-        Case(reason: .tooFewBrokers, part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): ") {
+        Case(
+            reason: .tooFewBrokers,
+            part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
+        ) {
             $0.cluster.unusable = [Reports.partition]
             $0.cluster.silentBrokers = [
                 .init(id: 2, host: "b", port: 9_092), .init(id: 3, host: "", port: 0),
@@ -121,7 +124,7 @@ struct ReadinessTests {
         #expect(page.status == 200 && String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
-    @Test("Outcomes that wait for less, a long commit interval, a silent broker whose copies others have: all is well")
+    @Test("Outcomes that wait for less, a long commit interval, a broker whose copies others have: all is well")
     func progress() {
         let now = Self.now
         func findings(_ change: (inout WorkerReport) -> Void) -> [Readiness.Finding] {

@@ -22,7 +22,7 @@ struct BrokerShortageTests {
             copies: { _ in copies }, now: at(second))
     }
 
-    @Test("Two of three copies do not answer, and two are wanted: out of use when it has lasted, and back at once")
+    @Test("Two of three copies do not answer, two are wanted: out of use when it has lasted, and back at once")
     mutating func tooFew() {
         #expect(look(silent: [], at: 0) == [])
         #expect(look(silent: [2, 3], at: 10) == [])
@@ -40,7 +40,7 @@ struct BrokerShortageTests {
     }
 
     @Test(
-        "It is not about brokers: no leader at all, more copies wanted than there are, wishes that nobody knows",
+        "It is not about brokers: no leader, more copies wanted than there are, wishes that nobody knows",
         arguments: [(nil, [1, 2, 3], Set<Int32>([2, 3]), 2), (1, [1], [], 2), (1, [1, 2, 3], [2, 3], nil)]
             as [(Int32?, [Int32], Set<Int32>, Int?)])
     mutating func others(leader: Int32?, replicas: [Int32], silent: Set<Int32>, copies: Int?) {

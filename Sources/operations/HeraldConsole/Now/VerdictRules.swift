@@ -58,7 +58,8 @@ struct VerdictRules {
     }
 
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + unanswered + age + deadLetters + ignorance + secrecy
+        brokers + absence + answers + silence + partitions + calls + unanswered + age + deadLetters + ignorance
+            + secrecy
     }
 
     /// When nothing is wrong.

@@ -141,9 +141,10 @@ struct LoudUsers: Sendable {
 private struct Stream: Sendable {
     /// So long an event takes until one has shown it (nanoseconds).
     private static let firstGuess: Int64 = 10_000_000
-    /// What an event takes is believed quickly when it is less than before, and slowly when it is more: while a flood is
-    /// read everything takes longer, and what was deferred for too long would leave the user without events later. One hop
-    /// too many costs less.
+    /// What an event takes is believed quickly when it is less than before, and slowly when it is more.
+    ///
+    /// While a flood is read everything takes longer, and what was deferred for too long would leave the user without events
+    /// later. One hop too many costs less.
     private static let (falling, rising): (Int64, Int64) = (4, 128)
 
     /// What is out, by delay.

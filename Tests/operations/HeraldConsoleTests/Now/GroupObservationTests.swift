@@ -41,6 +41,7 @@ struct GroupObservationTests {
     @Test("A client's error becomes a sentence")
     func words() {
         let error = KafkaError(code: KafkaError.Code.timedOut, message: "Local: Timed out")
-        #expect(GroupWatch.knowledge(error, nil, silentBrokers: { [] }) == .unreachable("no broker answered in time", last: nil))
+        let knowledge = GroupWatch.knowledge(error, nil, silentBrokers: { [] })
+        #expect(knowledge == .unreachable("no broker answered in time", last: nil))
     }
 }

@@ -377,7 +377,7 @@ struct VerdictTests {
 
     private static func secondsAgo(_ seconds: Int64) -> WallTime { now.advanced(byMilliseconds: -seconds * 1_000) }
 
-    @Test("says that calls failed, and when, once they are old; and nothing when nothing waits that could fail again")
+    @Test("says when calls failed, once they are old; and nothing when nothing waits that could fail again")
     func oldFailures() {
         var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastFailedAt: Self.secondsAgo(43))
         #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)

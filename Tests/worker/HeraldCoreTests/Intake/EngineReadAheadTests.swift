@@ -165,7 +165,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("a retry partition comes again within a second, each in its turn, although the backlog of another stays")
+    @Test("a retry partition comes again within a second, in its turn, although the backlog of another stays")
     func retryTurns() {
         withEngine { engine in
             _ = actions(&engine, [0, 9_000, 30_000, 20_000])
@@ -177,7 +177,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("a retry partition with few records is fetched on beside the backlog of one that is taken from, which is kept")
+    @Test("a retry partition with few records is fetched on beside the backlog of one that is taken from")
     func steady() {
         withEngine { engine in
             take(&engine, source: 2, offset: 0)
