@@ -127,9 +127,9 @@ class Fixture:
     def stop_worker(self):
         self.processes.end(self.worker)
 
-    def start_console(self, *more):
+    def start_console(self):
         """Starts the console; `link()` is what it prints for a browser."""
-        words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}", "--link", *more]
+        words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}", "--link"]
         self.processes.log("console").unlink(missing_ok=True)
         self.console = self.processes.start(
             # The commands that it shows name the file as it was given.

@@ -120,15 +120,3 @@ class VerdictTest(ConsoleTest):
         # Sessions lie in the console's memory: whoever was signed in signs in again.
         self.browser.wait(lambda: self.browser.heading() == "Sign in", "the page does not find the console again")
         self.browser.sign_in(self.fixture)
-
-    def test_7_no_word_from_a_worker(self):
-        """A console that no worker's admin port is known to is not green, says what it does not know, and what to set"""
-        self.fixture.kill_console()
-        self.fixture.start_console("--admin-listen", "off")
-        self.browser.wait(lambda: self.browser.heading() == "Sign in", "the page does not find the console again")
-        self.browser.sign_in(self.fixture)
-        self.wait_for_verdict("Not known whether the workers deliver")
-        self.assertNotIn("All is well", self.browser.text())
-        self.assertNotIn("Nothing to do", self.browser.text())
-        self.assertIn("console.workers", self.browser.text())
-        self.assert_accessible()
