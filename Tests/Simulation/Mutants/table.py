@@ -593,8 +593,8 @@ MUTANTS = [
     Mutant(
         "a request that was sent twice is forgotten when one copy is answered",
         "ControlRequests.swift",
-        "    public var mayArriveLate: Bool { unanswered > 0 }",
-        "    public var mayArriveLate: Bool { unanswered > 1 }",
+        "    public var mayArriveLate: Bool { unansweredCount > 0 }",
+        "    public var mayArriveLate: Bool { unansweredCount > 1 }",
     ),
     Mutant(
         "a worker that its own late claim has fenced takes itself for a rival",
