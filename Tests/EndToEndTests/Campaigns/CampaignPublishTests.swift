@@ -386,7 +386,8 @@ struct CampaignPublishTests {
     @Test("With -o json and --quiet it writes one object, and an expired campaign ends with 3")
     func withoutTerminal() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            _ = try await fixture.startWorker()
+            // One that is starting is told of, because what is published waits for it.
+            try await fixture.startWorker().waitUntilReady()
             let path = try fixture.audience(3)
             let run = try fixture.startTool(fixture.startWords(path, ["-o", "json", "--quiet", "--expires-in", "1h"]))
             #expect(try await run.waitForExit() == 0)

@@ -78,6 +78,8 @@ struct ClusterTests {
                 try admin.metadata(topics: [name], timeoutMilliseconds: Patience.milliseconds).topics.flatMap(
                     \.partitions)
             }
+            // A node that has just come back, for a test before this one, learns of a topic a moment later.
+            try await fixture.wait("the topic's partitions") { (try? partitions().count { $0.leader != nil }) == 3 }
             let lost = try #require(try partitions().first)
             let node = Int(try #require(lost.leader))
             let others = Set(try partitions().filter { $0.leader != lost.leader }.map(\.id))
