@@ -307,6 +307,12 @@ MUTANTS = [
         "static let returnsPerSecondWhenIdle = 2_000",
     ),
     Mutant(
+        "the first record of a long delay holds back what other delays give back",
+        "Engine+LoudUsers.swift",
+        "wait <= LoudUsers.horizonMilliseconds else {",
+        "wait <= .max else {",
+    ),
+    Mutant(
         "a retry partition that is paused waits until the backlogs of others are gone",
         "ReadAhead.swift",
         "if hasRoom || now >= nextCrowded {",

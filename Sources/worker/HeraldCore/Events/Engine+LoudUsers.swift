@@ -49,8 +49,11 @@ extension Engine {
 
     /// When a retry is taken back that is due at `moment`, because many of its user go round.
     mutating func returnTime(_ slot: Int32, due moment: WallTime, now: Moment) -> WallTime {
-        guard !loudUsers.isEmpty, events[slot].event.attempts == 0 else { return moment }
-        let due = now.monotonic.advanced(byMilliseconds: max(0, moment.milliseconds(since: now.wall)))
+        let wait = moment.milliseconds(since: now.wall)
+        guard !loudUsers.isEmpty, events[slot].event.attempts == 0, wait <= LoudUsers.horizonMilliseconds else {
+            return moment
+        }
+        let due = now.monotonic.advanced(byMilliseconds: max(0, wait))
         let opens = loudUsers.returns(
             events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due,
             isIdle: events.lineCount(of: events[slot].userHash) == 0)

@@ -27,6 +27,9 @@ struct LoudUsers: Sendable {
     static let returnsPerSecondWhenIdle = 16_000
     /// So much earlier than at that rate they may come (milliseconds).
     private static let toleranceMilliseconds: Int64 = 50
+    /// What is due later has no turn yet (milliseconds): the first record of a long delay would hold back those of all others
+    /// until its own moment.
+    static let horizonMilliseconds: Int64 = 1_000
 
     /// How an event is deferred.
     struct Deferral: Equatable {
