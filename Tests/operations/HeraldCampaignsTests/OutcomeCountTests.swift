@@ -1,6 +1,7 @@
 import HeraldEvents
 import HeraldText
 import HeraldTime
+import HeraldTools
 import Testing
 
 @testable import HeraldCampaigns
@@ -191,6 +192,15 @@ struct CampaignStatusTests {
             + "start with --ramp none goes on without them"
         #expect(CampaignWords.sentence(wait) == words)
         #expect(status(Samples.campaign(progress: progress)).json()["rampWait"]?["sentence"] == .string(words))
+        var patient = wait
+        patient.goesOnAt = Samples.start
+        #expect(
+            CampaignWords.lines(patient).last
+                == "without one recipient who goes on failing, it continues at \(WallTime(milliseconds: Samples.start).text)")
+        let record = Samples.progress(published: 11, isComplete: false, rampWait: patient)
+        #expect(
+            status(Samples.campaign(progress: record)).json()["rampWait"]?["goesOnAt"]
+                == .string(WallTime(milliseconds: Samples.start).text))
     }
 
     @Test("A silence is told by what is known of it, and only a long one is told")

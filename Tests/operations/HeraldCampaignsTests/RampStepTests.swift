@@ -6,10 +6,14 @@ import Testing
 struct RampStepTests {
     private static let goesOn = RampStep.Verdict.goesOn
 
-    private func verdict(_ outcomes: Int, open: Int, retryingLong: Int? = nil, canFail: Bool? = nil)
-        -> RampStep.Verdict
-    {
-        RampStep(outcomes: outcomes, open: open, retryingLong: retryingLong, canFail: canFail).verdict
+    private func verdict(
+        _ outcomes: Int, open: Int, retryingLong: Int? = nil, canFail: Bool? = nil, perEvent: Int = 1,
+        isFollowed: Bool = false, isLate: Bool = false
+    ) -> RampStep.Verdict {
+        RampStep(
+            outcomes: outcomes, open: open, retryingLong: retryingLong, canFail: canFail, outcomesPerEvent: perEvent,
+            isFollowedByStep: isFollowed, isPatienceOver: isLate
+        ).verdict
     }
 
     @Test("It begins when all outcomes of the step before are known", arguments: [1, 10, 30_000])
@@ -39,5 +43,47 @@ struct RampStepTests {
         #expect(verdict(10, open: 5, retryingLong: 9) == Self.goesOn)
         #expect(verdict(10, open: 2, retryingLong: 1) == .waits(.outcomes))
         #expect(verdict(10, open: 1, retryingLong: nil) == .waits(.outcomes))
+    }
+
+    @Test("A start of a campaign that is known tells the steps that are still to come")
+    func stepsLeft() {
+        #expect(CampaignPreview.steps([10, 100], after: 0) == [10, 100])
+        #expect(CampaignPreview.steps([10, 100], after: 7) == [3, 100])
+        #expect(CampaignPreview.steps([10, 100], after: 10) == [100])
+        #expect(CampaignPreview.steps([10, 100], after: 110) == [])
+    }
+
+    @Test("One recipient who goes on failing is waited for with patience, and then the step is judged without him")
+    func patience() {
+        for (outcomes, perEvent, canFail) in [(10, 1, true), (20, 2, true), (2, 1, true), (2, 1, nil)] as [(Int, Int, Bool?)] {
+            func verdict(open: Int = perEvent, long: Int? = perEvent, isLate: Bool) -> RampStep.Verdict {
+                self.verdict(
+                    outcomes, open: open, retryingLong: long, canFail: canFail, perEvent: perEvent, isLate: isLate)
+            }
+            if canFail == true {
+                #expect(verdict(isLate: false) == .waits(.undecided))
+                #expect(verdict(isLate: true) == .goesOnWithout)
+            }
+            #expect(verdict(long: nil, isLate: true) != .goesOnWithout, "not known whether he was called")
+            #expect(verdict(long: 0, isLate: true) != .goesOnWithout, "his first retry is to come")
+            #expect(verdict(open: perEvent + 1, long: 99, isLate: true) != .goesOnWithout, "more than one")
+        }
+        #expect(verdict(10, open: 0, canFail: true, isLate: true) == Self.goesOn)
+    }
+
+    @Test("Where nothing is known but that one recipient fails, another step may follow, and never everybody")
+    func onlyOne() {
+        for canFail in [nil, true] {
+            for perEvent in [1, 2] {
+                func verdict(isFollowed: Bool, isLate: Bool) -> RampStep.Verdict {
+                    self.verdict(
+                        perEvent, open: perEvent, retryingLong: perEvent, canFail: canFail, perEvent: perEvent,
+                        isFollowed: isFollowed, isLate: isLate)
+                }
+                #expect(verdict(isFollowed: true, isLate: false) == .waits(.mostlyOpen))
+                #expect(verdict(isFollowed: true, isLate: true) == .goesOnWithout)
+                #expect(verdict(isFollowed: false, isLate: true) == .waits(.mostlyOpen))
+            }
+        }
     }
 }

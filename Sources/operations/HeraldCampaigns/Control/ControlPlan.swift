@@ -27,8 +27,8 @@ package struct ControlPlan: Sendable {
                     + "start another one under a new name")
         case .isFinished:
             throw ToolFailure(
-                "campaign \(campaign.name) is finished: all of its \(status.count.known) outcomes are known, and there "
-                    + "is nothing left to \(order.rawValue)")
+                "campaign \(campaign.name) is finished: all of its \(CampaignWords.number(status.count.known)) outcomes "
+                    + "are known, and there is nothing left to \(order.rawValue)")
         }
     }
 

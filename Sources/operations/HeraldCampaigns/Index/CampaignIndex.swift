@@ -133,6 +133,7 @@ extension CampaignProgress {
             && [rampWait?.step, rampWait?.recipients, rampWait?.open, rampWait?.retrying].compactMap(\.self)
                 .allSatisfy(SoundNumber.isCount)
             && SoundNumber.isMoment(at) && SoundNumber.isMoment(finishedAt ?? 0)
+            && SoundNumber.isMoment(rampWait?.goesOnAt ?? 0)
             && SoundNumber.areOffsets(resultOffsets)
     }
 

@@ -34,6 +34,17 @@ package struct CampaignPreview: Sendable {
     /// How many recipients would be notified: of a campaign that goes on, those who are left.
     package var toNotify: Int { continuation?.remaining ?? audience.recipients }
 
+    /// The steps of the ramp that are still to come, of one that has begun the rest.
+    package var stepsLeft: [Int] { Self.steps(ramp, after: continuation?.publishedBefore ?? 0) }
+
+    static func steps(_ ramp: [Int], after published: Int) -> [Int] {
+        var end = 0
+        return ramp.compactMap { size in
+            end += size
+            return end > published ? min(size, end - published) : nil
+        }
+    }
+
     /// Why nothing may be started with this audience; `nil` when something may.
     package var refusal: String? {
         guard audience.invalidShare > order.maxInvalid else { return nil }
@@ -84,9 +95,9 @@ package struct CampaignPreview: Sendable {
     package var duration: String {
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
         // One recipient waits for nobody.
-        guard seconds > 0 else { return "a moment" + (ramp.isEmpty ? "" : ", and the waits for outcomes") }
+        guard seconds > 0 else { return "a moment" + (stepsLeft.isEmpty ? "" : ", and the waits for outcomes") }
         return "at least \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate ?? 0))"
-            + (ramp.isEmpty ? "" : ", and the waits for outcomes")
+            + (stepsLeft.isEmpty ? "" : ", and the waits for outcomes")
     }
 
     private var seconds: Int? {

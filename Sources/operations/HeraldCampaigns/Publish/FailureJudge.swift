@@ -29,7 +29,7 @@ struct FailureJudge: Sendable, Equatable {
                 share: limit, failed: failed, known: judged, meaningfulCount: CampaignControl.outcomesToJudge,
                 total: open.map { judged + $0 })
         else { return nil }
-        return "\(failed) of \(judged) outcomes failed, more than \(Self.percent(limit))"
+        return "\(failed) of \(judged) outcomes failed, more than \(CampaignWords.percent(limit))"
     }
 
     /// Whether the campaign would have to be paused if all that are open failed; `nil` when any share may fail.
@@ -43,10 +43,5 @@ struct FailureJudge: Sendable, Equatable {
     private func judged(_ count: OutcomeCount) -> (failed: Int, judged: Int) {
         let failed = count.first[.deadLettered, default: 0] - failedBefore
         return (failed, failed + count.first[.delivered, default: 0] - deliveredBefore)
-    }
-
-    private static func percent(_ share: Double) -> String {
-        let percent = (share * 10_000).rounded() / 100
-        return percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
     }
 }

@@ -35,6 +35,10 @@ final class PublishSession {
     private var end: PublishEnd?
     private var state = CampaignControl.State.running
     private var step: Int?
+    /// The step that is published to its end, and since when.
+    private var endedStep: (number: Int, since: WallTime)?
+    /// The step that was left without all its outcomes, once that was said.
+    private var leftStep: Int?
     private(set) var progress: PublishProgress
 
     private var context: CampaignContext { job.context }
@@ -162,6 +166,11 @@ final class PublishSession {
     }
 
     // MARK: - Outcomes and orders
+
+    private func noteStepEnd() {
+        guard let number = admission.endedStep?.number else { return }
+        if endedStep?.number != number { endedStep = (number, SystemClock.wall()) }
+    }
 
     private func pollOutcomes(waitMilliseconds: Int32) throws {
         guard let outcomes else { return }
@@ -297,17 +306,29 @@ extension PublishSession: PublishPolicy {
 
     /// What it waits for before the next step of the ramp; `nil` when that may begin.
     private var rampWait: RampWait? {
-        guard let (number, size) = admission.endedStep else { return nil }
-        let step = RampStep(
-            outcomes: size * progress.outcomesPerEvent, open: open, retryingLong: silence.facts?.retries?.retryingLong,
-            canFail: judge.canFail(progress.outcomes, open: open))
-        guard case .waits(let reason) = step.verdict else { return nil }
+        guard let (number, size) = admission.endedStep, let step = rampStep, case .waits(let reason) = step.verdict
+        else { return nil }
         return RampWait(
             step: number, recipients: size, open: open, retrying: silence.facts?.retries.map { min($0.retrying, open) },
-            reason: reason)
+            reason: reason, goesOnAt: step.mayGoOnWithout ? patienceEnd?.milliseconds : nil)
+    }
+
+    /// The step whose recipients are all published, as far as it is known.
+    private var rampStep: RampStep? {
+        guard let size = admission.endedStep?.size else { return nil }
+        return RampStep(
+            outcomes: size * progress.outcomesPerEvent, open: open, retryingLong: silence.facts?.retries?.retryingLong,
+            canFail: judge.canFail(progress.outcomes, open: open), outcomesPerEvent: progress.outcomesPerEvent,
+            isFollowedByStep: admission.step != nil,
+            isPatienceOver: patienceEnd.map { $0 <= SystemClock.wall() } ?? false)
+    }
+
+    private var patienceEnd: WallTime? {
+        endedStep.map { $0.since.advanced(byMilliseconds: Int64(RampStep.patience / .milliseconds(1))) }
     }
 
     func poll(waitMilliseconds: Int32) throws {
+        noteStepEnd()
         try pollOutcomes(waitMilliseconds: waitMilliseconds)
         try followState()
     }
@@ -329,7 +350,7 @@ extension PublishSession: PublishPolicy {
             return .waiting
         case .running: break
         }
-        let openAtStepEnd = admission.isAtStepEnd ? open : nil
+        let openAtStepEnd = rampStep.map { $0.verdict == .goesOnWithout ? 0 : open }
         if let reason = judge.verdict(on: progress.outcomes, openAtStepEnd: openAtStepEnd) {
             try pauseBecauseOfFailures(reason)
             // It comes back from the topic, as everybody else sees it.
@@ -357,6 +378,10 @@ extension PublishSession: PublishPolicy {
     /// Publishes the next recipients that are not published, with how far the campaign is then.
     func publish(atMost limit: Int) throws -> Int {
         guard let reader else { return 0 }
+        if let number = admission.endedStep?.number, leftStep != number, rampStep?.verdict == .goesOnWithout {
+            leftStep = number
+            job.onNews(.goesOnWithout(open, step: number))
+        }
         if admission.step != step {
             step = admission.step
             if let step { job.onNews(.step(step)) }

@@ -9,9 +9,18 @@
 /// | a share may fail, and what is open still decides | not yet |
 /// | any share may fail, and all that are open have failed again after their first retry | at once |
 /// | any share may fail, and something else is open | not yet |
+/// | only one recipient is open, who has failed again after his first retry | after ``patience``, without him |
+///
+/// One recipient says nothing of a message that all get. But where nothing else is known of a step, only another step begins
+/// without him, and never the rest of the audience.
 package struct RampStep: Equatable, Sendable {
+    /// With the default delays such a recipient was called four times within it, and comes again after half an hour.
+    static let patience = Duration.seconds(600)
+
     package enum Verdict: Equatable, Sendable {
         case goesOn
+        /// What is open counts as unknown: the step is judged by the others.
+        case goesOnWithout
         /// Why it has to wait.
         case waits(Reason)
     }
@@ -33,13 +42,33 @@ package struct RampStep: Equatable, Sendable {
     var retryingLong: Int?
     /// Whether the step fails if all that are open do; `nil` when any share may fail.
     var canFail: Bool?
+    /// The outcomes of one recipient.
+    var outcomesPerEvent = 1
+    /// Whether another step follows, and not the rest of the audience.
+    var isFollowedByStep = false
+    /// Whether it has been published for as long as ``patience``.
+    var isPatienceOver = false
 
     var verdict: Verdict {
-        guard open > 0 else { return .goesOn }
-        guard (outcomes - open) * 2 >= outcomes else { return .waits(.mostlyOpen) }
-        if let canFail { return canFail ? .waits(.undecided) : .goesOn }
-        return retryingLong ?? 0 >= open ? .goesOn : .waits(.outcomes)
+        guard let reason = waitsFor else { return .goesOn }
+        return isPatienceOver && mayGoOnWithout ? .goesOnWithout : .waits(reason)
     }
+
+    /// What holds the step before its patience is over; `nil` when nothing does.
+    private var waitsFor: Reason? {
+        guard open > 0 else { return nil }
+        guard isHalfKnown else { return .mostlyOpen }
+        if let canFail { return canFail ? .undecided : nil }
+        return isRetryingLong ? nil : .outcomes
+    }
+
+    /// Whether the patience with what is open ends.
+    var mayGoOnWithout: Bool {
+        open <= outcomesPerEvent && isRetryingLong && (isHalfKnown || isFollowedByStep)
+    }
+
+    private var isHalfKnown: Bool { (outcomes - open) * 2 >= outcomes }
+    private var isRetryingLong: Bool { retryingLong ?? 0 >= open }
 }
 
 /// What a publisher waits for at the end of a step, as its progress records say it.
@@ -53,4 +82,6 @@ package struct RampWait: Codable, Equatable, Sendable {
     /// Of these, those in the retry topics; absent when that is not known.
     package var retrying: Int?
     package var reason: RampStep.Reason
+    /// When the next step begins without what is open, epoch milliseconds; absent when it does not.
+    package var goesOnAt: Int64?
 }

@@ -66,7 +66,9 @@ extension CampaignStatus {
                     [
                         "step": .integer(wait.step), "recipients": .integer(wait.recipients),
                         "open": .integer(wait.open), "retrying": wait.retrying.map { .integer($0) } ?? .null,
-                        "reason": .string(wait.reason.rawValue), "sentence": .string(CampaignWords.sentence(wait)),
+                        "reason": .string(wait.reason.rawValue),
+                        "goesOnAt": wait.goesOnAt.map { .string(WallTime(milliseconds: $0).text) } ?? .null,
+                        "sentence": .string(CampaignWords.sentence(wait)),
                     ]))
         }
         members += [

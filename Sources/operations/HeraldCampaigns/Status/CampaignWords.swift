@@ -35,6 +35,12 @@ package enum CampaignWords {
         }
     }
 
+    /// A limit as an operator writes it, such as `5%`.
+    package static func percent(_ share: Double) -> String {
+        let percent = (share * 10_000).rounded() / 100
+        return percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
+    }
+
     /// In groups of three digits: `12 400`.
     package static func number(_ number: Int) -> String {
         let digits = String(number)
@@ -72,6 +78,12 @@ package enum CampaignWords {
             "step \(wait.step) of the ramp (\(counted(wait.recipients, "recipient"))) waits for "
             + counted(wait.open, "outcome")
         let retrying = wait.retrying.map { $0 > 0 ? " (\(number($0)) retrying)" : "" } ?? ""
+        if let goesOnAt = wait.goesOnAt {
+            return [
+                what + retrying, "without one recipient who goes on failing, it continues at "
+                    + WallTime(milliseconds: goesOnAt).text,
+            ]
+        }
         switch wait.reason {
         case .mostlyOpen: return [what + retrying, "less than half of it is known"]
         case .undecided:
@@ -80,6 +92,12 @@ package enum CampaignWords {
             ]
         case .outcomes: return [what + retrying]
         }
+    }
+
+    /// Such as `Step 1 of the ramp is judged without 1 outcome: one recipient goes on failing …`.
+    package static func goesOnWithout(_ open: Int, step: Int) -> String {
+        "Step \(step) of the ramp is judged without \(counted(open, "outcome")): one recipient goes on failing, and is "
+            + "retried meanwhile."
     }
 
     /// Such as `no outcome for 60 s: 6 000 are retrying`; `nil` while a silence is none yet.

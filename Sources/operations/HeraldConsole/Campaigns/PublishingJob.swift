@@ -65,6 +65,7 @@ struct PublishingJob: Sendable {
                 case .unreachable(let cause):
                     "Publishing is interrupted (\(cause)); it is tried again, nothing is lost."
                 case .step(let number): "Step \(number) of the ramp."
+                case .goesOnWithout(let open, let step): CampaignWords.goesOnWithout(open, step: step)
                 case .allPublished: "All recipients are published; it waits for the last outcomes."
                 }
             last = nil

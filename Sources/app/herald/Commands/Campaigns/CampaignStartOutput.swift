@@ -44,9 +44,9 @@ struct CampaignStartOutput {
                     + (preview.ramp.isEmpty ? "" : "; --ramp none drops the ramp"))
         }
         lines.append("  takes \(preview.duration)")
-        if !preview.ramp.isEmpty {
+        if !preview.stepsLeft.isEmpty {
             lines.append(
-                "  begins with \(preview.ramp.map(CampaignWords.number).joined(separator: ", ")), "
+                "  begins with \(preview.stepsLeft.map(CampaignWords.number).joined(separator: ", ")), "
                     + "and waits for their outcomes")
         }
         lines.append("  the longest message has \(CampaignWords.counted(audience.longestMessage, "byte"))")

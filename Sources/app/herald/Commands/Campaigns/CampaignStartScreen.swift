@@ -27,7 +27,7 @@ final class CampaignStartScreen {
     func report(_ news: PublishNews) {
         switch news {
         case .continues(let count):
-            remark("Continues: \(TopicsTool.counted(count, "event")) published before.")
+            remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
         case .paused(let control):
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
             remark("The campaign is \(reason).")
@@ -42,6 +42,7 @@ final class CampaignStartScreen {
             remark("Publishing is interrupted (\(SafeText.escaped(cause))); retrying, nothing is lost.")
         case .step(let number):
             remark("Step \(number) of the ramp.")
+        case .goesOnWithout(let open, let step): remark(CampaignWords.goesOnWithout(open, step: step))
         case .allPublished:
             remark("All recipients are published; waiting for the last outcomes. Ctrl-C does not stop them.")
         }
