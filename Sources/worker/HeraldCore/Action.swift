@@ -41,8 +41,9 @@ public enum Action: Sendable, Equatable {
     /// ``Engine/credentialsRenewed(now:)``, well or not; at once when there is nothing to renew.
     case renewCredentials
     /// Too many of this campaign's events failed: write that it is paused, unless it does not run any more. What comes of it
-    /// is told with ``Engine/campaign(_:is:now:)``.
-    case pauseCampaign(String, failed: Int, of: Int)
+    /// is told with ``Engine/campaign(_:is:now:)``; with a status, which rejected so many of its latest calls, the engine
+    /// holds it until then.
+    case pauseCampaign(String, failed: Int, of: Int, status: Int?)
     /// Tell people.
     case notice(Notice)
 }

@@ -459,6 +459,24 @@ MUTANTS = [
     ),
     # Campaigns.
     Mutant(
+        "what a campaign's users are answered stops everybody",
+        "Engine+Health.swift",
+        "        if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }\n",
+        "",
+    ),
+    Mutant(
+        "a campaign that is held is not to be paused",
+        "Engine+Campaigns.swift",
+        "            actions.append(action)\n            stopEvents(of: campaign, .paused, now: now)",
+        "            stopEvents(of: campaign, .paused, now: now)",
+    ),
+    Mutant(
+        "what is wanted of a campaign that is held is called",
+        "Engine+Campaigns.swift",
+        "            stopEvents(of: campaign, .paused, now: now)\n            return true",
+        "            return true",
+    ),
+    Mutant(
         "what is wanted of a campaign is called although it does not run",
         "Engine+Calls.swift",
         "if stopsForCampaign(slot, service, now: now) || defers(",

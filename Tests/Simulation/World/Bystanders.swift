@@ -28,6 +28,9 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var users = 600
     /// Whether they are a campaign, in the topic behind.
     var isCampaign = false
+    /// Whether they are of a campaign that the worker knows, so that none of what is said to it may begin an outage; it is
+    /// asked to pause that.
+    var isKnown = false
     /// Whether the failing users' events come one behind the other, and not among the others'.
     var isClump = false
     /// How many of the events come with each code; 0: all of them come at once, before the first code.
@@ -47,13 +50,15 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var retryDelays = ["1s", "30s"]
     /// How many of the marked users' calls have to be answered in the end.
     var answers = 0
+    /// How many calls of the marked users may be answered.
+    var mostAnswers = Int.max
     /// How many records may go into the delay topics until then.
     var deferrals = Int.max
     /// Whether everything is written in transactions.
     var isAtomic = false
 
     package static let all =
-        usual + refusals
+        usual + refusals + campaigns
         + usual.filter(\.isLoud).map {
             var atomic = $0
             atomic.description += ", in transactions"
@@ -150,16 +155,20 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
             from: failsFrom, latencies: latencies, capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays,
-            isAtomic: isAtomic)
+            isAtomic: isAtomic, campaign: isKnown ? "autumn" : nil)
         let names = (0..<events).map { number in
             let user = number % users
             return (fails(user) ? FailingUsers.mark : "good-") + "\(user)"
         }
         if eventsWithCode == 0 {
-            for name in isClump ? names.sorted() : names { world.publish(name, to: isCampaign ? 1 : 0) }
+            for name in isClump ? names.sorted() : names {
+                world.publish(name, to: isCampaign ? 1 : 0, ofCampaign: true)
+            }
         }
         for number in 0..<60 * codes {
-            for name in names.dropFirst(number * eventsWithCode).prefix(eventsWithCode) { world.publish(name, to: 0) }
+            for name in names.dropFirst(number * eventsWithCode).prefix(eventsWithCode) {
+                world.publish(name, to: isCampaign ? 1 : 0, ofCampaign: true)
+            }
             world.publish("code-\(number)", to: 0)
             world.run(for: Int64(1_000 / codes))
         }
@@ -173,6 +182,14 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         }
         if !sorted.isEmpty, sorted[sorted.count / 2] > median {
             return "\(self): half of the others wait for \(sorted[sorted.count / 2]) ms, \(median) are allowed"
+        }
+        if isKnown, world.outages > 0 {
+            return "\(self): \(world.outages) outages began; others wait for \(sorted.last ?? 0) ms, "
+                + "\(world.markedAnswers) calls of the campaign were answered"
+        }
+        if isKnown, !world.hasAskedForPause { return "\(self): the campaign is not paused" }
+        if world.markedAnswers > mostAnswers {
+            return "\(self): \(world.markedAnswers) calls were answered, \(mostAnswers) are allowed"
         }
         if world.overtaken > 0 { return "\(self): \(world.overtaken) calls came after a later event's of their user" }
         if world.markedAnswers < answers {

@@ -54,6 +54,15 @@ final class FailingUsers: SimulatedIO {
     private(set) var markedAnswers = 0
     /// How many records went into the delay topics.
     private(set) var deferrals = 0
+    /// The campaign that the marked users' events are of, which the lane knows; `nil`: of none.
+    private let campaign: String?
+    /// When the lane hears that it is paused: so long after it asked for that.
+    private var pausedFrom: Int64?
+    private static let pauseTakes: Int64 = 1_000
+    /// How many outages began.
+    private(set) var outages = 0
+    /// Whether the lane asked to pause the campaign.
+    private(set) var hasAskedForPause = false
 
     /// - Parameters:
     ///   - failure: what those hear who fail.
@@ -62,9 +71,10 @@ final class FailingUsers: SimulatedIO {
     ///   - capacity: so many calls a second are worked on.
     init(
         answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
-        maxInFlight: Int, delays: [String], isAtomic: Bool
+        maxInFlight: Int, delays: [String], isAtomic: Bool, campaign: String?
     ) {
         self.failure = failure
+        self.campaign = campaign
         self.failsFrom = failsFrom
         self.latencies = latencies
         work = capacity.map { 1_000 / $0 } ?? 0
@@ -82,14 +92,16 @@ final class FailingUsers: SimulatedIO {
         lane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
             intervals: .usual)
+        tellCampaign(.running)
         turn()
     }
 
     func letGo() { lane = nil }
 
-    func publish(_ user: String, to topic: Int) {
+    func publish(_ user: String, to topic: Int, ofCampaign isOfCampaign: Bool = false) {
         published[user] = time
-        let value = #"{"user":"\#(user)","message":"m","pns":["apns"]}"#
+        let more = isOfCampaign ? campaign.map { #","source":"herald-campaign","campaign":"\#($0)""# } ?? "" : ""
+        let value = #"{"user":"\#(user)","message":"m","pns":["apns"]\#(more)}"#
         append(Array(value.utf8), HeaderList(), to: topic)
     }
 
@@ -121,6 +133,10 @@ final class FailingUsers: SimulatedIO {
             acknowledgements = []
             inbox.events.insert(.producer)
             while let sequence = commits.next(until: time) { committed(sequence) }
+            if let from = pausedFrom, from <= time {
+                pausedFrom = nil
+                tellCampaign(.paused)
+            }
             fetch()
             turn()
             while let call = calls.next(until: time) {
@@ -128,6 +144,11 @@ final class FailingUsers: SimulatedIO {
                 turn()
             }
         }
+    }
+
+    private func tellCampaign(_ state: CampaignControl.State) {
+        guard let campaign else { return }
+        tell(.campaign(campaign, CampaignControl(state: state, at: now.wall, by: "")))
     }
 
     private func turn() {
@@ -286,6 +307,15 @@ final class FailingUsers: SimulatedIO {
             if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
             body(token, BackendAnswer(result, at: now.monotonic))
         }
+    }
+
+    func announce(_ notice: Notice, outage: Outage?) {
+        if case .outageBegan = notice { outages += 1 }
+    }
+
+    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
+        hasAskedForPause = true
+        pausedFrom = time + Self.pauseTakes
     }
 
     func renewCredentials() {

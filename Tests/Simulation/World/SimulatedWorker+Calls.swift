@@ -151,7 +151,10 @@ extension SimulatedWorker {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
         // While partitions go there is no outage; what blows the dead-letter breaker then is given back.
-        case nil: meaning(result) == .rejected && !lane.engine.isTaking && !lane.engine.isRejected(token)
+        // What is rejected of a campaign that fails alone waits for it to be resumed.
+        case nil:
+            meaning(result) == .rejected && !lane.engine.isRejected(token)
+                && (!lane.engine.isTaking || lane.engine.isSuspended(token))
         default: false
         }
     }
@@ -228,7 +231,7 @@ extension SimulatedWorker {
     private func noteLimits(_ token: CallToken, _ result: CallResult, isCurrent: Bool) {
         probes.remove(token)
         guard isCurrent else { return }
-        guard configuration.deadLetterBreaker.of > 0 else { return }
+        guard configuration.deadLetterBreaker.of > 0, !isOfKnownCampaign(token) else { return }
         if lane.engine.outage?.reason == .deadLetterBreaker { mayHaveExcused = true }
         if result.status == 200 { lastDelivery = simulation.now }
         // A source that was bad by itself counts for nothing while others get through.
@@ -247,6 +250,14 @@ extension SimulatedWorker {
                 simulation.checkers.fail("\(process) made \(rejectedInARow) dead letters with one status in a row")
             }
         }
+    }
+
+    /// What is answered to a campaign stops that campaign.
+    private func isOfKnownCampaign(_ token: CallToken) -> Bool {
+        guard let duty = record(in: token.slot)?.record.duties.first,
+            let index = simulation.checkers.duties[duty].campaign
+        else { return false }
+        return toldCampaigns[index] != nil
     }
 
     private func currentDuty(_ token: CallToken) -> Int? {

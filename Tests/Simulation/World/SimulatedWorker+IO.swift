@@ -192,10 +192,12 @@ extension SimulatedWorker: SimulatedIO {
         }
     }
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int) {
-        log("says that \(failed) of \(all) of \(name) failed")
+    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
+        log("says that \(failed) of \(all) of \(name) failed, with \(status.map(String.init) ?? "any") status")
         let index = (0..<Scenario.campaigns).first { Scenario.campaignName($0) == name } ?? -1
-        if toldCampaigns[index]?.pauseIfFailures == nil {
+        // By then the engine holds it.
+        if status != nil { simulation.checkers.pausedCampaigns.insert(index) }
+        if toldCampaigns[index] == nil || status == nil && toldCampaigns[index]?.pauseIfFailures == nil {
             simulation.checkers.fail("campaign \(index) has no bound for failures")
         }
         simulation.schedule(.campaignFails(index), after: simulation.travel())

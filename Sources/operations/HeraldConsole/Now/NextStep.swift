@@ -119,6 +119,21 @@ struct NextStep: Sendable, Equatable {
         "See them by reason, with what to do about each.", ["herald", "dlq", "list", "--since", "1h"],
         href: "/failures", section: "heralddeadletters")
 
+    static func campaignPaused(_ name: String) -> Self {
+        Self(
+            "See why, then resume or cancel it: `herald campaign resume \(name)` goes on, and counts anew.",
+            letters(ofCampaign: name), href: "/campaigns", section: "campaign-paused")
+    }
+    static func campaignFails(_ name: String) -> Self {
+        Self(
+            "See why; `herald campaign pause \(name)` stops it meanwhile.", letters(ofCampaign: name),
+            href: "/campaigns", section: "campaign-paused")
+    }
+
+    private static func letters(ofCampaign name: String) -> [String] {
+        ["herald", "dlq", "list", "--where", "campaign = '\(name)'", "--group-by", "status"]
+    }
+
     /// The same by what these have in common, and a plan of their replay.
     static func deadLetters(_ pattern: FailurePattern?) -> Self {
         guard let pattern, let field = pattern.groupField else { return deadLetters }

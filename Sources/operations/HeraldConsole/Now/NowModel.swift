@@ -11,6 +11,8 @@ struct NowModel: Sendable {
         /// The open dead letters of the last hour; `nil` when that is not known.
         var letters: TraitTally?
         var evidence = Evidence()
+        /// Campaigns whose own events fail.
+        var campaigns: [CampaignTrouble] = []
     }
 
     private var meter = RateMeter()
@@ -33,6 +35,7 @@ struct NowModel: Sendable {
             now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.letters?.total,
             calls: history.newestCalls(now: sight.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
+        situation.campaigns = sight.campaigns
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.total > 0 {
             situation.letterPattern = FailurePattern(

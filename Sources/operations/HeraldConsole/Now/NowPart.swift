@@ -12,6 +12,7 @@ final class NowPart: ConsolePart {
     private let workers = WorkerWatch()
     private let group: GroupWatch
     private let evidence: EvidenceWatch
+    private let campaigns: CampaignTroubleWatch
     private let board: TroubleBoard
     private let letters: Letters
     private let begin = SystemClock.wall()
@@ -37,6 +38,7 @@ final class NowPart: ConsolePart {
         self.letters = letters
         group = try GroupWatch(plan)
         evidence = try EvidenceWatch(plan)
+        campaigns = try CampaignTroubleWatch(plan)
         wakeup = try Wakeup()
     }
 
@@ -52,6 +54,7 @@ final class NowPart: ConsolePart {
         look()
         try group.start()
         try evidence.start()
+        try campaigns.start()
         let thread = try OwnThread(name: "console-now") { [self] in
             while !wakeup.wait(for: NowHistory.step) { look() }
         }
@@ -64,6 +67,7 @@ final class NowPart: ConsolePart {
         workers.stop()
         group.stop()
         evidence.stop()
+        campaigns.stop()
     }
 
     private func look() {
@@ -72,7 +76,8 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let sight = NowModel.Sight(
             now: now, workers: workers.observations, group: knowledge,
-            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence)
+            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence,
+            campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(sight)
             return (model.newsJSON, model.deadServices)

@@ -72,6 +72,8 @@ struct Situation: Sendable {
     var calls: [String: ServiceCalls] = [:]
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
+    /// Campaigns whose own events fail.
+    var campaigns: [CampaignTrouble] = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
 }

@@ -58,7 +58,8 @@ struct VerdictRules {
     }
 
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + unanswered + age + deadLetters + ignorance
+        brokers + absence + answers + silence + partitions + calls + unanswered + campaigns + age + deadLetters
+            + ignorance
             + secrecy
     }
 
@@ -302,9 +303,30 @@ struct VerdictRules {
         let pattern = situation.deadPatterns[service]
         let since = [calls.nothingSince, pattern?.first].compactMap { $0 }.min()
         let why = pattern?.words(without: .service).map { "; " + $0 } ?? ""
+        // With few users nothing is known of others; with many the workers' breaker says that it is everybody's.
+        if let campaign = pattern?.parts.first(where: { $0.field == .campaign && $0.percent == 100 })?.value {
+            return Finding(
+                "campaign-dead \(campaign) \(service)", .warn,
+                "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(service)",
+                "100 % of \(service)'s calls \(failing(calls))" + why, since: since,
+                next: .campaignFails(campaign))
+        }
         return Finding(
             "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
             "100 % of \(service)'s calls \(failing(calls))" + why, since: since, waiting: nil, next: .callsFail)
+    }
+
+    /// What a campaign's own events say is about that campaign.
+    private var campaigns: [Finding] {
+        situation.campaigns.map { trouble in
+            trouble.isPaused
+                ? Finding(
+                    "campaign-paused \(trouble.name)", .warn, "Campaign \(trouble.name) is paused", trouble.cause,
+                    since: trouble.since, next: .campaignPaused(trouble.name))
+                : Finding(
+                    "campaign-fails \(trouble.name)", .warn, "Campaign \(trouble.name) fails in part", trouble.cause,
+                    next: .campaignFails(trouble.name))
+        }
     }
 
     /// The backend may have taken what it did not answer, in an outage too.

@@ -5,13 +5,13 @@ import HeraldTime
 ///
 /// It counts answers and not time, so that a wrong path costs no more dead letters when events are rare. A user who is
 /// rejected counts once. One source or topic whose events are bad opens nothing while those of another get through.
+/// A campaign that is known has one of its own (``Campaigns``).
 struct DeadLetterBreaker: Sendable {
     /// A source with fewer answers among the latest says nothing about itself.
     static let fewest = 20
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
-    /// A source that was found to be bad by itself counts for nothing while somebody gets through this often
-    ///.
+    /// A source that was found to be bad by itself counts for nothing while somebody gets through this often.
     static let excuseMilliseconds: Int64 = 10_000
 
     private struct Answer: Sendable {
@@ -67,6 +67,12 @@ struct DeadLetterBreaker: Sendable {
             note(Answer(status: status, user: user, source: source))
         }
         return isBlown(by: status)
+    }
+
+    /// How many of the answers that it looks at reject with this status.
+    func counts(of status: Int) -> (rejected: Int, all: Int) {
+        let status = UInt16(clamping: status)
+        return (answers.count { $0.status == status }, answers.count)
     }
 
     /// Forgets everything, but remembers that this source is bad by itself.

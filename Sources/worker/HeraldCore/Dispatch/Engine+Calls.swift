@@ -160,6 +160,7 @@ extension Engine {
                 service, user: events[slot].userHash, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
             let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
+            if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }
         case .answered(.credentials), .unreachable, .oversized: break
         }
     }

@@ -29,9 +29,10 @@ extension Engine {
         }
     }
 
-    /// Counts an answer that rejects; true when too many do, and the event waits.
+    /// Counts an answer that rejects; true when too many do, everybody's or its campaign's, and the event waits.
     mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
         if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
+        if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }
         let source = sourceOfEvidence(slot)
         guard health.rejected(status: status, user: events[slot].userHash, source: source, now: now.monotonic)
         else { return false }
@@ -49,8 +50,9 @@ extension Engine {
         return callClass(of: slot) * events.width + service
     }
 
-    /// What the dead-letter breaker takes for one source: the same `source` in the same topic.
+    /// What the dead-letter breaker takes for one source: the same `source` in the same topic, or the same campaign.
     func sourceOfEvidence(_ slot: Int32) -> UInt64 {
-        events[slot].sourceHash &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
+        let campaign = events[slot].campaign
+        return (campaign == 0 ? events[slot].sourceHash : campaign) &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
     }
 }

@@ -35,6 +35,15 @@ extension Engine {
         return events.isCurrent(token.slot) && state.phase == .decided && state.verdict == .dead(.rejected)
     }
 
+    /// Whether this call's event waits for its campaign, whatever was answered.
+    package func isSuspended(_ token: CallToken) -> Bool {
+        let state = events.services[events.service(token)]
+        guard events.isCurrent(token.slot), state.phase == .decided, case .retry(_, _, .paused) = state.verdict else {
+            return false
+        }
+        return true
+    }
+
     /// How many calls may be wanted or in flight before no more records are taken.
     var takeLimit: Int {
         let limit = calls.limit

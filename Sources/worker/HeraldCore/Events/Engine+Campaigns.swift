@@ -15,17 +15,43 @@ extension Engine {
     public mutating func campaign(_ name: String, is control: CampaignControl, now: Moment) {
         let hash = Campaigns.hash(name.utf8.span.bytes, seed: configuration.hashSeed)
         campaigns.set(name, hash: hash, control)
-        guard control.state != .running, case .assigned = membership else { return }
+        guard control.state != .running else { return }
+        stopEvents(of: hash, control.state, now: now)
+        run(now: now)
+    }
+
+    /// Counts an answer that rejects for the event's campaign: whether that is held, and the event waits; `nil` when the
+    /// answer speaks for everybody.
+    ///
+    /// A replay does: its campaign may be finished, and then nobody could resume it.
+    mutating func holdsCampaign(of slot: Int32, _ status: Int, now: Moment) -> Bool? {
+        let campaign = events[slot].campaign
+        guard campaign != 0, events[slot].event.replays == 0,
+            let rejection = campaigns.rejected(
+                status: status, user: events[slot].userHash, of: campaign, rule: configuration.live.deadLetterBreaker,
+                now: now)
+        else { return nil }
+        switch rejection {
+        case .goesOn: return false
+        case .isHeld: return true
+        case .holds(let action):
+            actions.append(action)
+            stopEvents(of: campaign, .paused, now: now)
+            return true
+        }
+    }
+
+    private mutating func stopEvents(of hash: UInt64, _ state: CampaignControl.State, now: Moment) {
+        guard case .assigned = membership else { return }
         for index in events.slots.indices where events.slots[index].campaign == hash {
             let slot = Int32(index)
             switch events.slots[index].phase {
             case .free, .settling, .refused: break
             case .behindUser: break  // Until it is first: whoever is in front of it may be of another campaign.
-            case .waiting: if control.state == .cancelled { endWaiting(slot, now: now) }
+            case .waiting: if state == .cancelled { endWaiting(slot, now: now) }
             case .active: stopCalls(slot, now: now)
             }
         }
-        run(now: now)
     }
 
     private mutating func endWaiting(_ slot: Int32, now: Moment) {

@@ -25,6 +25,9 @@ final class CampaignWatch: Sendable {
     /// How long a start waits for what stands in the topic, and the reading for a step towards its end.
     private static let patience = Duration.seconds(10)
 
+    /// Of a campaign whose record is gone.
+    private static let unwritten = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
+
     private struct State {
         var known = CampaignStates()
         var listeners: [@Sendable (String, CampaignControl) -> Void] = []
@@ -189,13 +192,12 @@ final class CampaignWatch: Sendable {
 
     /// Sends the lanes what has changed.
     private func publish(_ news: CampaignStates) {
-        let running = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
         let (changes, wasRead) = state.withLock { state in
             var changes: [(name: String, control: CampaignControl)] = []
             for name in news.names.union(state.known.names).sorted() {
                 let control = news.control(of: name)
                 guard control != state.known.control(of: name) else { continue }
-                changes.append((name, control ?? running))
+                changes.append((name, control ?? Self.unwritten))
             }
             for change in changes {
                 for listener in state.listeners { listener(change.name, change.control) }
@@ -232,8 +234,8 @@ final class CampaignWatch: Sendable {
         }
         for failures in failing {
             // Somebody else was faster, or has decided otherwise.
-            guard let control = state.withLock({ $0.known.control(of: failures.campaign) }), control.state == .running
-            else { continue }
+            let control = state.withLock { $0.known.control(of: failures.campaign) } ?? Self.unwritten
+            guard control.state == .running else { continue }
             do throws(KafkaError) {
                 try write(paused(control, failures), of: failures.campaign)
             } catch {
@@ -249,7 +251,7 @@ final class CampaignWatch: Sendable {
     private func paused(_ control: CampaignControl, _ failures: CampaignFailures) -> CampaignControl {
         CampaignControl(
             state: .paused, at: SystemClock.wall(), by: configuration.worker,
-            reason: "\(failures.failed) of \(failures.of) outcomes of a worker failed",
+            reason: failures.reason,
             pauseIfFailures: control.pauseIfFailures, isByFailures: true)
     }
 
@@ -289,9 +291,16 @@ public struct CampaignConfiguration: Sendable {
     }
 }
 
-/// How many outcomes of a campaign a lane has seen fail.
+/// How many outcomes of a campaign a lane has seen fail, or how many of its latest calls were rejected with one status.
 struct CampaignFailures: Sendable {
     var campaign: String
     var failed: Int
     var of: Int
+    var status: Int?
+
+    /// Why the campaign is paused, for people.
+    var reason: String {
+        guard let status else { return "\(failed) of \(of) outcomes of a worker failed" }
+        return "its users are rejected: \(failed) of a worker's latest \(of) calls with status \(status)"
+    }
 }

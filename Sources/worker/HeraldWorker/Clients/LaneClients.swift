@@ -134,8 +134,8 @@ final class LaneClients: LaneIO {
         troubles.note(counters.troubles(since: before, services: pushServiceNames.count), now: now)
     }
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int) {
-        campaigns.pause(CampaignFailures(campaign: name, failed: failed, of: all))
+    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
+        campaigns.pause(CampaignFailures(campaign: name, failed: failed, of: all, status: status))
     }
 
     func isBroken(_ what: StaticString) {

@@ -239,7 +239,8 @@ package final class Lane<IO: LaneIO> {
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)
             case .renewCredentials: io.renewCredentials()
-            case .pauseCampaign(let name, let failed, let all): io.pauseCampaign(name, failed: failed, of: all)
+            case .pauseCampaign(let name, let failed, let all, let status):
+                io.pauseCampaign(name, failed: failed, of: all, status: status)
             case .notice(let notice): announce(notice)
             }
         }

@@ -136,7 +136,7 @@ package protocol LaneIO: AnyObject {
     /// Says now and then what has become of events since.
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
     /// Asks for a campaign to be paused, because so many of its events failed.
-    func pauseCampaign(_ name: String, failed: Int, of all: Int)
+    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?)
     /// Leaves a report for others; false when somebody reads at this moment.
     func leave(_ report: LaneReport) -> Bool
     /// The engine asked for what cannot be: a mistake in Herald.

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldCore
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -7,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import HeraldAdmin
+@testable import HeraldCampaigns
 @testable import HeraldConsole
 @testable import HeraldKafka
 
@@ -411,6 +413,74 @@ struct VerdictTests {
         #expect(verdict.first.next?.command == ["herald", "send", "--self"])
     }
 
+    @Test("is yellow, and names the campaign, when all that fails of a push service is of one campaign")
+    func deadCampaign() {
+        for others in [0, 1] {
+            var situation = Self.situation(ServiceCalls(ends: ["transient": 12]), retrying: 9)
+            var failing = TraitTally()
+            for number in 0..<200 {
+                var traits = NotificationTraits()
+                (traits.services, traits.status, traits.user) = (["wns"], 500, UserMark("user-\(number)"))
+                if number >= others { traits.campaign = "spring" }
+                failing.add(traits, at: Self.minutesAgo(5))
+            }
+            situation.deadPatterns["wns"] = FailurePattern(failed: failing, delivered: TraitTally())
+            let first = Verdict(situation).first
+            #expect(first.level == (others == 0 ? .warn : .bad))
+            #expect(
+                first.headline
+                    == (others == 0
+                        ? "Campaign spring: nothing of it is delivered by wns" : "Nothing is delivered by wns"))
+        }
+    }
+
+    @Test("is yellow about a campaign that was paused because its users are rejected, or whose outcomes fail")
+    func campaigns() throws {
+        func trouble(
+            _ state: CampaignControl.State, byFailures: Bool = false, limit: Double? = nil, _ outcomes: [String: Int],
+            isComplete: Bool = false
+        ) -> CampaignTrouble? {
+            let control = CampaignControl(
+                state: state, at: Self.minutesAgo(3), by: "herald-1", reason: byFailures ? "its users are rejected" : nil,
+                pauseIfFailures: limit, isByFailures: byFailures)
+            let published = isComplete ? outcomes.values.reduce(0, +) : 1_000
+            let progress = CampaignProgress(
+                recipients: 1_000, published: published, repeats: 0, invalid: 0, isComplete: isComplete, at: 0, by: "ann",
+                outcomes: outcomes, resultOffsets: [:])
+            let definition = CampaignDefinition(
+                name: "spring", message: "Hi", pns: ["apns"], topic: "notifications.bulk", startedAt: 0, startedBy: "ann",
+                requestOffsets: [:], resultOffsets: [:])
+            return CampaignTrouble(
+                CampaignIndex.Campaign(
+                    name: "spring", definition: definition, progress: progress, control: control), now: Self.now)
+        }
+        func sentence(_ trouble: CampaignTrouble?) -> String? {
+            guard let trouble else { return nil }
+            var situation = Self.situation(ServiceCalls(), retrying: 0)
+            situation.calls = [:]
+            situation.campaigns = [trouble]
+            let first = Verdict(situation).first
+            #expect(first.level == .warn && first.next?.href == "/campaigns")
+            return first.sentence(now: Self.now)
+        }
+        #expect(
+            sentence(trouble(.paused, byFailures: true, ["dead-lettered": 200]))
+                == "Campaign spring is paused since 02:11 UTC: its users are rejected")
+        #expect(
+            sentence(trouble(.running, limit: 0.5, ["delivered": 60, "dead-lettered": 40]))
+                == "Campaign spring fails in part: 40 of 100 outcomes failed; it pauses when more than 50% fail "
+                + "after its start or its last resume")
+        #expect(
+            sentence(trouble(.running, ["dead-lettered": 1_200]))
+                == "Campaign spring fails in part: 1 200 of 1 200 outcomes failed; it pauses when half of a worker's "
+                + "latest calls are rejected with one status")
+        #expect(trouble(.running, ["delivered": 90, "dead-lettered": 10]) == nil)
+        #expect(trouble(.running, ["dead-lettered": 19]) == nil)
+        #expect(trouble(.paused, ["dead-lettered": 200]) == nil, "by an operator, who knows")
+        #expect(trouble(.cancelled, byFailures: true, ["dead-lettered": 200]) == nil)
+        #expect(trouble(.paused, byFailures: true, ["dead-lettered": 200], isComplete: true) == nil, "finished")
+    }
+
     @Test("names who and why of dead letters, and plans the replay of exactly these")
     func letterPattern() throws {
         var situation = Self.situation(ServiceCalls(), retrying: 0)
@@ -494,6 +564,7 @@ struct VerdictTests {
             Array(NextStep.reasons.values) + [
                 .brokers, .leaders, .lag, .noWorker, .silentWorker, .nameWorkers, .rebalance, .callsFail, .throttled,
                 .credentials, .oldest, .deadLetters, .against(reason: "never heard of"),
+                .campaignPaused("spring"), .campaignFails("spring"),
             ]
         for step in steps { #expect(anchors.contains(step.section), "\(step.section)") }
     }

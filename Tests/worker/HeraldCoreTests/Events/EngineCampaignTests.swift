@@ -204,7 +204,7 @@ struct EngineCampaignFailureTests {
             harness.answer(index < delivered ? 200 : 400)
             harness.acknowledgeAll()
         }
-        return harness.takeOthers().count { if case .pauseCampaign("autumn", _, _) = $0 { true } else { false } }
+        return harness.takeOthers().count { if case .pauseCampaign("autumn", _, _, _) = $0 { true } else { false } }
     }
 
     private func harness() -> EngineHarness {
@@ -241,5 +241,145 @@ struct EngineCampaignFailureTests {
         #expect(run(harness, delivered: 0, failed: 300, more: #","campaign":"spring""#) == 0)
         #expect(run(harness, delivered: 0, failed: 300, more: "") == 0)
         #expect(run(harness, delivered: 200, failed: 5) == 0)
+    }
+}
+
+@Suite("A campaign whose users are rejected")
+struct EngineCampaignRejectionTests {
+    private static let autumn = #","campaign":"autumn""#
+
+    private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
+        let harness = EngineHarness {
+            $0.maxInFlight = 1_000
+            change(&$0)
+        }
+        harness.campaign("autumn", is: .running)
+        return harness
+    }
+
+    /// Events of new users, each answered at once if it is called.
+    private func answer(
+        _ count: Int, with status: Int, as prefix: String = "u", on topic: Int = EngineHarness.bulk,
+        more: String = autumn, headers: [(String, String)] = [], _ harness: EngineHarness
+    ) {
+        for number in 0..<count {
+            harness.event("\(prefix)\(number)", on: topic, more: more, headers: headers)
+            if !harness.calls.isEmpty { harness.answer(status) }
+            harness.acknowledgeAll()
+        }
+    }
+
+    private func pauses(_ harness: EngineHarness) -> [Action] {
+        harness.takeOthers().filter { if case .pauseCampaign = $0 { true } else { false } }
+    }
+
+    private func deadLetters(_ harness: EngineHarness) -> Int {
+        Int(harness.engine.counters.notifications(.deadLettered, service: 0))
+    }
+
+    @Test(
+        "is to be paused, and stops nobody else: of its topic and source or of others, few or many",
+        arguments: [EngineHarness.bulk, EngineHarness.request],
+        [("", 1), ("", 50), (#","source":"herald-campaign""#, 1), (#","source":"herald-campaign""#, 50)])
+    func bystanders(topic: Int, others: (source: String, every: Int)) {
+        let harness = harness()
+        for number in 0..<500 {
+            answer(1, with: 404, as: "u\(number)-", on: topic, more: Self.autumn + others.source, harness)
+            guard number % others.every == 0 else { continue }
+            harness.event("other\(number)", on: topic, more: others.source)
+            #expect(harness.usersInFlight == ["other\(number)"])
+            harness.answer(200)
+            harness.acknowledgeAll()
+        }
+        #expect(harness.engine.outage == nil)
+        #expect(pauses(harness) == [.pauseCampaign("autumn", failed: 200, of: 200, status: 404)])
+        #expect(deadLetters(harness) == 199)
+    }
+
+    @Test("does not stop another campaign of the same source")
+    func otherCampaign() {
+        let harness = harness()
+        harness.campaign("spring", is: .running)
+        let source = #","source":"herald-campaign""#
+        answer(300, with: 400, more: Self.autumn + source, harness)
+        #expect(harness.calls.isEmpty)
+        harness.event("a", on: EngineHarness.bulk, more: #","campaign":"spring""# + source)
+        #expect(harness.usersInFlight == ["a"])
+        #expect(pauses(harness).count == 1)
+    }
+
+    @Test("is held at once: what is under way then and is rejected waits, and what waits is not called")
+    func underWay() {
+        let harness = harness { $0.maxInFlight = 400 }
+        for number in 0..<500 { harness.event("u\(number)", on: EngineHarness.bulk, more: Self.autumn) }
+        while !harness.calls.isEmpty { harness.answer(404) }
+        #expect(deadLetters(harness) == 199)
+        #expect(harness.summaries.count { $0.hasPrefix("retry 1s apns paused") } == 301)
+        #expect(pauses(harness).count == 1)
+    }
+
+    @Test("in the midst of it, when the backend begins to reject everything, costs as few dead letters")
+    func midst() {
+        let harness = harness()
+        answer(900, with: 200, harness)
+        answer(500, with: 404, as: "v", harness)
+        #expect(deadLetters(harness) == 199)
+        #expect(pauses(harness).count == 1)
+    }
+
+    @Test("goes on when it is resumed, and is judged anew")
+    func resumed() {
+        let harness = harness()
+        answer(300, with: 404, harness)
+        #expect(pauses(harness).count == 1)
+        harness.campaign("autumn", is: .paused)
+        harness.campaign("autumn", is: .running)
+        answer(199, with: 404, as: "v", harness)
+        #expect(pauses(harness).isEmpty)
+        answer(1, with: 404, as: "w", harness)
+        #expect(pauses(harness).count == 1)
+    }
+
+    @Test(
+        "in part goes on below the share, its own where that is larger",
+        arguments: [(nil, 2, false), (nil, 3, true), (0.99, 4, false), (0.99, 5, true)] as [(Double?, Int, Bool)])
+    func share(limit: Double?, rejectedOfFive: Int, isPaused: Bool) {
+        let harness = harness()
+        harness.campaign("autumn", is: .running, pauseIfFailures: limit)
+        for number in 0..<500 {
+            answer(1, with: number % 5 < rejectedOfFive ? 410 : 200, as: "u\(number)-", harness)
+        }
+        #expect(pauses(harness).count == (isPaused ? 1 : 0))
+        #expect(harness.engine.outage == nil)
+    }
+
+    @Test("is not held where the dead-letter breaker is off")
+    func off() {
+        let harness = harness { $0.deadLetterBreaker.of = 0 }
+        answer(500, with: 404, harness)
+        #expect(deadLetters(harness) == 500)
+        #expect(pauses(harness).isEmpty)
+    }
+
+    @Test("and is not known, or is replayed, speaks for everybody: nobody could resume it")
+    func unknown() {
+        let unknown = harness()
+        answer(300, with: 404, more: #","campaign":"spring""#, unknown)
+        #expect(unknown.engine.outage?.reason == .deadLetterBreaker)
+        let replayed = harness()
+        answer(300, with: 404, headers: [("herald-replays", "1")], replayed)
+        #expect(replayed.engine.outage?.reason == .deadLetterBreaker)
+        #expect(pauses(replayed).isEmpty)
+    }
+
+    @Test("was paused by an operator: what is under way then ends as a dead letter, as ever")
+    func pausedByHand() {
+        let harness = harness()
+        for number in 0..<300 { harness.event("u\(number)", on: EngineHarness.bulk, more: Self.autumn) }
+        let called = harness.calls.count
+        harness.campaign("autumn", is: .paused)
+        while !harness.calls.isEmpty { harness.answer(404) }
+        #expect(called > 0 && deadLetters(harness) == called)
+        #expect(harness.engine.outage == nil)
     }
 }

@@ -1,0 +1,61 @@
+import HeraldCampaigns
+import HeraldEvents
+import HeraldKafka
+import HeraldThreads
+import HeraldTime
+import HeraldTools
+
+/// Follows the campaigns topic for campaigns whose own events fail, on a thread of its own.
+final class CampaignTroubleWatch: Sendable {
+    private static let turn = Duration.seconds(2)
+    private static let pauseAfterFailure = Duration.seconds(5)
+    /// Partitions that were added, and a topic that was made anew, are found within this time.
+    private static let renewal = Duration.seconds(60)
+    private static let questionMilliseconds = 4_000
+
+    private let plan: NowPlan
+    private let index = Guarded(CampaignIndex())
+    private let wakeup: Wakeup
+
+    init(_ plan: NowPlan) throws(SystemError) {
+        self.plan = plan
+        wakeup = try Wakeup()
+    }
+
+    /// What is known now, by the campaigns' names.
+    func troubles(now: WallTime) -> [CampaignTrouble] {
+        let index = index.withLock { $0 }
+        return index.names.compactMap(index.campaign).compactMap { CampaignTrouble($0, now: now) }
+    }
+
+    func start() throws(SystemError) {
+        _ = try OwnThread(name: "console-campaigns") { [self] in run() }
+    }
+
+    /// Reads no more; what is under way ends by itself.
+    func stop() { wakeup.signal() }
+
+    private func run() {
+        // Without the topic, or the right to read it, nothing is said of campaigns.
+        repeat { try? follow() } while !wakeup.wait(for: Self.pauseAfterFailure)
+    }
+
+    private func follow() throws {
+        let questions = try TopicReader(properties: plan.readerProperties)
+        let found = try questions.consumer.queries.partitions(
+            of: plan.topics.campaigns, timeoutMilliseconds: Self.questionMilliseconds)
+        questions.close()
+        guard !found.isEmpty else { return }
+        let reader = try CampaignReader(
+            properties: plan.readerProperties, topic: plan.topics.campaigns, partitions: found.map(\.partition))
+        defer { reader.close() }
+        try reader.catchUp()
+        let end = ContinuousClock.now + Self.renewal
+        repeat {
+            let read = reader.index
+            index.withLock { $0 = read }
+            guard ContinuousClock.now < end, !wakeup.wait(for: Self.turn) else { return }
+            try reader.poll()
+        } while true
+    }
+}
