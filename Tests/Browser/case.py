@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 # Where the pictures of tests that failed are put.
 PICTURES = ROOT / ".build/browser"
 PAGES = {"/": "Verdict", "/now": "Now", "/failures": "Failures", "/find": "Find", "/campaigns": "Campaigns",
-         "/audit": "Audit"}
+         "/audit": "Audit", "/runbook": "Runbook"}
 
 
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import urllib.error
 import urllib.request
 
 from cluster import ROOT, Broker
@@ -40,7 +41,7 @@ retry:
   immediate: 0
   delays: [1s, 30s]
 admin:
-  listen: 127.0.0.1:{admin}
+  listen: {admin}
 """
 
 
@@ -50,7 +51,7 @@ class Fixture:
     On a broker that others share, its topics and its group have names of their own, which begin with `name`.
     """
 
-    def __init__(self, name="", broker=None, worker=True, changes=True, settings="", tokens=None, operator=None):
+    def __init__(self, name="", broker=None, worker=True, changes=True, settings="", tokens=None, operator=None, admin=True):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="herald-browser-"))
         self.processes = Processes(self.directory)
         if operator:
@@ -64,19 +65,20 @@ class Fixture:
         try:
             if self.owns_broker:
                 self.broker = Broker()
-            self._start(worker, changes, settings, tokens)
+            self._start(worker, changes, settings, tokens, admin)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, worker, changes, settings, tokens):
+    def _start(self, worker, changes, settings, tokens, admin):
         self.backend_port, self.admin_port, self.console_port = free_ports(3)
         self.bootstrap = self.broker.address
         self.backend = self.processes.start(
             [HERALD, "backend", "--port", self.backend_port], log="backend")
         self.settings = self.directory / "herald.yaml"
         self.settings.write_text(SETTINGS.format(
-            name=self.name, bootstrap=self.bootstrap, backend=self.backend_port, admin=self.admin_port) + settings)
+            name=self.name, bootstrap=self.bootstrap, backend=self.backend_port,
+            admin=f"127.0.0.1:{self.admin_port}" if admin else "off") + settings)
         if tokens:
             file = self.directory / "tokens"
             file.touch(mode=0o600)
@@ -116,8 +118,22 @@ class Fixture:
 
     def start_worker(self):
         """Starts the worker, and waits until it delivers."""
-        self.worker = self.processes.start([HERALD, "worker", "--config", self.settings], log="worker")
+        self.start_worker_only()
         self.wait(lambda: self.is_ready(), "the worker was not ready")
+
+    def start_worker_only(self):
+        """Starts the worker, and waits for nothing."""
+        self.worker = self.processes.start([HERALD, "worker", "--config", self.settings], log="worker")
+
+    def reasons(self):
+        """What the worker's `/readyz` says, whatever its status; None when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/readyz", timeout=5) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+        except OSError:
+            return None
 
     def is_ready(self):
         if not is_alive(self.worker):

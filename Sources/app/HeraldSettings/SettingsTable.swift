@@ -398,6 +398,17 @@ package struct SettingsTable: SettingsDeclarations {
             "console.workers", .list(of: .adminPort, count: 0...64, unique: { $0 }), default: "",
             "The workers' admin ports; when empty, those at the hosts of the group's members, with the port of "
                 + "admin.listen.")
+        package let links = Links()
+
+        package struct Links: SettingsDeclarations {
+            package let traces = Setting(
+                "console.links.traces", optional: .text(.line(2_048)),
+                "Where an event's trace is shown, such as https://traces.example.com/trace/{traceId}; absent shows no link.")
+            package let alerts = Setting(
+                "console.links.alerts", optional: .text(.line(2_048)),
+                "Where the alert of a finding is shown, such as "
+                    + "https://alerts.example.com/#/alerts?filter={alertname=\"{alert}\"}; absent shows no link.")
+        }
     }
 
     package struct Traces: SettingsDeclarations {

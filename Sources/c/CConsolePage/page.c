@@ -30,8 +30,14 @@ static const unsigned char lib_dom_js[] = {
 static const unsigned char lib_format_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/format.js"
 };
+static const unsigned char lib_links_js[] = {
+#embed "../../operations/HeraldConsole/Page/lib/links.js"
+};
 static const unsigned char lib_live_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/live.js"
+};
+static const unsigned char lib_markdown_js[] = {
+#embed "../../operations/HeraldConsole/Page/lib/markdown.js"
 };
 static const unsigned char lib_plan_js[] = {
 #embed "../../operations/HeraldConsole/Page/lib/plan.js"
@@ -72,11 +78,20 @@ static const unsigned char pages_now_css[] = {
 static const unsigned char pages_now_js[] = {
 #embed "../../operations/HeraldConsole/Page/pages/now.js"
 };
+static const unsigned char pages_runbook_css[] = {
+#embed "../../operations/HeraldConsole/Page/pages/runbook.css"
+};
+static const unsigned char pages_runbook_js[] = {
+#embed "../../operations/HeraldConsole/Page/pages/runbook.js"
+};
 static const unsigned char pages_verdict_css[] = {
 #embed "../../operations/HeraldConsole/Page/pages/verdict.css"
 };
 static const unsigned char pages_verdict_js[] = {
 #embed "../../operations/HeraldConsole/Page/pages/verdict.js"
+};
+static const unsigned char runbook_md[] = {
+#embed "../../../docs/RUNBOOK.md"
 };
 static const unsigned char shell_js[] = {
 #embed "../../operations/HeraldConsole/Page/shell.js"
@@ -94,7 +109,9 @@ static const struct herald_page_file files[] = {
     FILE_OF("lib/dialog.js", lib_dialog_js),
     FILE_OF("lib/dom.js", lib_dom_js),
     FILE_OF("lib/format.js", lib_format_js),
+    FILE_OF("lib/links.js", lib_links_js),
     FILE_OF("lib/live.js", lib_live_js),
+    FILE_OF("lib/markdown.js", lib_markdown_js),
     FILE_OF("lib/place.js", lib_place_js),
     FILE_OF("lib/plan.js", lib_plan_js),
     FILE_OF("pages/audit.css", pages_audit_css),
@@ -108,8 +125,11 @@ static const struct herald_page_file files[] = {
     FILE_OF("pages/find.js", pages_find_js),
     FILE_OF("pages/now.css", pages_now_css),
     FILE_OF("pages/now.js", pages_now_js),
+    FILE_OF("pages/runbook.css", pages_runbook_css),
+    FILE_OF("pages/runbook.js", pages_runbook_js),
     FILE_OF("pages/verdict.css", pages_verdict_css),
     FILE_OF("pages/verdict.js", pages_verdict_js),
+    FILE_OF("runbook.md", runbook_md),
     FILE_OF("shell.js", shell_js),
 };
 

@@ -1,4 +1,5 @@
 internal import HeraldThreads
+internal import HeraldTimeline
 
 /// The console with all its parts, for as long as its process runs.
 package final class ConsoleProcess: Sendable {
@@ -43,7 +44,7 @@ package final class ConsoleProcess: Sendable {
         let failures = try FailuresPart(context.replay, context.failures, jobs: jobs.jobs, news: news, board: board)
         return [
             try NowPart(
-                context.now, news: news, board: board,
+                context.now, decoder: context.timeline.search.decoder, news: news, board: board,
                 letters: NowPart.Letters(
                     open: { failures.openLetters(since: $0) }, runs: { failures.letterRuns(since: $0) })),
             jobs, failures,

@@ -10,7 +10,7 @@ extension EventTimeline {
         .object(
             [
                 .init("id", .text(id)), .init("user", .text(user)), .init("source", .text(source)),
-                .init("campaign", .text(campaign)), .init("origin", .string("\(origin)")),
+                .init("campaign", .text(campaign)), .init("trace", .text(trace)), .init("origin", .string("\(origin)")),
                 .init("pns", .array(pushServices.map(JSONValue.string))),
                 .init("open", .array(isMalformed ? [] : open.map(JSONValue.string))),
                 .init("replays", replays > 0 ? .integer(replays) : .null),

@@ -10,6 +10,8 @@ package struct EventTimeline: Sendable, Equatable {
     package internal(set) var user: String?
     package internal(set) var source: String?
     package internal(set) var campaign: String?
+    /// The id of its trace: 32 hexadecimal digits.
+    package internal(set) var trace: String?
     /// Those that the event names, as far as it is known.
     package internal(set) var pushServices: [String] = []
     /// Of one event at most ``stepLimit`` are kept, the newest.

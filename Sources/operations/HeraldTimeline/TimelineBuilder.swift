@@ -12,16 +12,18 @@ package struct TimelineBuilder: Sendable {
         package var user: String?
         package var source: String?
         package var campaign: String?
+        package var trace: String?
         package var pushServices: [String]
 
         package init(
             id: String? = nil, user: String? = nil, source: String? = nil, campaign: String? = nil,
-            pushServices: [String] = []
+            trace: String? = nil, pushServices: [String] = []
         ) {
             self.id = id
             self.user = user
             self.source = source
             self.campaign = campaign
+            self.trace = trace
             self.pushServices = pushServices
         }
     }
@@ -117,6 +119,7 @@ extension EventTimeline {
         user = user ?? identity.user
         source = source ?? identity.source
         campaign = campaign ?? identity.campaign
+        trace = trace ?? identity.trace
         for name in identity.pushServices where !pushServices.contains(name) { pushServices.append(name) }
     }
 }

@@ -21,6 +21,7 @@ private struct ServedConsole {
     init(allowsChanges: Bool = true, hosts: [String] = []) throws {
         tokens = try TemporaryFile("operator ann \(Self.operatorToken)\nviewer bob \(Self.viewerToken)\n")
         var configuration = ConsoleServer.Configuration()
+        configuration.links = ConsoleLinks(traces: "https://traces.example.com/{traceId}")
         configuration.port = 0
         configuration.hosts = hosts
         configuration.tokens = try TokenFile(path: tokens.path) { _ in }
@@ -95,7 +96,8 @@ struct ConsoleServerTests {
         let key = console.server.newOneTimeKey()
         let cookie = try console.cookie(key)
         let session = try console.ask("GET", "/api/session", headers: ["Cookie": "other=1; \(cookie)"])
-        #expect(session.text == #"{"name":"root@here","role":"operator","canChange":true}"#)
+        let links = #"{"traces":"https://traces.example.com/{traceId}","alerts":null}"#
+        #expect(session.text == #"{"name":"root@here","role":"operator","canChange":true,"links":\#(links)}"#)
         let again = try console.ask(
             "POST", "/api/session", headers: ["Origin": "http://127.0.0.1"], body: #"{"key":"\#(key)"}"#)
         #expect(again.status == 401)

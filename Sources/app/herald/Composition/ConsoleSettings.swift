@@ -66,6 +66,9 @@ extension Settings {
         }
         configuration.allowsChanges = allowsChanges
         configuration.operatorName = operatorName
+        configuration.links = ConsoleLinks(
+            traces: try linkTemplate("console.links.traces", console.links.traces, names: ConsoleLinks.traceName),
+            alerts: try linkTemplate("console.links.alerts", console.links.alerts, names: ConsoleLinks.alertName))
         do {
             configuration.tokens = try console.tokenFile.map { path throws(InputError) in
                 try TokenFile(path: path, onMistake: onMistake)
@@ -79,5 +82,15 @@ extension Settings {
                     + "with a line ROLE NAME TOKEN for each person, or listen on 127.0.0.1", status: .badSettings)
         }
         return configuration
+    }
+
+    private func linkTemplate(_ setting: String, _ text: String?, names name: String) throws -> String? {
+        guard let text else { return nil }
+        guard ConsoleLinks.isTemplate(text, naming: name) else {
+            throw CommandFailure(
+                "\(setting): \(SafeText.quoted(text)) is no address that begins with https:// or http:// and has \(name) "
+                    + "behind its host", status: .badSettings)
+        }
+        return text
     }
 }

@@ -14,7 +14,6 @@ final class EvidenceWatch: Sendable {
     private static let turn = Duration.seconds(3)
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionMilliseconds = 4_000
-    private static let waitMilliseconds: Int32 = 100
     /// A turn ends after so long, whatever is left.
     private static let patience = Duration.seconds(10)
     private static let newestOfTurn: Int64 = 500
@@ -86,27 +85,9 @@ final class EvidenceWatch: Sendable {
     private func read(
         _ reader: TopicReader, _ ranges: [TopicPartition: Range<Int64>], _ entry: inout DeadLetterEntry
     ) throws {
-        guard !ranges.isEmpty else { return }
-        let ends = try reader.consumer.queries.ends(
-            of: Array(ranges.keys), timeoutMilliseconds: Self.questionMilliseconds)
-        let wanted = ranges.compactMap { partition, range -> (TopicPartition, Range<Int64>)? in
-            let end = min(range.upperBound, ends[partition] ?? range.upperBound)
-            return range.lowerBound < end ? (partition, range.lowerBound..<end) : nil
-        }
-        guard !wanted.isEmpty else { return }
-        try reader.begin(
-            Dictionary(wanted.map { ($0, .offset($1.lowerBound)) }) { $1 },
-            to: .offsets(Dictionary(wanted.map { ($0, $1.upperBound) }) { $1 }))
-        let end = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < end, !wakeup.wait(for: .zero) {
-            switch try reader.next(waitMilliseconds: Self.waitMilliseconds) {
-            case .end: return
-            case .nothing: break
-            case .record(let message):
-                let results = try? reader.consumer.topicID(of: plan.topics.results)
-                take(message, &entry, isResult: message.topic == results)
-                message.release()
-            }
+        try reader.read(ranges, within: Self.patience, unless: wakeup) { message in
+            let results = try? reader.consumer.topicID(of: plan.topics.results)
+            take(message, &entry, isResult: message.topic == results)
         }
     }
 

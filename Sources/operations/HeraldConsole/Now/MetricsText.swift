@@ -76,12 +76,15 @@ struct MetricsText {
         return nil
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Double? {
-        switch String(decoding: bytes, as: UTF8.self) {
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Double? { number(String(decoding: bytes, as: UTF8.self)) }
+
+    /// A number as Prometheus writes it; `nil` when it is none.
+    static func number(_ text: String) -> Double? {
+        switch text {
         case "+Inf", "Inf": return .infinity
         case "-Inf": return -.infinity
         case "NaN", "": return nil
-        case let text: return Double(text).flatMap { $0.isNaN ? nil : $0 }
+        default: return Double(text).flatMap { $0.isNaN ? nil : $0 }
         }
     }
 

@@ -12,6 +12,9 @@ struct NowPoint: Sendable, Equatable {
     var inFlightLimit: Double?
     /// How long the oldest event has waited (seconds).
     var oldestSeconds: Double?
+    /// Within how many seconds of their publication half of those ended that ended since the last point, and 99 %.
+    var halfSeconds: Double?
+    var mostSeconds: Double?
     /// Offsets of request topics that are not done.
     var waiting: Int64?
     /// Offsets of retry topics that are not done.

@@ -25,11 +25,12 @@ extension Finding {
 }
 
 extension VerdictLog.Span {
-    var json: JSONValue {
+    /// - Parameter lateness: of those that waited meanwhile.
+    func json(_ lateness: Lateness?) -> JSONValue {
         [
             "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
             "cause": .optional(cause), "from": .string(from.text), "to": isOver ? .string(to.text) : .null,
-            "waiting": .optional(mostWaiting), "count": .null, "open": .null,
+            "waiting": .optional(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
         ]
     }
 }
@@ -39,7 +40,37 @@ extension LetterRun {
         [
             "key": "dead-letters", "state": open > 0 ? "warn" : "good", "headline": "Dead letters",
             "cause": .optional(pattern?.words()), "from": .string(from.text), "to": .string(to.text),
-            "waiting": .null, "count": .integer(tally.total), "open": .integer(open),
+            "waiting": .null, "count": .integer(tally.total), "open": .integer(open), "late": .null,
+        ]
+    }
+}
+
+extension LateRun {
+    var json: JSONValue {
+        [
+            "key": "late", "state": "bad", "headline": "Delivered late", "cause": .null, "from": .string(from.text),
+            "to": .string(to.text), "waiting": .integer(mostWaiting), "count": .null, "open": .null,
+            "late": lateness.json,
+        ]
+    }
+}
+
+extension Lateness {
+    var json: JSONValue {
+        [
+            "count": .integer(count), "isExact": .bool(isExact),
+            "worstMilliseconds": .integer(Int(worstMilliseconds)),
+        ]
+    }
+}
+
+extension PastWatch.Known {
+    /// What the lateness of the day is based on.
+    var json: JSONValue {
+        let basis = past.basis
+        return [
+            "isComplete": .bool(isComplete), "lookedAt": .integer(basis.lookedAt),
+            "delivered": .integer(basis.delivered), "scattered": past.scattered?.json ?? .null,
         ]
     }
 }
@@ -48,7 +79,7 @@ extension NextStep {
     fileprivate var json: JSONValue {
         [
             "sentence": .string(sentence), "command": command.map { .array($0.map { .string($0) }) } ?? .null,
-            "href": .optional(href), "section": .string(section), "plan": plan ?? .null,
+            "href": .optional(href), "section": .string(section), "alert": .optional(alert), "plan": plan ?? .null,
         ]
     }
 }
@@ -74,7 +105,8 @@ extension NowPoint {
         [
             "at": .string(at.text), "outcomes": Self.json(outcomes), "calls": Self.json(calls),
             "inFlight": .rounded(inFlight), "inFlightLimit": .rounded(inFlightLimit),
-            "oldestSeconds": .rounded(oldestSeconds), "waiting": .optional(waiting), "retrying": .optional(retrying),
+            "oldestSeconds": .rounded(oldestSeconds), "halfSeconds": .rounded(halfSeconds),
+            "mostSeconds": .rounded(mostSeconds), "waiting": .optional(waiting), "retrying": .optional(retrying),
             "workers": .integer(workers), "ready": .integer(ready), "outages": .array(outages.map { .string($0) }),
         ]
     }

@@ -69,6 +69,8 @@ struct NowModel: Sendable {
         point.inFlight = sum(\.inFlight)
         point.inFlightLimit = sum(\.inFlightLimit)
         point.oldestSeconds = oldest(sight)
+        point.halfSeconds = LatencyQuantile.seconds(0.5, of: rates.endToEnd)
+        point.mostSeconds = LatencyQuantile.seconds(0.99, of: rates.endToEnd)
         if case .known(let observation) = sight.group {
             point.waiting = observation.waiting
             point.retrying = observation.retrying

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldThreads
 import HeraldTime
@@ -13,6 +14,7 @@ final class NowPart: ConsolePart {
     private let group: GroupWatch
     private let evidence: EvidenceWatch
     private let campaigns: CampaignTroubleWatch
+    private let past: PastWatch
     private let board: TroubleBoard
     private let letters: Letters
     private let begin = SystemClock.wall()
@@ -28,9 +30,11 @@ final class NowPart: ConsolePart {
         var runs: @Sendable (WallTime) -> [LetterRun]
     }
 
-    /// - Parameter board: is told what the page Failures says, too.
+    /// - Parameters:
+    ///   - decoder: reads requests.
+    ///   - board: is told what the page Failures says, too.
     init(
-        _ plan: NowPlan, news: ConsoleNews, board: TroubleBoard, letters: Letters
+        _ plan: NowPlan, decoder: RecordDecoder, news: ConsoleNews, board: TroubleBoard, letters: Letters
     ) throws(SystemError) {
         self.plan = plan
         self.news = news
@@ -39,6 +43,7 @@ final class NowPart: ConsolePart {
         group = try GroupWatch(plan)
         evidence = try EvidenceWatch(plan)
         campaigns = try CampaignTroubleWatch(plan)
+        past = try PastWatch(plan, decoder: decoder)
         wakeup = try Wakeup()
     }
 
@@ -55,6 +60,7 @@ final class NowPart: ConsolePart {
         try group.start()
         try evidence.start()
         try campaigns.start()
+        try past.start()
         let thread = try OwnThread(name: "console-now") { [self] in
             while !wakeup.wait(for: NowHistory.step) { look() }
         }
@@ -68,6 +74,7 @@ final class NowPart: ConsolePart {
         group.stop()
         evidence.stop()
         campaigns.stop()
+        past.stop()
     }
 
     private func look() {
@@ -87,16 +94,18 @@ final class NowPart: ConsolePart {
         news.publish("now", newest)
     }
 
-    /// What was wrong within the last day: what this console saw, and what the dead letters tell.
+    /// What was wrong within the last day: what this console saw, what the dead letters tell, and what came late.
     private var dayJSON: JSONValue {
         let now = SystemClock.wall()
         let (log, evidence) = model.withLock { ($0.log, $0.sight?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
         let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
+        let known = past.known
+        let seen = log.spans.map { $0.json(known.past.lateness(from: $0.from, to: $0.isOver ? $0.to : now)) }
+        let failed = runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }
+        let late = known.past.runs.filter { !log.hasSeen($0) }.map(\.json)
         return [
-            "watchedSince": .string(begin.text),
-            "spans": .array(
-                log.spans.map(\.json) + runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }),
+            "watchedSince": .string(begin.text), "spans": .array(seen + failed + late), "lateness": known.json,
         ]
     }
 

@@ -9,6 +9,8 @@ struct RateMeter: Sendable {
     struct Rates: Sendable, Equatable {
         var notifications: [WorkerNumbers.Series: Double] = [:]
         var calls: [WorkerNumbers.Series: Double] = [:]
+        /// How many ended within so many seconds of their publication, by these bounds; not each second, but since the last.
+        var endToEnd: [Double: Double] = [:]
     }
 
     /// So many series are told at most, of each kind: the largest.
@@ -34,20 +36,23 @@ struct RateMeter: Sendable {
             let seconds = Double(reading.at.milliseconds(since: former.at)) / 1_000
             guard seconds > 0 else { continue }
             let isSame = Self.isSameProcess(reading.numbers, former.numbers)
-            func grow(
-                _ rates: inout [WorkerNumbers.Series: Double], _ now: [WorkerNumbers.Series: Double],
-                _ before: [WorkerNumbers.Series: Double]
+            func grow<Key>(
+                _ rates: inout [Key: Double], _ now: [Key: Double], _ before: [Key: Double], over seconds: Double
             ) {
-                for (series, value) in now {
-                    let growth = Self.growth(from: isSame ? before[series] ?? 0 : 0, to: value)
-                    if growth > 0 { rates[series, default: 0] += growth / seconds }
+                for (key, value) in now {
+                    let growth = Self.growth(from: isSame ? before[key] ?? 0 : 0, to: value)
+                    if growth > 0 { rates[key, default: 0] += growth / seconds }
                 }
             }
-            grow(&rates.notifications, reading.numbers.notifications, former.numbers.notifications)
-            grow(&rates.calls, reading.numbers.calls, former.numbers.calls)
+            let (now, before) = (reading.numbers, former.numbers)
+            grow(&rates.notifications, now.notifications, before.notifications, over: seconds)
+            grow(&rates.calls, now.calls, before.calls, over: seconds)
+            grow(&rates.endToEnd, now.endToEnd, before.endToEnd, over: 1)
         }
         last = last.filter { readings[$0.key] != nil }
-        return Rates(notifications: Self.largest(rates.notifications), calls: Self.largest(rates.calls))
+        return Rates(
+            notifications: Self.largest(rates.notifications), calls: Self.largest(rates.calls),
+            endToEnd: rates.endToEnd)
     }
 
     private static func largest(_ rates: [WorkerNumbers.Series: Double]) -> [WorkerNumbers.Series: Double] {

@@ -40,6 +40,13 @@ struct VerdictLog: Sendable {
         if spans.count > Self.limit { spans.removeFirst(spans.count - Self.limit) }
     }
 
+    /// Whether one of its spans tells of this time, from its beginning on.
+    func hasSeen(_ run: LateRun) -> Bool {
+        spans.contains {
+            $0.level == .bad && $0.from.milliseconds(since: run.from) <= Self.patienceMilliseconds && $0.to >= run.from
+        }
+    }
+
     private mutating func note(_ finding: Finding, _ now: WallTime) {
         let known = spans.lastIndex { $0.key == finding.key && !$0.isOver }
         let index = known ?? spans.endIndex

@@ -27,6 +27,8 @@ struct WorkerNumbers: Sendable, Equatable {
     var outages: [String] = []
     /// How long the oldest event has waited (seconds).
     var oldestSeconds: Double?
+    /// How many notifications ended within so many seconds of their publication, by these bounds; of all request topics.
+    var endToEnd: [Double: Double] = [:]
     var partitions: Double?
     /// By delay.
     var retryBacklog: [String: Double] = [:]
@@ -68,6 +70,10 @@ struct WorkerNumbers: Sendable, Equatable {
         case "herald_limit_calls_per_second" where value.isFinite: rateLimits[sample.word("pns")] = value
         case "herald_outage" where value > 0 && outages.count < Self.wordLimit: outages.append(sample.word("reason"))
         case "herald_oldest_event_age_seconds" where value.isFinite: oldestSeconds = max(oldestSeconds ?? 0, value)
+        case "herald_end_to_end_seconds_bucket" where value.isFinite:
+            guard let bound = sample.labels["le"].flatMap(MetricsText.number) else { return }
+            guard endToEnd[bound] != nil || endToEnd.count < Self.wordLimit else { return }
+            endToEnd[bound, default: 0] += value
         case "herald_partitions_assigned": partitions = value
         case "herald_retry_backlog" where retryBacklog.count < Self.wordLimit && value.isFinite:
             retryBacklog[sample.word("delay")] = value

@@ -9,6 +9,7 @@ import * as campaigns from './pages/campaigns.js';
 import * as failures from './pages/failures.js';
 import * as find from './pages/find.js';
 import * as now from './pages/now.js';
+import * as runbook from './pages/runbook.js';
 import * as verdict from './pages/verdict.js';
 
 const pages = [
@@ -18,6 +19,7 @@ const pages = [
   { name: 'find', title: 'Find', module: find },
   { name: 'campaigns', title: 'Campaigns', module: campaigns },
   { name: 'audit', title: 'Audit', module: audit },
+  { name: 'runbook', title: 'Runbook', module: runbook },
 ];
 
 const main = document.getElementById('main');
@@ -64,9 +66,10 @@ async function showPage() {
 }
 
 async function moved() {
+  // A page may lead further down.
+  scrollTo(0, 0);
   await showPage();
   main.focus({ preventScroll: true });
-  scrollTo(0, 0);
 }
 
 /** Links within the console change the place without loading the page anew. */

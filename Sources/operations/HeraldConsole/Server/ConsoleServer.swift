@@ -28,6 +28,7 @@ package final class ConsoleServer: Sendable {
         package var allowsChanges = false
         /// Who uses a one-time link, for the audit.
         package var operatorName = ""
+        package var links = ConsoleLinks()
 
         package init() {}
     }
@@ -73,7 +74,7 @@ package final class ConsoleServer: Sendable {
             addresses: ForwardedAddress(proxies: configuration.trustedProxies), tokens: configuration.tokens,
             allowsChanges: configuration.allowsChanges, operatorName: configuration.operatorName)
         let service = Service(
-            gate: gate, routes: routes, news: news,
+            gate: gate, links: configuration.links, routes: routes, news: news,
             threads: try WorkerThreads(name: "console", count: Self.threadCount), onLinkUse: onLinkUse)
         let end = try Wakeup()
         self.service = service
@@ -142,15 +143,17 @@ extension HTTPResponse {
 private final class Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads
+    private let links: ConsoleLinks
     private let routes: [ConsoleRoute]
     private let news: ConsoleNews
     private let onLinkUse: @Sendable (String) -> Void
 
     init(
-        gate: Gate, routes: [ConsoleRoute], news: ConsoleNews, threads: WorkerThreads,
+        gate: Gate, links: ConsoleLinks, routes: [ConsoleRoute], news: ConsoleNews, threads: WorkerThreads,
         onLinkUse: @escaping @Sendable (String) -> Void
     ) {
         self.gate = gate
+        self.links = links
         self.routes = routes
         self.news = news
         self.threads = threads
@@ -192,7 +195,7 @@ private final class Service: Sendable {
         if path == ["session"], request.method == "POST" { return .respond(try signIn(request, now)) }
         let entrance = try gate.entrance(request, cookie: cookieName(request), now: now)
         switch (request.method, path) {
-        case ("GET", ["session"]): return .respond(HTTPResponse.viewer(entrance.viewer))
+        case ("GET", ["session"]): return .respond(HTTPResponse.viewer(entrance.viewer, links))
         case ("POST", ["session", "end"]): return .respond(signOut(entrance, request))
         case ("GET", ["news"]):
             guard let stream = news.subscribe(entrance) else {
@@ -257,7 +260,7 @@ extension Service {
         }
         let (secret, viewer, next) = try gate.signIn(key, request, now: now)
         if let next { onLinkUse(next) }
-        var response = HTTPResponse.viewer(viewer)
+        var response = HTTPResponse.viewer(viewer, links)
         response.headers.append(name: "Set-Cookie", value: cookie(request, secret, seconds: 12 * 3_600))
         return response
     }
@@ -285,9 +288,13 @@ extension Service {
 }
 
 extension HTTPResponse {
-    fileprivate static func viewer(_ viewer: Viewer) -> HTTPResponse {
+    fileprivate static func viewer(_ viewer: Viewer, _ links: ConsoleLinks) -> HTTPResponse {
         ConsoleAnswer.json([
             "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
+            "links": [
+                "traces": links.traces.map { .string($0) } ?? .null,
+                "alerts": links.alerts.map { .string($0) } ?? .null,
+            ],
         ]).response
     }
 }

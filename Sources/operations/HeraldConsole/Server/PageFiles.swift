@@ -4,7 +4,7 @@ internal import HeraldHTTP
 /// The page's files, which are part of the program.
 enum PageFiles {
     /// The places that the page itself shows.
-    private static let places: Set<String> = ["", "now", "failures", "find", "campaigns", "audit"]
+    private static let places: Set<String> = ["", "now", "failures", "find", "campaigns", "audit", "runbook"]
 
     /// The file that a path means; `nil` when there is none.
     static func response(_ segments: [String]) -> HTTPResponse? {
@@ -31,6 +31,7 @@ enum PageFiles {
         case "html": "text/html; charset=utf-8"
         case "css": "text/css; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
+        case "md": "text/markdown; charset=utf-8"
         case "svg": "image/svg+xml"
         default: "application/octet-stream"
         }

@@ -17,15 +17,15 @@ test("A scale's top is never below the value, and at most 2.5 times as high", ()
 
 table('A line goes from the left to the right, the top being 0', path, [
   [[0, 5, 10], 10, 'M0.0 140.0L300.0 70.0L600.0 0.0'],
-  [[1, null, 1, 1], 2, 'M0.0 70.0M400.0 70.0L600.0 70.0'],
-  [[null, undefined, 1], 1, 'M600.0 0.0'],
+  [[1, null, 1, 1], 2, 'M0.0 70.0h0M400.0 70.0L600.0 70.0'],
+  [[null, undefined, 1], 1, 'M600.0 0.0h0'],
   [[20, 0], 10, 'M0.0 0.0L600.0 140.0'],
-  [[4], 8, 'M600.0 70.0'],
+  [[4], 8, 'M600.0 70.0h0'],
   [[], 1, ''], [[null], 1, ''],
 ]);
 
-table('Newest, highest and lowest are of the values that are known', extent, [
-  [[3, 1, 2], { last: 2, most: 3, least: 1 }], [[null, 4, null], { last: 4, most: 4, least: 4 }], [[0], { last: 0, most: 0, least: 0 }], [[], null], [[null], null],
+table('The newest value may be unknown, the highest and lowest are of those that are known', extent, [
+  [[3, 1, 2], { last: 2, most: 3, least: 1 }], [[null, 4, null], { last: null, most: 4, least: 4 }], [[0], { last: 0, most: 0, least: 0 }], [[], null], [[null], null],
 ]);
 
 table('A description has a sentence for each line', (lines) => describe(lines, (value) => `${value}/s`), [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { newestFirst, shape } from '#page/pages/verdict.js';
+import { basis, late, newestFirst, shape } from '#page/pages/verdict.js';
+import { table } from './table.mjs';
 
 const verdict = { key: 'outage', state: 'bad', since: '2026-03-04T08:00:00.000Z', waiting: 10, next: { sentence: 'Look.' }, others: [{ key: 'lag', state: 'warn', waiting: 1 }] };
 
@@ -21,3 +22,16 @@ test('The last day has what began last at its top', () => {
   const spans = ['2026-03-04T08:00:00.000Z', '2026-03-04T10:00:00.000Z', '2026-03-03T23:00:00.000Z'].map((from) => ({ from }));
   assert.deepEqual(newestFirst(spans).map(({ from }) => from.slice(8, 13)), ['04T10', '04T08', '03T23']);
 });
+
+table('Lateness has its number, whether that is an estimate, and the worst', late, [
+  [null, '–'],
+  [{ count: 300, isExact: true, worstMilliseconds: 1_500_000 }, '300, by up to 25 min'],
+  [{ count: 9000, isExact: false, worstMilliseconds: 90_000 }, 'about 9\u202f000, by up to 1 min 30 s'],
+]);
+
+table('What lateness rests upon is said', basis, [
+  [{ isComplete: true, lookedAt: 40, delivered: 40, scattered: null },
+    'Late is what was delivered more than a minute after it was published, or due. That is told from all 40 deliveries of the day, as their results say.'],
+  [{ isComplete: false, lookedAt: 40, delivered: 4000, scattered: { count: 2, isExact: true, worstMilliseconds: 61_000 } },
+    'Late is what was delivered more than a minute after it was published, or due. That is told from 40 of about 4\u202f000 deliveries of the day, as their results say; older ones are still read. Besides, one by one: 2, by up to 1 min 1 s.'],
+]);

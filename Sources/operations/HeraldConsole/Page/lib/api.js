@@ -35,6 +35,13 @@ export function get(path, query) {
   return answered(fetch(link(path, query), { credentials: 'same-origin' }));
 }
 
+/** Reads a text that is part of the page. */
+export async function text(path) {
+  const response = await fetch(path).catch(() => null);
+  if (!response?.ok) throw new ApiError('The console does not answer. Is it still running?', response?.status ?? 0);
+  return response.text();
+}
+
 /** Does something. */
 export function post(path, object, query) {
   return answered(fetch(link(path, query), {

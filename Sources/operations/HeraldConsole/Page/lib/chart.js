@@ -21,7 +21,7 @@ export function ceiling(value) {
   return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= value);
 }
 
-/** The path of a line; where there is no value it is interrupted. */
+/** The path of a line; where there is no value it is interrupted, and a value between two such places is a dot. */
 export function path(values, top) {
   const x = (index) => values.length < 2 ? width : (index * width) / (values.length - 1);
   let isDrawing = false;
@@ -33,15 +33,16 @@ export function path(values, top) {
     }
     const y = height - (Math.min(value, top) / top) * height;
     text += `${isDrawing ? 'L' : 'M'}${x(index).toFixed(1)} ${y.toFixed(1)}`;
+    if (!isDrawing && !Number.isFinite(values[index + 1])) text += 'h0';
     isDrawing = true;
   });
   return text;
 }
 
-/** The newest, the highest and the lowest of the values that there are. */
+/** The newest value, null when it is not known, and the highest and the lowest of those that are. */
 export function extent(values) {
   const known = values.filter(Number.isFinite);
-  return known.length === 0 ? null : { last: known.at(-1), most: Math.max(...known), least: Math.min(...known) };
+  return known.length === 0 ? null : { last: Number.isFinite(values.at(-1)) ? values.at(-1) : null, most: Math.max(...known), least: Math.min(...known) };
 }
 
 /** What a screen reader says instead of the picture. */

@@ -5,6 +5,7 @@ import { command } from '../lib/command.js';
 import { fail, say } from '../lib/dialog.js';
 import { h, replace } from '../lib/dom.js';
 import { count, masked, time } from '../lib/format.js';
+import { traceLink } from '../lib/links.js';
 import { pause } from '../lib/live.js';
 import { go, link } from '../lib/place.js';
 
@@ -143,6 +144,7 @@ function whole(event, query, answer, app) {
     h('p', {}, outcomes(event)),
     h('dl', {}, h('dt', {}, 'Request'), h('dd', {}, event.origin),
       event.campaign && [h('dt', {}, 'Campaign'), h('dd', {}, h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign))],
+      traceLink(app, event.trace) && [h('dt', {}, 'Trace'), h('dd', {}, h('a', { href: traceLink(app, event.trace) }, event.trace))],
       h('dt', {}, 'Message'), message(event, app)),
     h('h3', {}, 'Why, and what happens next'), why,
     h('h3', {}, 'What happened'),

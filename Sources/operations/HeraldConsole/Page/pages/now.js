@@ -58,6 +58,9 @@ function charts() {
     [chart({ title: 'Calls in flight, and their limit', format: count, empty: 'No worker says so.' }), (points) => [
       { name: 'in flight', values: points.map(({ inFlight }) => inFlight) },
       { name: 'limit', values: points.map(({ inFlightLimit }) => inFlightLimit) }]],
+    [chart({ title: 'From publication to outcome', format: seconds, empty: 'None has ended within ten minutes.' }), (points) => [
+      { name: 'half within', values: points.map(({ halfSeconds }) => halfSeconds) },
+      { name: '99 % within', values: points.map(({ mostSeconds }) => mostSeconds) }]],
     [chart({ title: 'Age of the oldest event', format: seconds, empty: 'It is not known.' }),
       (points) => [{ name: 'oldest', values: points.map(({ oldestSeconds }) => oldestSeconds) }]],
     [chart({ title: 'Events that wait', format: count, empty: 'The brokers do not tell.' }), (points) => [

@@ -3,10 +3,12 @@
 import { get, onNews } from '../lib/api.js';
 import { command } from '../lib/command.js';
 import { h, replace, table } from '../lib/dom.js';
-import { ago, count, time } from '../lib/format.js';
+import { ago, count, duration, time } from '../lib/format.js';
+import { alertLink } from '../lib/links.js';
 import { redraw, repeat } from '../lib/live.js';
 import { link } from '../lib/place.js';
 import { planButton } from '../lib/plan.js';
+import { section } from './runbook.js';
 
 const words = { good: 'All is well', warn: 'Look at this', bad: 'Act now', unknown: 'Not known' };
 const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
@@ -33,9 +35,10 @@ function step(next, app) {
     h('p', {}, next.sentence),
     (next.href || next.plan) && h('p', { class: 'toolbar' },
       next.href && h('a', { class: 'button primary', href: next.href }, next.href.startsWith('/failures') ? 'See the failures' : 'Look there'),
-      next.plan && app.viewer?.role === 'operator' && planButton('Plan their replay', () => ({ filter: next.plan }), 'Plan the replay of these dead letters', { class: 'plan' })),
+      next.plan && app.viewer?.role === 'operator' && planButton('Plan their replay', () => ({ filter: next.plan }), undefined, { class: 'plan' })),
     next.command && command(next.command),
-    h('p', { class: 'muted' }, 'Runbook: ', h('code', {}, `docs/RUNBOOK.md#${next.section}`)),
+    h('p', { class: 'muted' }, 'Runbook: ', h('a', { href: section(next.section) }, next.section),
+      alertLink(app, next.alert) && [' · Alert: ', h('a', { href: alertLink(app, next.alert) }, next.alert)]),
   ];
 }
 
@@ -56,20 +59,38 @@ function beside(text, seconds) {
   return Number.isNaN(moment.valueOf()) ? text : moment.toISOString();
 }
 
-function day({ spans, watchedSince }) {
+/** How many came late, and by how much; an estimate says so. */
+export function late(lateness) {
+  if (!lateness) return '–';
+  return `${lateness.isExact ? '' : 'about '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
+}
+
+/** What the numbers of the column rest upon. */
+export function basis({ isComplete, lookedAt, delivered, scattered }) {
+  const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
+  const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
+  return `Late is what was delivered more than a minute after it was published, or due. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+}
+
+function howMany(span) {
+  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'about ' : ''}${count(span.waiting)} waited at most` : '–';
+  return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`];
+}
+
+function day({ spans, watchedSince, lateness }) {
   return [
     table({
       caption: 'What was wrong within the last day, the newest first',
-      columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }],
+      columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }, { title: 'Came late' }],
       rows: newestFirst(spans).map((span) => [
         time(span.from), span.to ? time(span.to) : h('strong', {}, 'now'),
         [h('span', { class: `badge ${kinds[span.state] ?? 'quiet'}` }, span.headline), span.cause && ` ${span.cause}`],
-        span.count === null ? (span.waiting ? `${count(span.waiting)} waited at most` : '–')
-          : [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`],
+        howMany(span), late(span.late),
       ]),
       empty: 'Nothing was wrong.',
     }),
-    h('p', { class: 'muted' }, 'Dead letters are known of the whole day; anything else since this console was started, ', time(watchedSince), '.'),
+    h('p', { class: 'muted' }, basis(lateness)),
+    h('p', { class: 'muted' }, 'Dead letters, and what was delivered late, are known of the whole day, from Kafka; anything else since this console was started, ', time(watchedSince), '.'),
   ];
 }
 
