@@ -35,6 +35,7 @@ struct NowModel: Sendable {
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.total > 0 {
+            situation.deadLettersInDoubt = letters.mayHaveArrived
             situation.letterPattern = FailurePattern(
                 failed: letters, delivered: sight.evidence.delivered(now: sight.now))
         }
