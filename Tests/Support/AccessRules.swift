@@ -66,6 +66,13 @@ extension RealKafka {
         try await change(user, operations, resources, isAllowed: true, adds: false)
     }
 
+    /// Removes rules that deny this, and waits until they are gone.
+    public func takeBackDenial(
+        _ user: SecuredUser, _ operations: [AccessOperation], on resources: [AccessResource]
+    ) async throws {
+        try await change(user, operations, resources, isAllowed: false, adds: false)
+    }
+
     private func change(
         _ user: SecuredUser, _ operations: [AccessOperation], _ resources: [AccessResource], isAllowed: Bool, adds: Bool
     ) async throws {

@@ -56,7 +56,7 @@ enum Herald {
             return failure.status
         case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
         case let error as KafkaError where error.kind == .unreachable || error.kind == .settling:
-            return report(CommandFailure(SafeText.escaped("\(error)"), status: .unreachable), to: console)
+            return report(CommandFailure(ToolFailure("a question to the brokers failed", error)), to: console)
         default:
             console.complain("herald: \(error)")
             return .failed

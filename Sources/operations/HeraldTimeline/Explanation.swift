@@ -66,6 +66,8 @@ package struct Explanation: Sendable {
 
     private let event: EventTimeline
     private let situation: Situation
+    /// Whether nothing is known of what was done about a dead letter.
+    private var isFateMissing = false
 
     package init(of event: EventTimeline, _ situation: Situation) {
         self.event = event
@@ -76,7 +78,7 @@ package struct Explanation: Sendable {
         }
         if event.refusal != nil { sayMalformed() }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
-        if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil {
+        if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil || isFateMissing {
             sentences.append("Not read: \(situation.gaps.joined(separator: "; ")).")
         }
     }
@@ -116,7 +118,11 @@ package struct Explanation: Sendable {
     private mutating func sayMalformed() {
         let letter = event.letter(of: nil)
         let because = letter?.detail.map { ": \($0)" } ?? ""
-        if let words = letter?.fate?.words {
+        if event.isMalformed, letter?.fate == nil {
+            sentences.append(
+                "It is no event that can be delivered\(because). No call was made. \(sayUnknownFate(isKnown: letter != nil)) "
+                    + "Neither replay it nor publish it again before you know that.")
+        } else if let words = letter?.fate?.words {
             sentences.append(
                 "It was no event that can be delivered\(because). Its dead letter was \(words)"
                     + "\(letter?.fate?.outcome == .failedAgain ? "" : "; do not publish it again").")
@@ -139,7 +145,7 @@ package struct Explanation: Sendable {
         case .delivered:
             sentences.append(
                 "\(name): the backend took it at \(result.completedAt.text)"
-                    + (result.status.map { " (\($0))" } ?? "") + calls(result) + "."
+                    + (result.status.map { " (\($0))" } ?? "") + calls(result) + "." + repetition(name)
                     + (result.backendID.map { " " + report(on: $0) } ?? ""))
         case .deadLettered: sayDead(result, name)
         case .expired:
@@ -178,14 +184,15 @@ package struct Explanation: Sendable {
         case nil: text += "for a reason that the result does not name\(because). "
         }
         let mayHaveArrived = event.calls(of: name).contains(where: \.mayHaveArrived)
+        guard letter?.fate != nil else {
+            sentences.append(
+                text + sayUnknownFate(isKnown: letter != nil) + " Do not replay it before you know that"
+                    + (mayHaveArrived ? ". \(Self.doubt)" : ": whom it has reached would be notified again."))
+            showDeadLetter()
+            return
+        }
         guard let done else {
-            text += "When the cause is gone, replay it."
-            if mayHaveArrived {
-                text +=
-                    " A call of it got no answer, so the person may have got it: a backend that heeds the idempotency key "
-                    + "sends nothing twice, another notifies again."
-            }
-            sentences.append(text)
+            sentences.append(text + "When the cause is gone, replay it." + (mayHaveArrived ? " \(Self.doubt)" : ""))
             showDeadLetter(isReplayable: true)
             return
         }
@@ -193,6 +200,28 @@ package struct Explanation: Sendable {
         if letter?.fate?.outcome == .delivered { text += ": nothing is left to do for it" }
         sentences.append(text + ".")
         showDeadLetter(isReplayable: letter?.fate?.isOpen ?? false)
+    }
+
+    /// What is to be known of a push service that was called without an answer, before it is called again.
+    private static let doubt =
+        "A call of it got no answer, so the person may have got it: a backend that heeds the idempotency key sends "
+        + "nothing twice, another notifies again."
+
+    /// That the person may have got more than one.
+    private func repetition(_ name: String) -> String {
+        let count = event.calls(of: name).count(where: \.mayHaveArrived)
+        guard count > 0 else { return "" }
+        return " Before that \(count == 1 ? "a call" : "\(count) calls") of it got no answer, so it may have come more "
+            + "than once, unless the backend heeds the idempotency key."
+    }
+
+    /// That nothing is known of what was done about the dead letter.
+    ///
+    /// - Parameter isKnown: whether the dead letter itself is among what was read.
+    private mutating func sayUnknownFate(isKnown: Bool) -> String {
+        isFateMissing = true
+        let missing = isKnown ? "the state topic was not read" : "its dead letter is not among what was read"
+        return "Whether it was replayed or resolved already is not known: \(missing)."
     }
 
     private mutating func showDeadLetter(isReplayable: Bool = false) {
@@ -258,6 +287,7 @@ package struct Explanation: Sendable {
             sentences.append("That moment has passed. " + workers(isNext: true))
         }
         sayNextCall()
+        if event.open.flatMap(event.calls).contains(where: \.mayHaveArrived) { sentences.append(Self.doubt) }
     }
 
     private mutating func sayNextCall() {

@@ -48,7 +48,7 @@ extension TimelineSearch {
         do throws(KafkaError) {
             known = try admin.describeGroup(group.name, timeoutMilliseconds: Self.questionMilliseconds)
         } catch {
-            return .unknown("\(error)")
+            return .unknown(error.words)
         }
         guard !known.members.isEmpty else { return .none(group: group.name) }
         let place = TopicPartition(topic: record.topic, partition: record.partition)

@@ -122,16 +122,16 @@ package struct TimelineSearch: Sendable {
                 return
             }
         } else {
-            let reader = try StateReader(
-                properties: readerProperties, topic: topics.state, partitions: topic.partitions.map(\.id))
-            defer { reader.close() }
             do {
+                let reader = try StateReader(
+                    properties: readerProperties, topic: topics.state, partitions: topic.partitions.map(\.id))
+                defer { reader.close() }
                 try reader.catchUp()
-            } catch {
-                found.unread.append("\(error)")
+                marks = reader.marks
+            } catch let failure as ToolFailure where failure.kind == .failed {
+                found.unread.append(failure.description)
                 return
             }
-            marks = reader.marks
         }
         for index in found.timelines.indices { found.timelines[index].settleFates(marks) }
     }

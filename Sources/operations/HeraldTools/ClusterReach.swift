@@ -37,7 +37,7 @@ package struct ClusterReach: Sendable {
     private func answer(
         of admin: Admin, _ question: (Int) throws(KafkaError) -> ClusterMetadata
     ) throws(ToolFailure) -> ClusterMetadata {
-        var cause: String?
+        var cause: Cause?
         let end = ContinuousClock.now + patience
         for number in 0... {
             let left = max(1, Self.milliseconds(from: .now, to: end))
@@ -47,11 +47,11 @@ package struct ClusterReach: Sendable {
             } catch {
                 for notice in admin.takeNotices().notices {
                     if let refused = refusal(notice.error) { throw refused }
-                    cause = notice.error.map(Self.isNews) ?? (notice.level <= 4) ? notice.text : cause
+                    if notice.error.map(Self.isNews) ?? (notice.level <= 4) { cause = Cause(notice) }
                 }
                 if let refused = refusal(error) { throw refused }
                 guard error.kind == .unreachable else {
-                    throw ToolFailure("\(bootstrapServers): \(error)")
+                    throw ToolFailure(bootstrapServers, error)
                 }
             }
             guard ContinuousClock.now < end else { break }
@@ -61,13 +61,23 @@ package struct ClusterReach: Sendable {
         throw unreachable(cause)
     }
 
+    /// What the client noted about brokers that do not answer.
+    private struct Cause {
+        /// For people; `nil` when there is nothing to say but the client's own words.
+        let words: String?
+        let detail: String
+
+        init(_ notice: ClientNotice) {
+            words = notice.error?.words
+            detail = notice.text
+        }
+    }
+
     /// What to say when no broker answers.
-    ///
-    /// - Parameter cause: the client's own words about it.
-    package func unreachable(_ cause: String?) -> ToolFailure {
+    private func unreachable(_ cause: Cause?) -> ToolFailure {
         ToolFailure(
-            "no broker answers at \(bootstrapServers)" + (cause.map { " (\($0))" } ?? "")
-                + "; check kafka.bootstrapServers, and whether Kafka runs", kind: .unreachable)
+            "no broker answers at \(bootstrapServers)" + (cause?.words.map { " (\($0))" } ?? "")
+                + "; check kafka.bootstrapServers, and whether Kafka runs", kind: .unreachable, detail: cause?.detail)
     }
 
     private func refusal(_ error: KafkaError?) -> ToolFailure? {

@@ -10,17 +10,29 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     package let kind: Kind
     /// What went wrong and how to fix it.
     package let description: String
+    /// What the Kafka client said itself, for who looks for more; `nil` when the description has it.
+    package let detail: String?
 
-    package init(_ description: String, kind: Kind = .failed) {
+    package init(_ description: String, kind: Kind = .failed, detail: String? = nil) {
         self.kind = kind
         self.description = description
+        self.detail = detail
+    }
+
+    /// A Kafka error alone.
+    package init(_ error: KafkaError) {
+        self.init(error.words, kind: Self.kind(of: error), detail: Self.detail(of: error))
     }
 
     /// What a Kafka error keeps somebody from, and what to allow when it is forbidden.
     package init(_ consequence: String, _ error: KafkaError, allow permission: KafkaPermission? = nil) {
         self.init(
-            "\(consequence): \(error)" + (permission.map(error.advice) ?? ""),
-            kind: Self.kind(of: error))
+            "\(consequence): \(error.words)" + (permission.map(error.advice) ?? ""),
+            kind: Self.kind(of: error), detail: Self.detail(of: error))
+    }
+
+    private static func detail(of error: KafkaError) -> String? {
+        error.words == error.description ? nil : error.description
     }
 
     /// A leader or a coordinator that does not take office for as long as a tool waits is as good as none.
@@ -45,7 +57,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         switch error {
         case let failure as ToolFailure: self = failure
         case let failure as TransactionalWriter.WriteFailure: self = explain(failure)
-        case let error as KafkaError: self.init("\(error)", kind: Self.kind(of: error))
+        case let error as KafkaError: self.init(error)
         default: self.init("\(error)")
         }
     }

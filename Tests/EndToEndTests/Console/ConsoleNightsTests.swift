@@ -3,7 +3,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// Nights on call: what the verdict and a plan say before, during and after.
+/// Nights on call: what the verdict and a plan say before, during and after, and a console that has no worker's word.
+///
+/// The night of dead brokers is in ``DeadBrokersTests``.
 @Suite("Nights on call", .realKafka("Nights on call"), .hangLimit)
 struct ConsoleNightsTests {
     private struct Finding {
@@ -34,8 +36,28 @@ struct ConsoleNightsTests {
 
     private func warnings(_ plan: [String: Any]) -> [String] { plan["warnings"] as? [String] ?? [] }
 
+    /// A console that knows no admin port of a worker.
+    private struct Blind {
+        let console: ConsoleClient
+
+        /// In good times and when all is over.
+        func expectNotKnown() async throws {
+            _ = try await console.ask("/api/verdict") {
+                $0["key"] as? String == "not-known" && $0["state"] as? String == "unknown"
+            }
+        }
+
+        /// While something is wrong: it says what Kafka shows, and that it does not know the rest.
+        func expectNotGreen() async throws {
+            let answer = try await console.ask("/api/verdict") { !$0.isEmpty }
+            let all = [answer] + (answer["others"] as? [[String: Any]] ?? [])
+            #expect(all.contains { $0["key"] as? String == "not-known" }, "\(answer)")
+            #expect(!all.contains { $0["state"] as? String == "good" }, "\(answer)")
+        }
+    }
+
     private func look(
-        _ settings: [String: String] = [:], _ body: (ConsoleClient, Fixture) async throws -> Void
+        _ settings: [String: String] = [:], _ body: (ConsoleClient, Blind, Fixture) async throws -> Void
     ) async throws {
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
@@ -46,7 +68,10 @@ struct ConsoleNightsTests {
             let console = try await ConsoleClient(fixture, "--allow-changes")
             _ = try await fixture.startWorker()
             try await verdict(console) { $0["delivering"]?.state == "good" }
-            try await body(console, fixture)
+            let blind = Blind(console: try await ConsoleClient(fixture, changing: ["admin.listen": "off"]))
+            try await blind.expectNotKnown()
+            try await body(console, blind, fixture)
+            try await blind.expectNotKnown()
         }
     }
 
@@ -57,7 +82,7 @@ struct ConsoleNightsTests {
             "retry.delays": "[1s, 2s, 3s, 4s, 5s, 6s, 7s, 8s, 9s, 10s, 11s, 12s]", "outages.breaker.of": "0",
             "outages.deadLetterBreaker.of": "0",
         ]
-        try await look(settings) { console, fixture in
+        try await look(settings) { console, blind, fixture in
             try await fixture.publish((0..<40).map { Publication(id: "a\($0)", user: "user-\($0)") })
             try await fixture.waitForResults(40)
 
@@ -69,6 +94,7 @@ struct ConsoleNightsTests {
             }
             let dead = try #require(during["service-dead wns"])
             #expect(dead.state == "bad" && dead.since != nil)
+            try await blind.expectNotGreen()
             #expect(dead.sentence.contains("100 % of wns's calls fail for now"), "\(dead.sentence)")
             #expect(dead.next["command"] as? [String] == ["herald", "send", "--self"])
             try await fixture.publishDeadLetters(100..<105, pns: "wns")
@@ -105,6 +131,8 @@ struct ConsoleNightsTests {
             let letters = try #require(rejected["dead-letters"])
             #expect(letters.sentence.contains("all are users bad-…; all with status 400"), "\(letters.sentence)")
             #expect(letters.sentence.contains("20 users") && letters.since != nil)
+            #expect(!letters.sentence.contains("may have arrived"), "each call was answered: \(letters.sentence)")
+            try await blind.expectNotGreen()
             let filter = try #require(letters.next["plan"] as? [String: String])
             #expect(filter == ["since": "1h", "where": "status = 400"])
             let groups = try await console.ask("/api/failures/groups?where=status%20%3D%20400")
@@ -141,7 +169,7 @@ struct ConsoleNightsTests {
 
     @Test("One service writes nonsense, a password is refused: source and since when are told, the plan warns")
     func nonsenseAndPassword() async throws {
-        try await look { console, fixture in
+        try await look { console, blind, fixture in
             try await fixture.publish(
                 (0..<40).map { Publication(id: "a\($0)", user: "user-\($0)", more: ["source": "shop"]) })
             try await fixture.waitForResults(40)
@@ -157,6 +185,7 @@ struct ConsoleNightsTests {
             #expect(
                 letters.next["command"] as? [String]
                     == ["herald", "dlq", "list", "--since", "1h", "--group-by", "source"])
+            try await blind.expectNotGreen()
             let plan = try await console.plan(#"{"filter":{"where":"source = 'billing'"}}"#)
             #expect(warnings(plan.plan).first?.hasPrefix("These cannot succeed unchanged") == true, "\(plan.plan)")
             let corrected = try await console.plan(
@@ -172,11 +201,89 @@ struct ConsoleNightsTests {
             let outage = try #require(refused["outage-credentials"])
             #expect(outage.state == "bad" && outage.since != nil && outage.sentence.contains("401"), "\(outage)")
             #expect(outage.next["command"] as? [String] == ["herald", "send", "--self"])
+            try await blind.expectNotGreen()
             let later = try await verdict(console) { $0["outage-credentials"]?.sentence != nil }
             #expect(later["outage-credentials"]?.since == outage.since, "one beginning")
             fixture.backend.misbehave([])
             try await verdict(console) { $0["delivering"]?.state == "good" && $0["outage-credentials"] == nil }
             try await fixture.waitForResults(90)
         }
+    }
+
+    @Test("Calls time out that the backend accepts: all say that they may have arrived, none afterwards")
+    func timeOuts() async throws {
+        // Two calls for each push service, and no outage: the dead letters come within seconds.
+        let settings = [
+            "backend.timeout": "500ms", "retry.delays": "[1s]", "outages.breaker.of": "0",
+            "outages.deadLetterBreaker.of": "0",
+        ]
+        try await look(settings) { console, blind, fixture in
+            try await fixture.publish((0..<40).map { Publication(id: "a\($0)", user: "user-\($0)", pns: ["wns"]) })
+            try await fixture.waitForResults(40)
+            let quiet = try await fixture.dlq("list")
+            #expect(!quiet.output.contains("may have arrived"), "\(quiet.output)")
+
+            // It takes each call, and answers when nobody listens any more.
+            fixture.backend.misbehave([.hold()])
+            let night = (0..<20).map { Publication(id: "t\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
+            try await fixture.publish(night)
+            let during = try await verdict(console) { $0["unanswered apns"] != nil && $0["unanswered gcm"] != nil }
+            let unanswered = try #require(during["unanswered apns"])
+            #expect(unanswered.sentence.hasPrefix("Some may have arrived: "), "\(unanswered.sentence)")
+            #expect(unanswered.next["section"] as? String == "calls-without-an-answer")
+            #expect(!during.values.contains { $0.state == "good" })
+            try await blind.expectNotGreen()
+            try await fixture.waitForResults(80)
+            try await fixture.catchUp()
+            let letters = fixture.deadLetters.count
+            for watching in [console, blind.console] {
+                let told = try await verdict(watching) {
+                    $0["dead-letters"]?.sentence.contains("; \(letters) may have arrived: a call got no answer") == true
+                }
+                #expect(told["dead-letters"]?.next["section"] as? String == "calls-without-an-answer")
+            }
+            try await blind.expectNotGreen()
+            try await toolsSay(mayHaveArrived: letters, console, fixture)
+
+            fixture.backend.misbehave([])
+            let plan = try await console.plan(#"{"filter":{"where":"reason = 'attempts-exhausted'"},"rate":1000}"#)
+            _ = try await console.ended(try await console.start(plan.id, count: letters))
+            try await verdict(console) { found in
+                found["delivering"]?.state == "good" && !found.keys.contains { $0.hasPrefix("unanswered") }
+                    && found["dead-letters"] == nil
+            }
+            #expect(fixture.backend.calls.count { $0.user == "user-0" && $0.pns == "apns" } > 1, "accepted twice")
+            let after = try await fixture.dlq("list")
+            #expect(!after.output.contains("may have arrived"), "\(after.output)")
+            let explained = try await fixture.tool("explain", "t0")
+            #expect(explained.output.contains("may have come more than once"), "\(explained.output)")
+            #expect(!explained.output.contains("herald dlq replay"), "\(explained.output)")
+        }
+    }
+
+    /// What list, show, plan, explain and the console's groups say of the letters of the night, each in both units.
+    private func toolsSay(mayHaveArrived letters: Int, _ console: ConsoleClient, _ fixture: Fixture) async throws {
+        let units = "\(letters) dead letters, 40 notifications."
+        let list = try await fixture.dlq("list")
+        #expect(list.output.contains("\(letters) of those that are open may have arrived"), "\(list.output)")
+        #expect(list.output.contains("\(letters) may have arrived (a call got no answer)"), "\(list.output)")
+        #expect(list.output.contains(units), "\(list.output)")
+        let lines = try await fixture.dlq("list", "--group-by", "none")
+        #expect(lines.output.contains("\(letters) of those that are open may have arrived"), "\(lines.output)")
+        #expect(lines.output.contains(units), "\(lines.output)")
+        let dry = try await fixture.dlq("replay", "--where", "reason = 'attempts-exhausted'", "--dry-run")
+        #expect(dry.output.contains("\(letters) may have arrived: a call for them got no answer"), "\(dry.output)")
+        #expect(dry.output.contains("\(letters) would be replayed: 40 notifications."), "\(dry.output)")
+        let show = try await fixture.dlq("show", "t0")
+        #expect(show.output.contains("a call got no answer: the person may have got it all the same"), "\(show.output)")
+        let explained = try await fixture.tool("explain", "t0")
+        #expect(explained.output.contains("the person may have got it"), "\(explained.output)")
+        let found = try await fixture.tool("find", "--id", "t0")
+        #expect(found.output.contains("may have arrived"), "\(found.output)")
+        let groups = try await console.groups(of: letters)
+        #expect(groups.compactMap { $0["mayHaveArrived"] as? Int } == [letters], "\(groups)")
+        #expect(groups.compactMap { $0["notifications"] as? Int } == [40], "\(groups)")
+        let plan = try await console.plan(#"{"filter":{"where":"reason = 'attempts-exhausted'"}}"#).plan
+        #expect((plan["doubt"] as? String)?.hasPrefix("\(letters) may have arrived") == true, "\(plan)")
     }
 }

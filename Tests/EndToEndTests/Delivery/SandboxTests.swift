@@ -8,7 +8,7 @@ struct SandboxTests {
     /// A sandbox on the fixture's topics.
     ///
     /// - Parameter prefix: before the names of its topics.
-    private func sandbox(_ fixture: Fixture, prefix: String = "", _ words: String...) throws -> RunningHerald {
+    private func sandbox(_ fixture: Fixture, prefix: String = "", _ words: [String] = []) throws -> RunningHerald {
         let topics = [
             "requests": "notifications", "results": "notifications.results", "retry": "notifications.retry",
             "dead-letter": "notifications.dead-letter", "campaigns": "notifications.campaigns",
@@ -48,15 +48,21 @@ struct SandboxTests {
     @Test("It warns of live workers that consume the same topics, and of no others")
     func beside() async throws {
         try await Fixture.run { fixture in
-            // The group of the settings' default, in which the sandbox is none.
-            _ = try await fixture.startWorker(changing: ["kafka.group": "herald"])
-            for (prefix, isWarned) in [("", true), ("own.", false)] {
-                let running = try sandbox(fixture, prefix: prefix)
+            // The group of the settings' default, in which the sandbox is none, and one that no settings name.
+            let groups = ["herald", "\(fixture.name)-others"]
+            for group in groups { _ = try await fixture.startWorker(changing: ["kafka.group": group]) }
+            let runs: [(prefix: String, words: [String], isWarned: Bool)] = [
+                ("", [], true), ("", ["--kafka-group", "\(fixture.name)-own"], true), ("own.", [], false),
+            ]
+            for run in runs {
+                let running = try sandbox(fixture, prefix: run.prefix, run.words)
                 _ = try await running.object()
                 running.signal(SIGTERM)
                 let error = try await running.end().error
-                let warning = "1 worker of the group herald consumes these topics too"
-                #expect(error.contains(warning) == isWarned, "\(error)")
+                for group in groups {
+                    let warning = "1 member of the group \(group) consumes these topics too"
+                    #expect(error.contains(warning) == run.isWarned, "\(run): \(error)")
+                }
             }
         }
     }
@@ -74,7 +80,7 @@ struct SandboxTests {
     func usedGroup() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()
-            let first = try await sandbox(fixture, "--kafka-group", fixture.name).end()
+            let first = try await sandbox(fixture, ["--kafka-group", fixture.name]).end()
             #expect(first.status == 1)
             #expect(first.error.contains("the group \(fixture.name) has"), "\(first.error)")
             #expect(first.error.contains("members"), "\(first.error)")
@@ -82,7 +88,7 @@ struct SandboxTests {
             try await fixture.waitForResults(10)
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            let second = try await sandbox(fixture, "--kafka-group", fixture.name).end()
+            let second = try await sandbox(fixture, ["--kafka-group", fixture.name]).end()
             #expect(second.status == 1 && second.error.contains("has offsets"), "\(second.error)")
             try await Oracle(fixture).expectResults(Batch.delivered(0..<10))
         }

@@ -71,13 +71,17 @@ struct DeadBrokersTests {
             try await worker.waitUntilNotReady("no-progress", naming: "8 events in memory")
             #expect(try await worker.metrics()["herald_stalled_seconds"] ?? 0 > 30)
             #expect(try await worker.page("/livez").status == 200, "a restart would repeat its calls")
-            let still: Verdict = try await blind.look("/api/verdict")
-            #expect(still.state != "good")
+            let blindly = try await Self.wait(blind, for: "that brokers are dead") { $0.key == "brokers-unreachable" }
+            #expect(blindly.state == "bad" && named.allSatisfy { blindly.sentence.contains($0) }, "\(blindly.sentence)")
+            for sentence in [bad.sentence, blindly.sentence] {
+                #expect(!sentence.contains("Local: ") && !sentence.contains("_T"), "\(sentence)")
+            }
 
             try await fixture.kafka.revive(nodes: [2, 3])
             try await fixture.waitForResults(8, within: 120)
             try await worker.waitUntilReady()
             _ = try await Self.wait(console, for: "that all is well again", Self.isPlain)
+            _ = try await Self.wait(blind, for: "that it is not known again") { $0.key == "not-known" }
             #expect(try await worker.metrics()["herald_stalled_seconds"] == 0)
             let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<8))
@@ -90,6 +94,7 @@ struct DeadBrokersTests {
         var plan = Fixture.Plan()
         plan.cluster = .three
         plan.partitions = 3
+        plan.more = Fixture.replayTopics
         try await Fixture.run(plan) { fixture in
             try await fixture.publish([Publication(id: "e", user: "anna")])
             for node in [1, 3] { fixture.kafka.kill(node: node) }
@@ -97,6 +102,9 @@ struct DeadBrokersTests {
             let commands = [
                 ["dlq", "list"], ["dlq", "replay", "--where", "status=503", "--dry-run"],
                 ["find", "--user", "anna", "--all-partitions"], ["explain", "e"], ["campaign", "status"],
+                ["campaign", "status", "spring"], ["campaign", "report", "spring", "--csv", "-"],
+                ["campaign", "pause", "spring"], ["campaign", "resume", "spring"],
+                ["campaign", "cancel", "spring", "--yes"],
                 ["publish", "--user", "anna", "--pns", "apns", "--message", "hello"],
             ]
             let processes = try commands.map { try fixture.startTool($0) }
@@ -104,15 +112,69 @@ struct DeadBrokersTests {
                 let status = try await process.waitForExit(within: 120)
                 #expect(status == 5, "\(command): \(process.output)")
                 #expect(named.allSatisfy { process.output.contains($0) }, "\(command): \(process.output)")
+                Self.expectHeadline(of: command, process)
             }
 
-            let hanging = try fixture.startTool(["dlq", "list"])
-            // Before it asks anybody it waits for signals itself.
-            try await fixture.wait("it has its own way with signals") { hanging.catchesSignals || !hanging.isRunning }
-            hanging.terminate()
-            let status = try await hanging.waitForExit(within: 10)
-            #expect(status == 3, "\(hanging.output)")
+            let interrupted = [["dlq", "list"], ["campaign", "pause", "spring"], ["campaign", "status"], ["doctor"]]
+            let hanging = try interrupted.map { try fixture.startTool($0) }
+            for (command, process) in zip(interrupted, hanging) {
+                // Before it asks anybody it waits for signals itself.
+                try await fixture.wait("it has its own way with signals") {
+                    process.catchesSignals || !process.isRunning
+                }
+                process.terminate()
+                let status = try await process.waitForExit(within: 10)
+                #expect(status == 3, "\(command): \(process.output)")
+            }
+            try await Self.expectDoctor(fixture, names: named)
         }
+    }
+
+    @Test("The only broker is dead: campaign commands end with 5 and name it, and doctor ends with 1 and does")
+    func onlyBroker() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .mortal
+        plan.more = Fixture.replayTopics
+        try await Fixture.run(plan) { fixture in
+            await Task { fixture.kafka.kill(node: 1) }.value
+            let commands = [
+                ["campaign", "status"], ["campaign", "report", "spring", "--csv", "-"],
+                ["campaign", "pause", "spring"],
+                ["campaign", "resume", "spring"], ["campaign", "cancel", "spring", "--yes"],
+            ]
+            let processes = try commands.map { try fixture.startTool($0) }
+            for (command, process) in zip(commands, processes) {
+                let status = try await process.waitForExit(within: 120)
+                #expect(status == 5, "\(command): \(process.output)")
+                #expect(process.output.contains(fixture.bootstrapServers), "\(command): \(process.output)")
+                Self.expectHeadline(of: command, process)
+            }
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.status == 1, "\(doctor.output)")
+            #expect(doctor.output.contains("\(fixture.bootstrapServers): connection refused"), "\(doctor.output)")
+        }
+    }
+
+    /// Its first line says what failed in words for people.
+    private static func expectHeadline(of command: [String], _ process: HeraldProcess) {
+        let headline = process.output.split(separator: "\n").first { $0.hasPrefix("herald: ") } ?? ""
+        #expect(
+            !headline.isEmpty && !headline.contains("Local: ") && !headline.contains("_T"),
+            "\(command): \(process.output)")
+    }
+
+    /// The doctor names the dead brokers, whom they lead, and what to do.
+    private static func expectDoctor(_ fixture: Fixture, names named: [String]) async throws {
+        let doctor = try await fixture.tool("doctor", "--only", "kafka")
+        #expect(doctor.status == 1, "\(doctor.output)")
+        for address in named {
+            #expect(
+                doctor.output.contains("\(address): the cluster names this broker so, and connection refused"),
+                "\(doctor.output)")
+        }
+        #expect(!doctor.output.contains("advertised.listeners"), "they are named rightly: \(doctor.output)")
+        #expect(doctor.output.contains("the broker that leads partition"), "\(doctor.output)")
+        #expect(!doctor.output.contains("embedded broker"), "\(doctor.output)")
     }
 }
 

@@ -245,4 +245,46 @@ struct ReplayPermissionTests {
             #expect(try await fixture.replayCounts().isEmpty)
         }
     }
+
+    @Test("Without Read on the state topic explain says what it does not know, and advises no replay")
+    func unreadState() async throws {
+        var plan = Fixture.Plan()
+        plan.more = Fixture.replayTopics
+        plan.cluster = .secured
+        plan.misbehaviour = [.status(400)]
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "e", user: "ann")])
+            try await fixture.waitForResults(1)
+            let (kafka, user) = (fixture.kafka, SecuredUser.replayer)
+            let certificates = try TestCertificates.shared()
+            let login = [
+                "kafka.bootstrapServers": "[\"\(try #require(kafka.secureServers))\"]",
+                "kafka.properties":
+                    "{security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: \(user.rawValue), "
+                    + "sasl.password: \(user.password), ssl.ca.location: \(certificates.authorityFile)}",
+            ]
+            try await kafka.allow(user, [.read], on: [.topics(prefix: fixture.name), .group(fixture.name)])
+            let state = fixture.topic("notifications.dead-letter.state")
+            let known = try await fixture.tool("explain", "e", changing: login)
+            #expect(known.output.contains("When the cause is gone, replay it."), "\(known.output)")
+            #expect(known.output.contains("herald dlq replay"), "\(known.output)")
+
+            // It fails again, and the topic has a mark: who may see that it is empty knows enough.
+            _ = try await fixture.dlq("replay", "e", "--yes")
+            try await fixture.waitForResults(2)
+
+            // Neither Read nor Describe, and Describe alone.
+            try await kafka.deny(user, [.read, .describe], on: [.topic(state)])
+            for _ in 0..<2 {
+                let explained = try await fixture.tool("explain", "e", changing: login)
+                #expect(explained.status == 0, "\(explained.output)")
+                #expect(explained.output.contains("Whether it was replayed or resolved already is not known"))
+                #expect(explained.output.contains(state) && explained.output.contains("allow Read"))
+                #expect(!explained.output.contains("herald dlq replay"), "\(explained.output)")
+                #expect(!explained.output.contains("When the cause is gone"), "\(explained.output)")
+                try await kafka.takeBackDenial(user, [.describe], on: [.topic(state)])
+            }
+        }
+    }
 }

@@ -14,6 +14,45 @@ struct KafkaErrorTests {
     }
 
     @Test(
+        "A headline has no error's name and none of the library's words; brokers' answers stay",
+        arguments: [
+            (KafkaError(code: KafkaError.Code.timedOut), "no broker answered in time"),
+            (
+                KafkaError(
+                    code: KafkaError.Code.timedOut, message: "Failed while waiting for controller: Local: Timed out"),
+                "no broker answered in time"
+            ),
+            (KafkaError(code: KafkaError.Code.transport), "the connection to a broker broke"),
+            (
+                KafkaError(
+                    code: KafkaError.Code.transport,
+                    message: "k:1: Connect to ipv4#10.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT)"
+                ), "connection refused"
+            ),
+            (
+                KafkaError(
+                    code: KafkaError.Code.resolve, message: "k:1: Failed to resolve 'k:1': unknown (after 2ms)"),
+                "a broker's name is not found"
+            ),
+            (KafkaError(code: KafkaError.Code.allBrokersDown), "no broker can be reached"),
+            // Herald's own words.
+            (
+                KafkaError(
+                    code: KafkaError.Code.transport, message: "the coordinator is none of the brokers that answer"),
+                "the coordinator is none of the brokers that answer"
+            ),
+            (
+                KafkaError(code: KafkaError.Code.invalidConfig, message: "no such retention"),
+                "INVALID_CONFIG: no such retention"
+            ),
+        ])
+    func words(error: KafkaError, expected: String) {
+        #expect(error.words == expected)
+        #expect(!error.words.contains("Local: ") && !error.words.hasPrefix("_"))
+        #expect(error.wordsInFull.hasPrefix(expected))
+    }
+
+    @Test(
         "Refused credentials are explained only with SCRAM and an old librdkafka",
         arguments: [
             ("SCRAM-SHA-256", KafkaError.Code.authentication, true),

@@ -72,6 +72,17 @@ struct JudgementTests {
         #expect(judgement.verdict == .failed && judgement.remarks == ["no leader for partition 0"])
     }
 
+    @Test("A partition whose leader does not answer fails, whatever the metadata says of it")
+    func silentLeader() {
+        var judgement = TopicJudgement()
+        judgement.judge(topic([(1, 3, 3), (2, 3, 3), (nil, 3, 3)]), silentBrokers: [2, 3])
+        #expect(judgement.verdict == .failed, "\(judgement.remarks)")
+        #expect(judgement.remarks == ["the broker that leads partition 1 does not answer"])
+        judgement = TopicJudgement()
+        judgement.judge(topic([(1, 3, 3)]), silentBrokers: [2])
+        #expect(judgement.verdict == .passed)
+    }
+
     @Test("Differences from the settings warn, and only what keeps records from being written fails")
     func differences() {
         func verdict(_ property: TopicProperty, _ action: TopicPlan.Action) -> Verdict {

@@ -44,6 +44,37 @@ struct GroupTests {
         #expect(groups(.hour, [SampleEntry.make()]).map(\.name) == ["hour=2026-11-21T08"])
     }
 
+    /// A history of calls for one push service, each `status` or `error`.
+    private static func history(_ service: String, _ ends: String...) -> String {
+        let calls = ends.map { #"{"at":"2026-11-21T08:40:26.123Z","pns":"\#(service)",\#($0),"ms":12}"# }
+        return "[" + calls.joined(separator: ",") + "]"
+    }
+
+    @Test("It says how many notifications the letters are, and how many of the open ones may have arrived")
+    func units() throws {
+        var index = MarkIndex()
+        index.add(
+            try #require(
+                MarkRecord(
+                    decoding: Array(#"{"state":"resolved","job":"j","at":1,"partitions":{"2":"20"}}"#.utf8))))
+        let timedOut = ["herald-history": Self.history("gcm", #""status":503"#, #""error":"timeout""#)]
+        let letters = [
+            SampleEntry.make(offset: 17, timedOut),
+            SampleEntry.make(offset: 18, ["herald-history": Self.history("apns", #""status":504"#)]),
+            SampleEntry.make(offset: 19, ["herald-history": Self.history("apns", #""error":"connection refused""#)]),
+            SampleEntry.make(offset: 20, timedOut),
+            // Its call without an answer was for a push service that did not fail in the end.
+            SampleEntry.make(offset: 21, ["herald-history": Self.history("wns", #""error":"timeout""#)]),
+            SampleEntry.make(offset: 22, ["herald-pns": "", "herald-reason": "invalid"]),
+        ]
+        let all = groups(.source, letters, index)
+        #expect(all.map(\.count) == [6] && all.map(\.notifications) == [11] && all.map(\.mayHaveArrived) == [2])
+        #expect(all[0].suggestion.contains("2 may have arrived (a call got no answer)"), "\(all[0].suggestion)")
+        let services = groups(.pns, letters, index)
+        #expect(services.map(\.notifications) == services.map(\.count), "each counts for its own")
+        #expect(groups(.reason, [letters[2]])[0].suggestion == "replay when the backend is well")
+    }
+
     @Test("A campaign that is called none is not taken for none")
     func none() {
         let found = groups(.campaign, [SampleEntry.make(), SampleEntry.make(["herald-campaign": "none"])])

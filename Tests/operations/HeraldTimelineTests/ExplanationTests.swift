@@ -112,20 +112,52 @@ struct ExplanationTests {
         ]
         #expect(try explain(steps, marks: MarkIndex()).text.contains("the person may have got it"))
         #expect(try !explain([steps[0]] + steps[2...], marks: MarkIndex()).text.contains("may have got it"))
+
+        let waiting = try explain([steps[0], steps[1], Sample.delayed(2, until: 32), Sample.settled(2, "gcm")])
+        #expect(waiting.text.contains("call 2 of at most 6") && waiting.text.contains("the person may have got it"))
+        let delivered = try explain([steps[0], steps[1], Sample.settled(3, "apns"), Sample.settled(2, "gcm")])
+        #expect(
+            delivered.text.contains("Before that a call of it got no answer, so it may have come more than once"),
+            "\(delivered.text)")
+        #expect(!delivered.text.contains("gcm: the backend took it at \(Sample.at(2).text). Before"))
+        #expect(steps[1].words.hasSuffix("; may have arrived"))
+    }
+
+    @Test("Without the state topic it says what it does not know, and advises nothing that notifies twice")
+    func unreadState() throws {
+        var situation = Sample.situation()
+        situation.gaps = ["this user may not use the topic state; allow Read on it"]
+        let letter = [Sample.published(), Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm")]
+        let found = try explain(letter, situation)
+        #expect(found.text.contains("Whether it was replayed or resolved already is not known"), "\(found.text)")
+        #expect(found.text.contains("Do not replay it before you know that"), "\(found.text)")
+        #expect(found.text.contains("Not read: this user may not use the topic state"), "\(found.text)")
+        #expect(!found.text.contains("replay it.") && found.commands == ["herald dlq show 2:17"], "\(found)")
+
+        let malformed = try explain(
+            [Sample.published(), Sample.dead(2, .invalid, detail: "x", []), Self.deadLettered(2, nil)], situation)
+        #expect(malformed.text.contains("is not known: the state topic was not read"), "\(malformed.text)")
+        #expect(malformed.text.contains("Neither replay it nor publish it again"), "\(malformed.text)")
+        #expect(malformed.text.contains("Not read:") && malformed.commands == ["herald dlq show 2:17"])
+
+        // Its dead letter itself is gone, or was not read.
+        let gone = try explain([letter[0], letter[2], letter[3]], marks: MarkIndex())
+        #expect(gone.text.contains("its dead letter is not among what was read") && gone.commands.isEmpty)
     }
 
     @Test("A dead letter is told with the rule that decided and the command that replays it")
     func dead() throws {
-        let found = try explain([
-            Sample.published(), Sample.called(1, status: 400), Sample.dead(2),
-            Sample.settled(2, "apns", .deadLettered) {
-                $0.status = 400
-                $0.reason = .rejected
-                $0.detail = "no such tag"
-                $0.attempts = 1
-            },
-            Sample.settled(2, "gcm"),
-        ])
+        let found = try explain(
+            [
+                Sample.published(), Sample.called(1, status: 400), Sample.dead(2),
+                Sample.settled(2, "apns", .deadLettered) {
+                    $0.status = 400
+                    $0.reason = .rejected
+                    $0.detail = "no such tag"
+                    $0.attempts = 1
+                },
+                Sample.settled(2, "gcm"),
+            ], marks: MarkIndex())
         #expect(found.text.contains("because the backend answered 400: no such tag."))
         #expect(found.text.contains("By backend.statuses 400 counts as rejected"))
         #expect(found.commands == ["herald dlq show 2:17", "herald dlq replay 2:17"])

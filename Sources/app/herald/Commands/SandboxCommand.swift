@@ -111,9 +111,7 @@ enum SandboxCommand: HeraldCommand {
                 settings = given.merging(["kafka-group": [group.name]]) { $1 }
                 let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
                 try await Self.prepare(group, replaced, invocation.parsed[partitions])
-                group.warnOfWorkers(
-                    in: loaded.settings.kafka.group, on: replaced.topicNames.requests, try replaced.adminClient(),
-                    invocation.console)
+                group.warnOfOthers(on: replaced.topicNames.requests, try replaced.adminClient(), invocation.console)
             } else {
                 let wishes = try invocation.settings().topicWishes
                 let count = invocation.parsed[partitions]

@@ -1,12 +1,16 @@
 import HeraldCommandLine
 import HeraldKafka
 import HeraldSettings
+import HeraldText
 
 /// The consumer group of a sandbox on a broker that has others: one that nobody else has, or ever had.
 ///
 /// In a group with members the sandbox would take some of their events, and its backend would be the only one to get them.
 struct SandboxGroup {
+    private static let prefix = "herald-sandbox-"
     private static let questionMilliseconds = 5_000
+    /// So long it looks for others who consume the topics, at most.
+    private static let lookingTime = Duration.seconds(5)
     private static let patience = Duration.seconds(20)
 
     let name: String
@@ -16,7 +20,7 @@ struct SandboxGroup {
         let place = loaded.effective.first { $0.path == "kafka.group" }?.place
         name =
             place == .standard || place == nil
-            ? "herald-sandbox-" + String(UInt64.random(in: .min ... .max), radix: 36) : loaded.settings.kafka.group
+            ? Self.prefix + String(UInt64.random(in: .min ... .max), radix: 36) : loaded.settings.kafka.group
     }
 
     /// Throws when the group has members, or offsets of former ones.
@@ -31,18 +35,34 @@ struct SandboxGroup {
             "the group \(name) \(why). Leave --kafka-group out: a sandbox has a random group of its own.")
     }
 
-    /// Says when workers of the settings' group consume these topics too: each group gets every event.
-    func warnOfWorkers(in group: String, on topics: [String], _ admin: Admin, _ console: Console) {
+    /// Says when other groups consume these topics too: each group gets every event.
+    ///
+    /// Other sandboxes deliver to nobody.
+    func warnOfOthers(on topics: [String], _ admin: Admin, _ console: Console) {
         // A broker that does not tell of groups hinders no sandbox.
-        guard group != name,
-            let known = try? admin.describeGroup(group, timeoutMilliseconds: Self.questionMilliseconds)
-        else { return }
-        let count = known.members.count { $0.partitions.contains { topics.contains($0.topic) } }
-        guard count > 0 else { return }
-        console.complain(
-            "warning: \(TopicsTool.counted(count, "worker")) of the group \(group) "
-                + "\(count == 1 ? "consumes" : "consume") these topics too, and \(count == 1 ? "delivers" : "deliver") to "
-                + "real people what you publish for the sandbox; --topics-requests names a topic of its own.")
+        guard let groups = try? admin.liveGroups(timeoutMilliseconds: Self.questionMilliseconds) else { return }
+        let end = ContinuousClock.now + Self.lookingTime
+        let others = groups.filter { $0 != name && !$0.hasPrefix(Self.prefix) }.sorted()
+        for (index, group) in others.enumerated() {
+            guard ContinuousClock.now < end else {
+                console.complain(
+                    "warning: whether \(TopicsTool.counted(others.count - index, "more group")) of this cluster "
+                        + "\(others.count - index == 1 ? "consumes" : "consume") these topics was not looked at.")
+                return
+            }
+            guard let known = try? admin.describeGroup(group, timeoutMilliseconds: Self.questionMilliseconds) else {
+                continue
+            }
+            let count = known.members.count { $0.partitions.contains { topics.contains($0.topic) } }
+            if count > 0 { console.complain(Self.warning(count, of: SafeText.escaped(group))) }
+        }
+    }
+
+    private static func warning(_ count: Int, of group: String) -> String {
+        let isOne = count == 1
+        return "warning: \(TopicsTool.counted(count, "member")) of the group \(group) "
+            + "\(isOne ? "consumes" : "consume") these topics too: \(isOne ? "a worker delivers" : "workers deliver") to real people what you publish for the "
+            + "sandbox; --topics-requests names a topic of its own."
     }
 
     /// Begins where the topics end now: what was published before is none of the sandbox's business.

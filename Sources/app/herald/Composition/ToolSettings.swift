@@ -26,7 +26,7 @@ extension Settings {
         do {
             return try HeraldKafka.Admin(properties: KafkaClientSettings.common(self))
         } catch {
-            throw ToolFailure("\(error)")
+            throw ToolFailure(error)
         }
     }
 }
@@ -34,7 +34,8 @@ extension Settings {
 extension CommandFailure {
     /// A tool's failure with the exit status of its kind; what a broker said in it is made safe to show.
     init(_ failure: ToolFailure) {
-        let lines = failure.description.split(separator: "\n").map { SafeText.escaped(String($0)) }
+        let detail = failure.detail.map { ["  the Kafka client says: \(SafeText.escaped($0))"] } ?? []
+        let lines = failure.description.split(separator: "\n").map { SafeText.escaped(String($0)) } + detail
         self.init(lines.joined(separator: "\n"), status: failure.kind == .unreachable ? .unreachable : .failed)
     }
 }

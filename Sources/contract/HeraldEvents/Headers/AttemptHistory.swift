@@ -6,6 +6,23 @@ public enum AttemptHistory {
     /// The most bytes that a history has; the oldest calls go first.
     public static let maximumByteCount = 8_192
 
+    /// What stands in the history of a call without an answer, or with that of a gateway which got none.
+    private static let signs = [Array(#""error""#.utf8), Array("504".utf8)]
+
+    /// Whether a history may tell of a call that may have arrived: a quick look, for who asks of a million.
+    public static func mayDoubt(_ history: RawSpan) -> Bool {
+        history.withUnsafeBytes { bytes in
+            signs.contains { sign in
+                var place = bytes.startIndex
+                while let begin = bytes[place...].firstIndex(of: sign[0]) {
+                    if bytes[begin...].starts(with: sign) { return true }
+                    place = begin + 1
+                }
+                return false
+            }
+        }
+    }
+
     /// The calls that a history tells; one that is damaged tells none, and what is no call is left out.
     public static func decode(_ history: RawSpan) -> [AttemptEntry] {
         guard let value = try? JSONValue(history), case .array(let elements) = value else { return [] }

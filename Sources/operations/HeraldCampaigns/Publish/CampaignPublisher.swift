@@ -76,11 +76,11 @@ package final class CampaignPublisher {
         switch error {
         case TransactionalWriter.WriteFailure.fenced(isLong: false): return .takenOver
         case TransactionalWriter.WriteFailure.fenced: reportUnreachable("a transaction has taken too long")
-        case TransactionalWriter.WriteFailure.unreachable(let error): reportUnreachable("\(error)")
+        case TransactionalWriter.WriteFailure.unreachable(let error): reportUnreachable(error.words)
         case TransactionalWriter.WriteFailure.refused(let error), TransactionalWriter.WriteFailure.inDoubt(let error):
             refusals += 1
             guard !error.isLasting, refusals < Self.refusalLimit else { return .failed(refusal(error)) }
-            reportUnreachable("\(error)")
+            reportUnreachable(error.words)
         case let failure as ToolFailure:
             guard failure.kind == .unreachable else { return .failed(failure) }
             reportUnreachable(failure.description)
@@ -105,7 +105,7 @@ package final class CampaignPublisher {
             properties: context.writerProperties, name: context.transactionalID(of: order.text.name),
             heartbeat: Self.heartbeat
         ) { [isStopping, onNews] error in
-            onNews(.unreachable("\(error)"))
+            onNews(.unreachable(error.words))
             return !isStopping()
         }
         defer { publisher.close() }

@@ -52,7 +52,7 @@ package final class RetryBacklog {
             reader = try TopicReader(properties: context.readerProperties)
             group = try Consumer(properties: context.readerProperties + [("isolation.level", "read_uncommitted")])
         } catch {
-            throw ToolFailure("the retry topics cannot be read: \(error)")
+            throw ToolFailure("the retry topics cannot be read", error)
         }
     }
 

@@ -17,6 +17,8 @@ struct TraitTally: Sendable, Equatable {
     private static let startLimit = 512
 
     private(set) var total = 0
+    /// How many of them may have reached the person all the same.
+    private(set) var mayHaveArrived = 0
     private(set) var first: WallTime?
     private(set) var last: WallTime?
     private var counts: [Field: [String: Int]] = [:]
@@ -64,6 +66,8 @@ struct TraitTally: Sendable, Equatable {
             if place < Self.startLimit { starts[place] = user.start }
         }
     }
+
+    mutating func noteDoubt(times: Int) { mayHaveArrived += times }
 
     mutating func note(_ moment: WallTime) {
         first = min(first ?? moment, moment)

@@ -59,8 +59,8 @@ final class GroupWatch: Sendable {
             case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
             // A client's own words are none for a headline.
             case let failure as KafkaError where failure.kind == .unreachable:
-                (true, failure.code == KafkaError.Code.timedOut ? "no broker answered in time" : failure.message)
-            case let failure as KafkaError: (false, failure.description)
+                (true, failure.words)
+            case let failure as KafkaError: (false, failure.words)
             default: (false, "\(error)")
             }
         let safe = SafeText.escaped(text)

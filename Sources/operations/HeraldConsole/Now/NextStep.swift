@@ -135,7 +135,15 @@ struct NextStep: Sendable, Equatable {
     }
 
     /// The same by what these have in common, and a plan of their replay.
-    static func deadLetters(_ pattern: FailurePattern?) -> Self {
+    ///
+    /// - Parameter mayHaveArrived: whether a replay may notify a second time.
+    static func deadLetters(_ pattern: FailurePattern?, mayHaveArrived: Bool) -> Self {
+        var step = deadLetters(pattern)
+        if mayHaveArrived { (step.sentence, step.section) = (unanswered.sentence, unanswered.section) }
+        return step
+    }
+
+    private static func deadLetters(_ pattern: FailurePattern?) -> Self {
         guard let pattern, let field = pattern.groupField else { return deadLetters }
         var step = Self(
             "See them by \(field), with what to do about each.",

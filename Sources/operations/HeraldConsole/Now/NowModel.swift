@@ -38,6 +38,7 @@ struct NowModel: Sendable {
         situation.campaigns = sight.campaigns
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.total > 0 {
+            situation.deadLettersInDoubt = letters.mayHaveArrived
             situation.letterPattern = FailurePattern(
                 failed: letters, delivered: sight.evidence.delivered(now: sight.now))
         }

@@ -66,6 +66,8 @@ struct Situation: Sendable {
     var group = GroupKnowledge.unasked
     /// Open dead letters of the last hour; `nil` when that is not known.
     var deadLetters: Int?
+    /// How many of them may have arrived: a call for them got no answer.
+    var deadLettersInDoubt = 0
     /// What they have in common.
     var letterPattern: FailurePattern?
     /// How each push service's newest calls ended.

@@ -335,7 +335,10 @@ struct VerdictRules {
     private var unanswered: [Finding] {
         situation.calls.sorted(by: { $0.key < $1.key }).compactMap { service, calls in
             let share = calls.share { $0 == "timeout" || $0 == "reset" }
-            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare else { return nil }
+            // What is over stands in its dead letters.
+            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare, !isOver(calls) else {
+                return nil
+            }
             return Finding(
                 "unanswered \(service)", .warn, "Some may have arrived",
                 "\(percent(share)) of \(service)'s calls time out or are cut off", next: .unanswered)
@@ -362,13 +365,14 @@ struct VerdictRules {
 
     private var deadLetters: [Finding] {
         guard let count = situation.deadLetters, count > 0 else { return [] }
-        let pattern = situation.letterPattern
+        let (pattern, doubt) = (situation.letterPattern, situation.deadLettersInDoubt)
         let why = pattern?.words().map { "; " + $0 } ?? ""
+        let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
         return [
             Finding(
                 "dead-letters", .warn, "Some dead letters",
-                "\(grouped(Int64(count))) of the last hour \(count == 1 ? "is" : "are") open" + why,
-                since: pattern?.first, next: .deadLetters(pattern))
+                "\(grouped(Int64(count))) of the last hour \(count == 1 ? "is" : "are") open" + why + doubts,
+                since: pattern?.first, next: .deadLetters(pattern, mayHaveArrived: doubt > 0))
         ]
     }
 

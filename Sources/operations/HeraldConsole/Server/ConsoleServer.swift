@@ -240,7 +240,7 @@ private final class Service: Sendable {
             let status = failure.kind == .unreachable ? 503 : 409
             return .refused(SafeText.escaped(failure.description), status: status)
         } catch let error as KafkaError {
-            return .refused(SafeText.escaped("\(error)"), status: error.kind == .unreachable ? 503 : 502)
+            return .refused(SafeText.escaped(error.words), status: error.kind == .unreachable ? 503 : 502)
         } catch {
             return .refused(SafeText.escaped("\(error)"), status: 500)
         }

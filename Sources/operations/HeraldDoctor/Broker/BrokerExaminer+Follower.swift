@@ -20,7 +20,7 @@ extension BrokerExaminer {
             return [
                 Check(
                     .transactionalID, id, .warning,
-                    (isForbidden ? "not allowed" : "\(error)") + Self.followerPurpose,
+                    (isForbidden ? "not allowed" : error.wordsInFull) + Self.followerPurpose,
                     fix: isForbidden
                         ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: group)))"
                         : "look at the brokers, and at the internal topic __transaction_state")

@@ -49,7 +49,7 @@ extension BrokerExaminer {
                 .group, plan.group, .warning, "the broker tells nothing of groups",
                 fix: "nothing if this is an embedded broker; else a newer Kafka")
         default:
-            Check(.group, plan.group, .failed, "\(error)", fix: "look at the brokers")
+            Check(.group, plan.group, .failed, error.wordsInFull, fix: "look at the brokers")
         }
     }
 

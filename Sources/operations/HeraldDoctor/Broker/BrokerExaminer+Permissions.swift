@@ -18,7 +18,7 @@ extension BrokerExaminer {
             answers = try reader.read(partitions, timeLeft: timeLeft)
         } catch {
             return Finding([
-                Check(.reading, "", .failed, "no reader can be made: \(error)", fix: "look at the brokers")
+                Check(.reading, "", .failed, "no reader can be made: \(error.wordsInFull)", fix: "look at the brokers")
             ])
         }
         return Finding(
@@ -34,7 +34,7 @@ extension BrokerExaminer {
                     let isForbidden = error.kind == .forbidden
                     return Check(
                         .reading, partition.topic, isNeeded ? .failed : .warning,
-                        (isForbidden ? "not allowed" : "\(error)")
+                        (isForbidden ? "not allowed" : error.wordsInFull)
                             + (isNeeded ? "" : " (herald publish --wait, dlq, campaign and feedback need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
@@ -69,7 +69,7 @@ extension BrokerExaminer {
                 [
                     Check(
                         .transactionalID, id, isOwnNameOpen ? .warning : .failed,
-                        isForbidden ? "not allowed" : "\(error)",
+                        isForbidden ? "not allowed" : error.wordsInFull,
                         fix: isForbidden
                             ? "\(KafkaPermission(.write, on: .transactionalIDs(prefix: "\(plan.group)-")))"
                             : "look at the brokers, and at the internal topic __transaction_state")

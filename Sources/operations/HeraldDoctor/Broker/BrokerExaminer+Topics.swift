@@ -41,7 +41,8 @@ extension BrokerExaminer {
             all = try admin.metadata(timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
         } catch {
             return Finding([
-                Check(.topics, "", .failed, "the cluster does not say: \(error)", fix: "look at the brokers")
+                Check(
+                    .topics, "", .failed, "the cluster does not say: \(error.wordsInFull)", fix: "look at the brokers")
             ])
         }
         asked.topics += all.topics.filter { isRetry($0.name) && !names.contains($0.name) }
@@ -79,10 +80,12 @@ extension BrokerExaminer {
             [
                 Check(
                     "topic configuration", "", .warning,
-                    "it cannot be compared with the settings: \(refusal.message)",
+                    "it cannot be compared with the settings: \(refusal.wordsInFull)",
                     fix: refusal.kind == .forbidden
                         ? "\(KafkaPermission([.describeConfigs], on: plan.topics.topicNames.map { .topic($0) }))"
-                        : "nothing if this is an embedded broker, which has none; else look at the brokers")
+                        : silentBrokers.isEmpty
+                            ? "nothing if this is an embedded broker, which has none; else look at the brokers"
+                            : "bring back the brokers that do not answer")
             ]
         )
     }
@@ -102,6 +105,7 @@ extension BrokerExaminer {
                 fix: Self.applying)
         }
         var judgement = TopicJudgement()
+        judgement.judge(topic, silentBrokers: silentBrokers)
         judgement.judge(
             topic, minimumInSync: configuration?[TopicProperty.minInSyncReplicas.rawValue].flatMap { Int($0) })
         // What is not known is not compared.
@@ -123,6 +127,15 @@ struct TopicJudgement {
     private(set) var verdict = Verdict.passed
     private(set) var remarks: [String] = []
     private(set) var fixes: [String] = []
+
+    /// Looks at who leads: metadata may name a leader long after it has died, when nobody is left to choose another.
+    mutating func judge(_ topic: ClusterMetadata.Topic, silentBrokers: Set<Int32>) {
+        let unserved = topic.partitions.filter { $0.leader.map(silentBrokers.contains) ?? false }
+        guard !unserved.isEmpty else { return }
+        say(
+            .failed, "the broker that leads \(Self.list(unserved.map(\.id))) does not answer",
+            "bring back the brokers that do not answer")
+    }
 
     mutating func judge(_ topic: ClusterMetadata.Topic, minimumInSync: Int?) {
         let leaderless = topic.leaderlessPartitions

@@ -23,6 +23,8 @@ package final class BrokerExaminer: Examiner {
 
     var admin: Admin?
     private var brokers: [ClusterMetadata.Broker] = []
+    /// The numbers of those that take no connection.
+    private(set) var silentBrokers: Set<Int32> = []
     /// The topics that are there and can be asked for.
     var topics: [ClusterMetadata.Topic] = []
     /// All readers; the first asks for what the group has committed.
@@ -159,20 +161,28 @@ package final class BrokerExaminer: Examiner {
     }
 
     private func refusedLogin(_ failure: ToolFailure) -> Check {
+        let words = failure.description + (failure.detail.map { " (\($0))" } ?? "")
         guard failure.kind == .unreachable else {
             return Check(
-                .brokerLogin, "", .failed, failure.description,
+                .brokerLogin, "", .failed, words,
                 fix: plan.clientProperties.login == nil
                     ? "check sasl.mechanism, sasl.username and sasl.password in kafka.properties"
                     : "check kafka.auth and the file with the secret")
         }
         return Check(
-            .brokerLogin, "", .failed, failure.description,
+            .brokerLogin, "", .failed, words,
             fix: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
     }
 
     /// The addresses that the cluster names itself, which clients use after the first answer.
     private func advertised() -> Finding {
+        let finding = examineAdvertised()
+        let failed = Set(finding.checks.filter { $0.verdict == .failed }.map(\.subject))
+        silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
+        return finding
+    }
+
+    private func examineAdvertised() -> Finding {
         let others = brokers.map { Endpoint(host: $0.host, port: $0.port) }.filter { !reached.contains($0) }
         let answers = reachability.lookUp(others)
         var found: [(Endpoint, [SocketAddress])] = []
@@ -206,6 +216,9 @@ package final class BrokerExaminer: Examiner {
     private func unreachable(_ endpoint: Endpoint, _ reason: String) -> Check {
         Check(
             .brokers, "\(endpoint)", .failed, "the cluster names this broker so, and \(reason)",
-            fix: "correct the broker's advertised.listeners, or the network")
+            // What the settings name, too, has the right name.
+            fix: endpoints.contains(endpoint)
+                ? "see whether this broker runs"
+                : "see whether this broker runs; if it does, correct its advertised.listeners, or the network")
     }
 }

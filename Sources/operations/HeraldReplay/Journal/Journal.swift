@@ -120,7 +120,7 @@ extension Journal {
         case .fenced:
             ToolFailure("somebody else has just begun to work on the dead letters; nothing was replayed")
         case .unreachable(let error):
-            ToolFailure("no transaction can be begun: \(error)", kind: .unreachable)
+            ToolFailure("no transaction can be begun: \(error.words)", kind: .unreachable, detail: error.description)
         case .inDoubt(let error), .refused(let error):
             ToolFailure(
                 "no transaction can be begun", error,

@@ -12,12 +12,16 @@ package struct GroupTable: Sendable {
         /// `FIELD=VALUE`, as `--group` takes it; `nil` for those beyond the limit.
         package var name: String?
         package var count = 0
+        /// How many notifications they are; by push service each counts for its own.
+        package var notifications = 0
         package var replayed = 0
         /// How many of them a replay has delivered.
         package var delivered = 0
         /// How many of them have failed again after a replay.
         package var failedAgain = 0
         package var resolved = 0
+        /// How many of those that are open may have reached the person: a call got no answer.
+        package var mayHaveArrived = 0
         package var first: WallTime
         package var last: WallTime
         /// The place of one of them, one that nothing has been done about if there is one.
@@ -36,7 +40,8 @@ package struct GroupTable: Sendable {
                 return "look at the sample"
             }
             return SuggestedAction.text(
-                DeadLetterReason.allCases[index], status: status, hasLongMessage: hasLongMessage)
+                DeadLetterReason.allCases[index], status: status, hasLongMessage: hasLongMessage,
+                mayHaveArrived: mayHaveArrived)
         }
     }
 
@@ -85,7 +90,11 @@ package struct GroupTable: Sendable {
         _ letter: some GroupedLetter, _ fate: LetterFate, in slot: Int, times: Int = 1, last: WallTime? = nil
     ) {
         groups[slot].count(letter, fate, times, last ?? letter.deadLetteredAt)
+        groups[slot].notifications += times * (field == .pns ? 1 : letter.notificationCount)
     }
+
+    /// How many notifications they are, of all groups.
+    package var notificationCount: Int { groups.reduce(0) { $0 + $1.notifications } }
 
     /// The largest first.
     package var sorted: [Group] {
@@ -99,6 +108,7 @@ extension GroupTable.Group {
         _ letter: some GroupedLetter, _ fate: LetterFate, _ times: Int, _ newest: WallTime
     ) {
         count += times
+        if fate.isOpen, letter.mayHaveArrived { mayHaveArrived += times }
         switch fate.state {
         case .replayed: replayed += times
         case .resolved: resolved += times
@@ -128,10 +138,11 @@ extension GroupTable.Group {
     package var members: [JSONValue.Member] {
         [
             .init("group", .string(name ?? "(all others)")), .init("count", .integer(count)),
+            .init("notifications", .integer(notifications)),
             .init("replayed", .integer(replayed)), .init("delivered", .integer(delivered)),
             .init("failedAgain", .integer(failedAgain)), .init("resolved", .integer(resolved)),
             .init("first", .string(first.text)), .init("last", .string(last.text)), .init("sample", .string(sample)),
-            .init("action", .string(suggestion)),
+            .init("mayHaveArrived", .integer(mayHaveArrived)), .init("action", .string(suggestion)),
         ]
     }
 }

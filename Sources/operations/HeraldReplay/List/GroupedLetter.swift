@@ -17,6 +17,13 @@ package protocol GroupedLetter {
     var place: String { get }
     /// Whether the message itself was too long, which no setting allows.
     var hasLongMessage: Bool { get }
+    /// Whether a person may have got it all the same: a call of it got no answer.
+    var mayHaveArrived: Bool { get }
+}
+
+extension GroupedLetter {
+    /// How many notifications it is: one for each push service, and one of what is no event.
+    package var notificationCount: Int { max(1, pushServices.count) }
 }
 
 extension DeadLetterEntry: GroupedLetter {
@@ -29,6 +36,16 @@ extension DeadLetterEntry: GroupedLetter {
 
     // The worker's words: the message, not the whole value.
     package var hasLongMessage: Bool { reason == .oversized && text(.detail)?.hasPrefix("message ") ?? false }
+
+    package var mayHaveArrived: Bool {
+        guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal),
+            AttemptHistory.mayDoubt(history)
+        else { return false }
+        let services = pushServices
+        return AttemptHistory.decode(history).contains {
+            $0.mayHaveArrived && services.contains($0.pushService)
+        }
+    }
 
     /// Its place in the order of lists.
     package var order: LetterOrder { LetterOrder(moment: deadLetteredAt, partition: partition, offset: offset) }

@@ -2,7 +2,19 @@ internal import HeraldEvents
 
 /// What an operator does about dead letters of a kind.
 enum SuggestedAction {
-    static func text(_ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool) -> String {
+    /// - Parameter mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
+    ///   recognises them.
+    static func text(
+        _ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool, mayHaveArrived: Int
+    ) -> String {
+        let text = text(reason, status, hasLongMessage)
+        // Its own text says the same.
+        guard mayHaveArrived > 0, reason != .unanswered else { return text }
+        return text
+            + "; \(mayHaveArrived) may have arrived (a call got no answer): does the backend heed idempotency keys?"
+    }
+
+    private static func text(_ reason: DeadLetterReason, _ status: Int64?, _ hasLongMessage: Bool) -> String {
         switch reason {
         case .malformed, .invalid: "fix the producer, which must send them again; then resolve"
         case .oversized:

@@ -61,6 +61,7 @@ package struct ReplayForecast: Sendable {
         }
         var members: [JSONValue.Member] = [
             .init("matched", .integer(plan.matched)), .init("planned", .integer(plan.count)),
+            .init("notifications", .integer(plan.outcomeCount)),
             .init("leftOut", .object(leftOut)), .init("topics", Self.counts(plan.topics)),
             .init("pushServices", Self.counts(plan.pushServices)),
             .init("ends", Self.counts(plan.ends.mapValues { Int($0) })),

@@ -1,3 +1,4 @@
+internal import HeraldKafka
 internal import HeraldTime
 package import HeraldTools
 
@@ -64,10 +65,10 @@ extension TransactionalWriter.WriteFailure {
     func toolFailure(_ work: String) -> ToolFailure {
         switch self {
         case .fenced: ToolFailure("another job has taken over; what was done is marked")
-        case .refused(let error), .inDoubt(let error): ToolFailure("the broker takes no \(work): \(error)")
+        case .refused(let error), .inDoubt(let error): ToolFailure("the broker takes no \(work)", error)
         case .unreachable(let error):
             ToolFailure(
-                "no broker answers any more (\(error)); start it again: the marks tell what was done",
+                "no broker answers any more (\(error.words)); start it again: the marks tell what was done",
                 kind: .unreachable)
         }
     }

@@ -135,7 +135,7 @@ package final class TopicAdministrator: Sendable {
         do throws(KafkaError) {
             return try body()
         } catch {
-            guard error.kind == .unreachable else { throw ToolFailure("\(request): \(error)") }
+            guard error.kind == .unreachable else { throw ToolFailure(request, error) }
             _ = try reach.topics([], admin)
             guard admin.isOfEmbeddedBroker(timeoutMilliseconds: Self.requestMilliseconds) else {
                 throw ToolFailure(request, error)

@@ -35,6 +35,10 @@ struct LetterIndexTests {
                     "herald-status": numbers.randomElement(using: &generator) ?? "",
                     "herald-attempts": numbers.randomElement(using: &generator) ?? "",
                     "herald-replays": ["", "0", "2"].randomElement(using: &generator) ?? "",
+                    "herald-history": [
+                        "", #"[{"at":"2026-11-21T08:40:26.123Z","pns":"apns","error":"timeout","ms":9}]"#,
+                        "504 nonsense",
+                    ].randomElement(using: &generator) ?? "",
                     "herald-pns": ["", "apns", "apns,gcm", ",", "x,x"].randomElement(using: &generator) ?? "",
                     "herald-origin": ["", "nonsense", "notifications/3/\(number)"].randomElement(using: &generator)
                         ?? "",
@@ -72,6 +76,10 @@ struct LetterIndexTests {
         #expect(
             answer.value.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] }
                 == table.sorted.map { [$0.count, $0.replayed, $0.delivered, $0.failedAgain, $0.resolved] })
+        #expect(
+            answer.value.map { [$0.notifications, $0.mayHaveArrived] }
+                == table.sorted.map { [$0.notifications, $0.mayHaveArrived] })
+        #expect(table.sorted.contains { $0.mayHaveArrived > 0 })
         #expect(answer.value.map(\.name) == table.sorted.map(\.name))
         #expect(answer.value.map(\.first) == table.sorted.map(\.first))
         #expect(answer.value.map(\.last) == table.sorted.map(\.last))

@@ -77,7 +77,8 @@ struct VerdictTests {
             _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
             others: [String] = [], workers: [WorkerObservation] = [],
             group: GroupKnowledge = .known(VerdictTests.group()),
-            deadLetters: Int? = 0, calls: [String: Double] = [:], rate: Double = 0
+            deadLetters: Int? = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastFailedAt: WallTime? = nil,
+            rate: Double = 0
         ) {
             testDescription = description
             self.level = level
@@ -86,8 +87,9 @@ struct VerdictTests {
             self.others = others
             situation = Situation(
                 now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
-                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls)],
+                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls, lastFailedAt: lastFailedAt)],
                 notificationsPerSecond: rate)
+            situation.deadLettersInDoubt = inDoubt
         }
     }
 
@@ -306,6 +308,21 @@ struct VerdictTests {
         Case(
             "open dead letters", .warn, "Some dead letters: 12 of the last hour are open",
             section: "heralddeadletters", workers: [worker()], deadLetters: 12),
+        Case(
+            "dead letters that may have arrived", .warn,
+            "Some dead letters: 12 of the last hour are open; 7 may have arrived: a call got no answer",
+            section: "calls-without-an-answer", workers: [worker()], deadLetters: 12, inDoubt: 7),
+        Case(
+            "dead letters that may have arrived, without a worker's word", .warn,
+            "Some dead letters: 12 of the last hour are open; 7 may have arrived: a call got no answer",
+            section: "calls-without-an-answer",
+            others: [
+                "Not known whether the workers deliver: none of their admin ports is known here; as far as Kafka shows, "
+                    + "the group has 1 member, and nothing waits"
+            ], deadLetters: 12, inDoubt: 7),
+        Case(
+            "calls that timed out a while ago, and nothing waits for a retry", .good, "Delivering: nothing waits",
+            workers: [worker()], calls: ["delivered": 75, "timeout": 8, "reset": 4], lastFailedAt: minutesAgo(1)),
         Case(
             "dead letters beside an outage", .bad,
             "Holding: most calls to the backend fail for now, the latest with status 503",

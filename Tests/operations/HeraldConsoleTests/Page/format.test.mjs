@@ -1,4 +1,4 @@
-import { ago, count, duration, moment, percent, rate, share, visible, zone } from '#page/lib/format.js';
+import { ago, count, duration, moment, percent, plural, rate, share, visible, zone } from '#page/lib/format.js';
 import { table } from './table.mjs';
 
 // East of Greenwich, by hours and a half, without summer time.
@@ -7,6 +7,11 @@ process.env.TZ = 'Asia/Kolkata';
 table('Thousands are set apart by a narrow space that does not break', count, [
   [0, '0'], [999, '999'], [1000, '1\u202f000'], [1234567, '1\u202f234\u202f567'], [-4200, '-4\u202f200'], [12.5, '13'],
   [null, '–'], [undefined, '–'],
+]);
+
+table('A number has what it counts, one alone without an s', plural, [
+  [0, 'notification', '0 notifications'], [1, 'dead letter', '1 dead letter'], [1234, 'notification', '1\u202f234 notifications'],
+  [undefined, 'notification', '– notifications'],
 ]);
 
 table('A rate has a decimal below ten', rate, [

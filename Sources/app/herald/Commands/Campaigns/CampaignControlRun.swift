@@ -15,6 +15,7 @@ struct CampaignControlRun {
     func run(_ invocation: Invocation) throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
         let reason = order == .resume ? nil : parsed[CampaignOptions.reason]
+        let stop = try StopRequest.listen()
         let query = try CampaignQuery(invocation, isWriting: true)
         defer { query.reader.close() }
         let campaign = try query.campaign(parsed[CampaignOptions.name])
@@ -28,16 +29,16 @@ struct CampaignControlRun {
         if isAsking {
             let isAssumed = parsed[CampaignOptions.yes]
             if !isAssumed, !console.isQuiet { console.complain(plan.consequence) }
-            QuestionWatch.end()
-            guard
+            let isConfirmed = try stop.whileAnswering {
                 try Confirmation.ask("Cancel campaign \(campaign.name)?", isAssumed: isAssumed, console: console)
-            else {
+            }
+            guard isConfirmed else {
                 console.complain("Nothing was cancelled.")
                 return .needsConfirmation
             }
         }
         // What is written has a bound of its own.
-        QuestionWatch.end()
+        stop.beginWork()
         try query.context.write(control, order, of: campaign.name)
         try write(plan, control, invocation)
         return .done

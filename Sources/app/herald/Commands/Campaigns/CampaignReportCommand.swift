@@ -58,6 +58,7 @@ enum CampaignReportCommand: HeraldCommand {
         guard parsed[audience] == nil || notReached != nil else {
             throw UsageError("--audience belongs to --not-reached", command: parsed.path.name)
         }
+        let stop = try StopRequest.listen()
         let query = try CampaignQuery(invocation)
         defer { query.reader.close() }
         let campaign = try query.campaign(parsed[CampaignOptions.name])
@@ -69,7 +70,7 @@ enum CampaignReportCommand: HeraldCommand {
         let audience = try parsed[audience].map {
             try Audience(path: $0, AudienceOptions.form(parsed), copyingInto: invocation.temporaryDirectory)
         }
-        var run = try CampaignReportRun(query: query, campaign, definition, invocation: invocation, stop: .listen())
+        var run = try CampaignReportRun(query: query, campaign, definition, invocation: invocation, stop: stop)
         try run.read()
         if let html { try run.writePage(isRevealed: isRevealed, to: html) }
         if let csv { try run.writeRows(isAll: parsed[all], to: csv) }

@@ -29,6 +29,11 @@ enum CampaignStatusCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
+        let isLive =
+            parsed[name] != nil && parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
+        let stop = try StopRequest.listen {
+            if isLive { try? console.output.write(LiveScreen.restoring) }
+        }
         let query = try CampaignQuery(invocation)
         defer { query.reader.close() }
         guard let name = parsed[name] else {
@@ -36,8 +41,7 @@ enum CampaignStatusCommand: HeraldCommand {
             return .done
         }
         let campaign = try query.campaign(name)
-        let isLive = parsed[OutputFormat.option] == .table && console.output.isTerminal && !parsed[once]
-        let watch = try CampaignWatcher(query, campaign, console, isLive: isLive)
+        let watch = try CampaignWatcher(query, campaign, console, isLive: isLive, stop)
         defer { watch.close() }
         let status = try watch.run()
         guard !isLive else { return .done }

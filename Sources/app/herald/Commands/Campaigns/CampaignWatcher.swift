@@ -11,12 +11,13 @@ struct CampaignWatcher {
     private let follower: CampaignFollower
     private let stop: StopRequest
 
-    init(_ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool) throws {
+    init(
+        _ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool,
+        _ stop: StopRequest
+    ) throws {
         self.console = console
         self.isLive = isLive
-        stop = try StopRequest.listen {
-            if isLive { try? console.output.write(LiveScreen.restoring) }
-        }
+        self.stop = stop
         follower = try CampaignFollower(query.context, query.layout, campaign, campaigns: query.reader)
     }
 

@@ -43,24 +43,29 @@ enum DeadLetterListCommand: HeraldCommand {
             return try listLetters(&query, invocation, limit ?? standardLetters)
         }
         var table = GroupTable(field)
+        var doubts = 0
         let count = try query.visit { entry, marks, outcomes in
             table.add(entry, marks, outcomes)
+            if isInDoubt(entry, marks, outcomes) { doubts += 1 }
             return true
         }
-        try writeGroups(table.sorted, of: count, atMost: limit ?? standardGroups, invocation)
+        try writeGroups(table, of: count, atMost: limit ?? standardGroups, invocation)
+        warn(ofDoubts: doubts, invocation.console)
         return query.statusOfNamed()
     }
 
     private static func writeGroups(
-        _ groups: [GroupTable.Group], of count: Int, atMost limit: Int, _ invocation: Invocation
+        _ found: GroupTable, of count: Int, atMost limit: Int, _ invocation: Invocation
     ) throws {
-        let console = invocation.console
+        let (groups, console) = (found.sorted, invocation.console)
         var table = RecordWriter(
             invocation.parsed[OutputFormat.option],
             columns: [
-                .init("group"), .init("count", isNumber: true), .init("replayed", isNumber: true),
+                .init("group"), .init("count", heading: "LETTERS", isNumber: true),
+                .init("notifications", isNumber: true, isForWide: true), .init("replayed", isNumber: true),
                 .init("delivered", isNumber: true), .init("failedAgain", heading: "FAILED AGAIN", isNumber: true),
                 .init("resolved", isNumber: true), .init("first", isForWide: true), .init("last"), .init("sample"),
+                .init("mayHaveArrived", heading: "MAY HAVE ARRIVED", isNumber: true, isForWide: true),
                 .init("action", isForWide: true),
             ], console: console)
         for group in groups.prefix(limit) {
@@ -81,7 +86,31 @@ enum DeadLetterListCommand: HeraldCommand {
         }
         let hidden = groups.count - min(groups.count, limit)
         console.remark(
-            TopicsTool.counted(count, "dead letter") + (hidden > 0 ? "; \(hidden) more groups, see --limit" : "") + ".")
+            sum(count, found.notificationCount, invocation)
+                + (hidden > 0 ? "; \(hidden) more groups, see --limit" : "") + ".")
+    }
+
+    /// Whether it is open and may have reached the person all the same.
+    private static func isInDoubt(
+        _ entry: DeadLetterEntry, _ marks: MarkIndex?, _ outcomes: ReplayOutcomes
+    ) -> Bool {
+        entry.mayHaveArrived && LetterFate(of: entry.facts, marks, outcomes).isOpen
+    }
+
+    /// How many dead letters, and how many notifications they are: campaigns and replays count those.
+    ///
+    /// Of a topic of others nobody knows that.
+    private static func sum(_ letters: Int, _ notifications: Int, _ invocation: Invocation) -> String {
+        TopicsTool.counted(letters, "dead letter")
+            + (invocation.parsed[DeadLetterOptions.topic] == nil
+                ? ", " + TopicsTool.counted(notifications, "notification") : "")
+    }
+
+    private static func warn(ofDoubts count: Int, _ console: Console) {
+        guard count > 0 else { return }
+        console.remark(
+            "\(count) of those that are open may have arrived: a call for \(count == 1 ? "it" : "them") got no answer "
+                + "(time-out, reset). A replay notifies again unless the backend heeds the idempotency key.")
     }
 
     private static func listLetters(
@@ -97,7 +126,10 @@ enum DeadLetterListCommand: HeraldCommand {
                 .init("detail", isElastic: true),
             ], console: invocation.console)
         var newest = NewestLetters<DeadLetterView>(limit: limit)
+        var (notifications, doubts) = (0, 0)
         let count = try query.visit { entry, marks, outcomes in
+            notifications += entry.notificationCount
+            if isInDoubt(entry, marks, outcomes) { doubts += 1 }
             newest.add(entry.order) { DeadLetterView(&entry, marks, outcomes).withoutBytes }
             return true
         }
@@ -107,6 +139,8 @@ enum DeadLetterListCommand: HeraldCommand {
         }
         try table.finish()
         if count > limit { invocation.console.remark("The newest \(limit) of \(count); see --limit.") }
+        invocation.console.remark(sum(count, notifications, invocation) + ".")
+        warn(ofDoubts: doubts, invocation.console)
         return query.statusOfNamed()
     }
 }

@@ -157,7 +157,8 @@ struct DeadLetterReplayRun {
         case .complete:
             console.remark(
                 foreignTopic == nil
-                    ? "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open."
+                    ? "\(replayed): \(TopicsTool.counted(progress.delivered, "notification")) delivered, "
+                        + "\(progress.failed) failed, \(progress.open) open."
                     : "\(replayed): \(progress.failed) came back.")
             guard progress.tooLarge == 0 else {
                 console.complain(

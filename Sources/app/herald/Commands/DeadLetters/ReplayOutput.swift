@@ -31,7 +31,9 @@ struct ReplayOutput {
     var planLines: [String] {
         var lines = [
             "\(TopicsTool.counted(plan.matched, "dead letter")) \(plan.matched == 1 ? "matches" : "match"); "
-                + "\(plan.count) would be replayed."
+                + "\(plan.count) would be replayed"
+                + (foreignTopic == nil && plan.count > 0
+                    ? ": \(TopicsTool.counted(plan.outcomeCount, "notification"))." : ".")
         ]
         for omission in ReplayRules.Omission.allCases {
             if let count = plan.leftOut[omission] { lines.append("  \(count) left out: \(omission.words)") }
@@ -82,9 +84,10 @@ struct ReplayOutput {
     }
 
     func batchLine(_ progress: ReplayProgress) -> String {
-        "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) replayed, "
+        "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) dead letters replayed, "
             + (foreignTopic == nil
-                ? "\(progress.delivered) delivered, \(progress.failed) failed." : "\(progress.failed) came back.")
+                ? "\(TopicsTool.counted(progress.delivered, "notification")) delivered, \(progress.failed) failed."
+                : "\(progress.failed) came back.")
     }
 
     func progressLine(_ progress: ReplayProgress, _ meter: ThroughputMeter) -> String {

@@ -17,10 +17,10 @@ enum DoctorCommand: HeraldCommand {
         details:
             "Settings, names, connections, TLS and its expiry, logins, each topic, each permission, a transaction begun "
             + "and aborted, the group, what its workers report, its lag, the backend's credentials, the "
-            + "clock. One line each: ✓ passed, ! works but needs a query, ✗ must be fixed, - not checked because of "
+            + "clock. One line each: ✓ passed, ! works but needs a look, ✗ must be fixed, - not checked because of "
             + "something else. It takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and "
             + "leaves nothing that a reader of committed records sees.\n\nThe exit status is 1 if something must be "
-            + "fixed, 78 if the settings are wrong, else 0. docs/DOCTOR.md says what each line proves.",
+            + "fixed, 3 after a signal, 78 if the settings are wrong, else 0. docs/DOCTOR.md says what each line proves.",
         options: [only.declaration, workers.declaration, OutputFormat.option.declaration],
         examples: [
             .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
@@ -35,6 +35,8 @@ enum DoctorCommand: HeraldCommand {
         do {
             let needs: SettingsNeeds = part.map { $0 == .kafka ? [.kafka] : [.backend] } ?? [.kafka, .backend]
             let loaded = try invocation.loadedSettings(requiring: needs)
+            // It changes nothing, so the first signal ends it.
+            _ = try StopRequest.listen()
             examination = try loaded.settings.examination(of: part, workers: invocation.parsed[workers])
             try output.write(settings(loaded))
         } catch let error as SettingsError {

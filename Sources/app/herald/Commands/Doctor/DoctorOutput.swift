@@ -58,7 +58,7 @@ extension Verdict {
     fileprivate var words: String {
         switch self {
         case .passed: "well"
-        case .warning: "need a query"
+        case .warning: "need a look"
         case .failed: "to be fixed"
         case .skipped: "not checked"
         }

@@ -161,19 +161,23 @@ struct PublishRun {
         for failure in failures.prefix(Self.shownFailures) {
             let place = isSingle ? "the event" : "line \(failure.event.line)"
             console.complain(
-                "\(place): \(Self.safe(failure.error))"
+                "\(place): \(Self.safe(failure.error.words))"
                     + failure.error.advice(KafkaPermission(.write, on: .topic(topic))))
         }
         if failures.count > Self.shownFailures {
             console.complain("and \(failures.count - Self.shownFailures) more")
         }
         let isSilent = failures.contains { $0.error.code == KafkaError.Code.messageTimedOut }
-        let cause = publisher.takeNotices().last { $0.error != nil }.map { " (\(Self.safe($0.text)))" } ?? ""
+        let notice = publisher.takeNotices().last { $0.error != nil }
+        let cause = notice?.error.map { " (\($0.words))" } ?? ""
         let again = failures.first?.event.id == nil ? "" : "; publish it again with --id \(SafeText.escaped(idBase))"
+        let text = "\(TopicsTool.counted(publisher.publishedCount, "event")) published, then it failed"
+        guard isSilent else {
+            return CommandFailure(text + again, status: publisher.publishedCount > 0 ? .partlyDone : .failed)
+        }
         return CommandFailure(
-            "\(TopicsTool.counted(publisher.publishedCount, "event")) published, then it failed"
-                + (isSilent ? ": no broker takes records\(cause)" : "") + again,
-            status: isSilent ? .unreachable : publisher.publishedCount > 0 ? .partlyDone : .failed)
+            ToolFailure(
+                "\(text): no broker takes records\(cause)\(again)", kind: .unreachable, detail: notice?.text))
     }
 
     private static func safe(_ value: some CustomStringConvertible) -> String { SafeText.escaped(value.description) }

@@ -131,4 +131,5 @@ struct IndexedLetter: GroupedLetter {
     var source: String? { traits?.source }
     var place: String { "\(partition):\(offset)" }
     var hasLongMessage: Bool { traits?.hasLongMessage ?? false }
+    var mayHaveArrived: Bool { traits?.mayHaveArrived ?? false }
 }

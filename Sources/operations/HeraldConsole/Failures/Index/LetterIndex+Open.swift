@@ -68,6 +68,7 @@ struct OpenTally {
                 traits.reason = known.reasonText
                 traits.status = known.statusNumber
                 traits.source = known.source
+                if known.mayHaveArrived { tally.noteDoubt(times: count) }
             }
             traits.campaign = tables.campaigns[key.campaign] ?? nil
             traits.detail = tables.details[key.detail] ?? nil

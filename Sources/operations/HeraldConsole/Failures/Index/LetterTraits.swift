@@ -14,6 +14,8 @@ struct LetterTraits: Hashable, Sendable {
     /// The topic that it came from, as far as that is told.
     var topic: String?
     var hasLongMessage: Bool
+    /// Whether a person may have got it all the same.
+    var mayHaveArrived: Bool
 
     init(_ entry: DeadLetterEntry) {
         reasonText = entry.reasonText
@@ -25,6 +27,7 @@ struct LetterTraits: Hashable, Sendable {
         replays = entry.replays
         topic = entry.topic
         hasLongMessage = entry.hasLongMessage
+        mayHaveArrived = entry.mayHaveArrived
     }
 }
 

@@ -73,7 +73,8 @@ final class LetterQueries: Sendable {
         }
         return [
             "groups": .array(Array(shown)), "hidden": .integer(groups.count - shown.count),
-            "matched": .integer(matched), "isFromTopic": .bool(isFromTopic), "isCut": .bool(isCut),
+            "matched": .integer(matched), "notifications": .integer(groups.reduce(0) { $0 + $1.notifications }),
+            "isFromTopic": .bool(isFromTopic), "isCut": .bool(isCut),
             "status": snapshot.object, "pattern": pattern?.json ?? .null,
         ]
     }

@@ -10,6 +10,11 @@ export function count(number) {
   return number === null || number === undefined ? '–' : whole.format(number).replaceAll(',', '\u202f');
 }
 
+/** A number with what it counts: `1 notification`, `420 notifications`. */
+export function plural(number, one) {
+  return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
+}
+
 /** So many a second. */
 export function rate(perSecond) {
   if (perSecond === null || perSecond === undefined) return '–';

@@ -5,7 +5,7 @@ import { command as commandLine } from '../lib/command.js';
 import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, parametersOf, planOfRest, words } from '../lib/dead-letters.js';
 import { ask, fail, say } from '../lib/dialog.js';
 import { h, replace, table } from '../lib/dom.js';
-import { count, duration, percent, time, visible } from '../lib/format.js';
+import { count, duration, percent, plural, time, visible } from '../lib/format.js';
 import { redraw, repeat } from '../lib/live.js';
 import { pattern, plan, planButton } from '../lib/plan.js';
 import { go, link, setQuery } from '../lib/place.js';
@@ -119,7 +119,7 @@ async function showGroups(main, place, app) {
       const open = group.count - group.replayed - group.resolved;
       return [
         group.key ? h('a', { href: link('/failures/letters', addressOf(filter)) }, group.group) : group.group,
-        count(group.count), count(group.replayed), count(group.delivered), count(group.failedAgain), count(group.resolved),
+        count(group.count), count(group.notifications), count(group.replayed), count(group.delivered), count(group.failedAgain), count(group.resolved),
         time(group.first), time(group.last), h('a', { href: `/failures/letter/${encodeURIComponent(group.sample)}` }, group.sample),
         [group.action, ' ', isOperator(app) && group.key && open > 0
           && planButton('Plan replay', () => ({ filter }), `Plan the replay of ${group.group}`, { class: 'primary plan' })],
@@ -128,14 +128,14 @@ async function showGroups(main, place, app) {
     const button = document.activeElement?.getAttribute?.('aria-label');
     const hasFocus = groups.contains(document.activeElement);
     replace(groups,
-      h('h2', { id: 'groups' }, `${count(answer.matched)} dead letters in groups`),
+      h('h2', { id: 'groups' }, `${plural(answer.matched, 'dead letter')} in groups, ${plural(answer.notifications, 'notification')}`),
       common(answer),
       answer.isFromTopic && h('p', { class: 'muted' }, answer.isCut
         ? 'This asks for what is not in memory, and reading the topic took too long: these are not all. Take fewer.'
         : 'This asks for what is not in memory: the topic was read.'),
       table({
         caption: 'Groups of dead letters, the largest first',
-        columns: [{ title: 'Group' }, { title: 'Count', number: true }, { title: 'Replayed', number: true }, { title: 'Delivered', number: true },
+        columns: [{ title: 'Group' }, { title: 'Letters', number: true }, { title: 'Notifications', number: true }, { title: 'Replayed', number: true }, { title: 'Delivered', number: true },
           { title: 'Failed again', number: true }, { title: 'Resolved', number: true }, { title: 'First' }, { title: 'Last' }, { title: 'Sample' }, { title: 'What to do' }],
         rows, empty: 'No dead letter matches.',
       }),
@@ -384,7 +384,7 @@ function drawPlan(body, found, app) {
   const verb = isReplay ? 'replayed' : 'resolved';
   return replace(body,
     h('section', { class: 'card', 'aria-labelledby': 'what' },
-      h('h2', { id: 'what' }, `${count(found.planned)} of ${count(found.matched)} would be ${verb}`),
+      h('h2', { id: 'what' }, `${count(found.planned)} of ${count(found.matched)} would be ${verb}${isReplay && found.planned > 0 ? `: ${plural(found.notifications, 'notification')}` : ''}`),
       h('p', { class: 'muted' }, found.selection),
       found.notice && h('p', {}, found.notice),
       pattern(found.pattern),
@@ -556,12 +556,12 @@ function jobCard(job, app, problem) {
     facts([['By', job.owner], ['Begun', time(job.beganAt)], ['Ended', job.endedAt && time(job.endedAt)], ['Why', about.reason],
       ['Waits for', progress.waitsFor]]),
     progress.planned !== undefined && h('div', {},
-      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${count(progress.planned)} replayed: ${count(progress.delivered)} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`
+      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`
         + (isOver ? '' : progress.isPaused ? '; paused' : progress.isWaiting ? '; waiting for outcomes' : '')),
       h('progress', { id: 'replayed', class: 'bar', max: Math.max(1, progress.planned), value: progress.replayed + (progress.skipped ?? 0) })),
     batches.length > 0 && table({
       caption: 'Outcomes of each batch',
-      columns: [{ title: 'Batch', number: true }, { title: 'Replayed', number: true }, { title: 'Delivered', number: true }, { title: 'Failed', number: true }],
+      columns: [{ title: 'Batch', number: true }, { title: 'Dead letters replayed', number: true }, { title: 'Notifications delivered', number: true }, { title: 'Notifications failed', number: true }],
       rows: batches.map((batch) => [count(batch.batch), count(batch.replayed), count(batch.delivered), count(batch.failed)]),
     }),
     problem,
