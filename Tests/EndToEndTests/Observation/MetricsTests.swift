@@ -82,7 +82,9 @@ struct MetricsTests {
                 metrics["herald_publisher_faults_total{topic=\"\(topic)\",fault=\"\(fault)\"}"]
             }
             let faults = ["no-key", "key-not-user", "partitioner", "http-headers"]
-            try await fixture.wait("each fault is counted") { faults.allSatisfy { count($0) ?? 0 > 0 } } meanwhile: {
+            try await fixture.wait("each fault is counted") {
+                faults.allSatisfy { count($0) ?? 0 > 0 }
+            } meanwhile: {
                 metrics = try await worker.metrics()
             }
             #expect(faults.map { count($0) } == [1, 1, 1, 1], "\(metrics.filter { $0.key.contains("faults") })")

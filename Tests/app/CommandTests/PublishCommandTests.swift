@@ -213,7 +213,9 @@ struct PublishWithoutBrokerTests {
                 """)
         #expect(bad.status == 2 && bad.output.isEmpty)
         let lines = bad.error.split(separator: "\n").map(String.init)
-        #expect(lines.map { String($0.prefix(7)) } == ["line 2:", "line 4:", "line 5:", "3 struc", "herald:"], "\(bad.error)")
+        #expect(
+            lines.map { String($0.prefix(7)) } == ["line 2:", "line 4:", "line 5:", "3 struc", "herald:"],
+            "\(bad.error)")
         #expect(lines[0].contains("the CloudEvent's id is missing") && lines[1].contains("apns, gcm, wns"))
         let words = ["publish", "--check", "--user", "u", "--pns", "apns", "--message"]
         #expect(try await HeraldProgram.run(words + ["m"]).status == 0)

@@ -55,7 +55,7 @@ struct PublisherFaultTests {
         }
     }
 
-    @Test("Nothing is said of one partition, of as many as are not known, and of one that is newer than the count")
+    @Test("Nothing is said with one partition, an unknown number of them, or one beyond that number")
     func unknown() {
         for count in [0, 1] { #expect(fault(key: nil, partition: 0, of: count) == nil) }
         #expect(fault(key: "alice", partition: 6) == nil)

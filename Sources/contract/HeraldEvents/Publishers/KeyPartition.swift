@@ -1,9 +1,9 @@
 import HeraldBytes
 
 /// Where the contract wants a key's records: where Java's producers, and Herald's, put them (murmur2).
-package enum KeyPartition {
+public enum KeyPartition {
     /// The partition of a key in a topic with so many, at least 1.
-    package static func partition(of key: RawSpan, count: Int) -> Int32 {
+    public static func partition(of key: RawSpan, count: Int) -> Int32 {
         Int32(truncatingIfNeeded: hash(key) % UInt32(clamping: max(1, count)))
     }
 

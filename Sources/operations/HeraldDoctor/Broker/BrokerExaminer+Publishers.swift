@@ -28,7 +28,9 @@ extension BrokerExaminer {
             wanted.flatMap { topic -> [Check] in
                 guard let judgement = judgements[topic.name] else { return [] }
                 if judgement.seen == 0, let trouble {
-                    return [Check(.publishers, topic.name, .skipped, "its newest records could not be read: \(trouble)")]
+                    return [
+                        Check(.publishers, topic.name, .skipped, "its newest records could not be read: \(trouble)")
+                    ]
                 }
                 guard counts[topic.name] == topic.partitions.count else {
                     return [

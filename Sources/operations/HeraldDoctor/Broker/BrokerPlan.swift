@@ -29,7 +29,8 @@ package struct BrokerPlan: Sendable {
     package init(
         bootstrapServers: [String], clientProperties: ClientProperties, readerProperties: ClientProperties,
         writerProperties: ClientProperties, reach: ClusterReach, topics: TopicWishes,
-        decoder: RecordDecoder, group: String, feedbackGroup: String? = nil, instance: String?, isAtomic: Bool, workers: [String]? = nil,
+        decoder: RecordDecoder, group: String, feedbackGroup: String? = nil, instance: String?, isAtomic: Bool,
+        workers: [String]? = nil,
         listen: (host: String, port: UInt16)? = nil
     ) {
         self.bootstrapServers = bootstrapServers

@@ -12,7 +12,8 @@ struct PublisherFaultsTests {
         _ offset: Int64, key: String?, source: Int = EngineHarness.request, headers: [(String, String)] = [],
         from publisher: String = "shop"
     ) {
-        let value = Array(#"{"id":"e\#(offset)","user":"ann","message":"m","pns":"apns","source":"\#(publisher)"}"#.utf8)
+        let event = #"{"id":"e\#(offset)","user":"ann","message":"m","pns":"apns","source":"\#(publisher)"}"#
+        let value = Array(event.utf8)
         var list = HeaderList()
         for (name, text) in headers { list.append(name, text) }
         func offer(_ key: RawSpan?) {
