@@ -27,9 +27,9 @@ struct PublisherFaultTests {
         for (name, value) in headers { list.append(name, value) }
         let user = Array(user.utf8)
         guard let key else {
-            return PublisherFault(key: nil, user: user.span.bytes, partition: partition, of: count, headers: list)
+            return PublisherFault.of(key: nil, user: user.span.bytes, partition: partition, of: count, headers: list)
         }
-        return PublisherFault(
+        return PublisherFault.of(
             key: key.utf8.span.bytes, user: user.span.bytes, partition: partition, of: count, headers: list)
     }
 

@@ -13,29 +13,21 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
     /// Its headers are those of a CloudEvent over HTTP (`ce-`), which are not read.
     case headers = "http-headers"
 
-    /// The fault of a record that decoded; `nil` when there is none, or none is certain.
-    ///
-    /// - Parameters:
-    ///   - user: the event's.
-    ///   - count: how many partitions the topic has, or may have had last; 0 when that is not known. With one partition
-    ///     a key chooses nothing.
-    public init?(key: RawSpan?, user: RawSpan, partition: Int32, of count: Int, headers: HeaderList) {
+    /// The fault of a user's record; `nil` when there is none, or none is certain.
+    static func of(
+        key: RawSpan?, user: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
+    ) -> PublisherFault? {
         if count > 1 {
-            guard let key, key.byteCount > 0 else {
-                self = .noKey
-                return
-            }
-            guard key.hasSameBytes(as: user) else {
-                self = .keyNotUser
-                return
-            }
-            guard KeyPartition.mayLie(key, in: partition, count: count) else {
-                self = .partitioner
-                return
-            }
+            guard let key, key.byteCount > 0 else { return .noKey }
+            guard key.hasSameBytes(as: user) else { return .keyNotUser }
+            guard KeyPartition.mayLie(key, in: partition, count: count) else { return .partitioner }
         }
-        guard headers.count > 0, headers.isOfHTTP, (try? RecordForm(headers: headers)) == .plain else { return nil }
-        self = .headers
+        return headers.count > 0 ? of(headers) : nil
+    }
+
+    private static func of(_ headers: HeaderList) -> PublisherFault? {
+        guard headers.isOfHTTP, (try? RecordForm(headers: headers)) == .plain else { return nil }
+        return .headers
     }
 
     /// What is wrong with the records, as a sentence goes on.
@@ -65,6 +57,22 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .partitioner: "have their publisher set partitioner=murmur2_random (librdkafka), or Java's default"
         case .headers: "have their publisher write ce_id, ce_source and so on, as CloudEvents over Kafka do"
         }
+    }
+}
+
+extension DecodedEvent {
+    /// The fault of the request record that this was decoded from; `nil` when there is none, or none is certain.
+    ///
+    /// A replay is Herald's own record, with the key of the publisher's.
+    ///
+    /// - Parameter count: how many partitions the topic has; 0 when that is not known. With one partition a key chooses
+    ///   nothing.
+    public func publisherFault(
+        key: RawSpan?, value: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
+    ) -> PublisherFault? {
+        if origin.isPresent { return nil }
+        return PublisherFault.of(
+            key: key, user: bytes(of: user, value: value), partition: partition, of: count, headers: headers)
     }
 }
 

@@ -124,11 +124,9 @@ struct PublisherJudgement {
             into: &event)
         guard failure == nil, !event.origin.isPresent else { return }
         seen += 1
-        guard
-            let fault = PublisherFault(
-                key: key, user: event.bytes(of: event.user, value: value), partition: partition, of: partitions,
-                headers: headers)
-        else { return }
+        let found = event.publisherFault(
+            key: key, value: value, partition: partition, of: partitions, headers: headers)
+        guard let fault = found else { return }
         let source = event.bytes(of: event.source, value: value).text
         let example = "\(topic)/\(partition)/\(offset)" + (source.isEmpty ? "" : ", source \(source.prefix(64))")
         faults[fault] = Faulty(count: (faults[fault]?.count ?? 0) + 1, example: example)

@@ -101,19 +101,13 @@ extension Engine {
     public mutating func use(partitionCounts: [Int]) { publishers.use(partitionCounts: partitionCounts) }
 
     /// Looks at how an event of a request topic was published.
-    ///
-    /// A replay is Herald's own record, with the key of the publisher's.
     mutating func judgePublisher(
         of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, topic: Int, now: Moment
     ) {
         guard topic < publishers.partitionCounts.count, publishers.partitionCounts[topic] > 0 else { return }
         let count = publishers.partitionCounts[topic]
-        let fault = events.withSlot(slot) { slot -> PublisherFault? in
-            guard !slot.event.origin.isPresent else { return nil }
-            return PublisherFault(
-                key: key, user: slot.event.bytes(of: slot.event.user, value: value), partition: partition, of: count,
-                headers: headers)
-        }
+        let fault = events.publisherFault(
+            of: slot, key: key, value: value, headers: headers, partition: partition, count: count)
         guard let fault, publishers.count(fault, ofTopic: topic, now: now.monotonic) else { return }
         let source = events.withSlot(slot) { slot in
             slot.event.bytes(of: slot.event.source, value: value).withUnsafeBytes {
