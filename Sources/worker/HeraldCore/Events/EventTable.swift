@@ -196,10 +196,11 @@ extension EventTable {
 
     /// What is wrong with how an event was published to a request topic with so many partitions.
     func publisherFault(
-        of slot: Int32, key: RawSpan?, value: RawSpan, headers: borrowing HeaderList, partition: Int32, count: Int
+        of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, count: Int
     ) -> PublisherFault? {
-        slots[Int(slot)].event.publisherFault(
-            key: key, value: value, partition: partition, of: count, headers: headers)
+        withSlot(slot) {
+            $0.event.publisherFault(key: key, value: value, partition: partition, of: count, headers: headers)
+        }
     }
 
     /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.
