@@ -262,8 +262,8 @@ let package = Package(
         tests(
             "operations/HeraldDoctorTests", "HeraldDoctorTests",
             [
-                "HeraldBackend", "HeraldDoctor", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldSandbox",
-                "HeraldThreads", "HeraldTime", "HeraldTools",
+                "HeraldBackend", "HeraldDoctor", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
+                "HeraldSandbox", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(
             "operations/HeraldCampaignsTests", "HeraldCampaignsTests",

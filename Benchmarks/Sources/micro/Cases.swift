@@ -18,9 +18,12 @@ let cases: [(name: String, run: @Sendable (Int) -> Int)] = [
     ("event-retried", { event($0, CallResult(status: 503, detail: "overloaded")) }),
 ]
 
+/// Whose event that of a number is.
+func eventUser(_ number: Int) -> String { "user-\(String(10_000 + number).dropFirst())" }
+
 /// An event as `make bench` sends it, 200 bytes.
 func eventBytes(_ number: Int) -> [UInt8] {
-    let user = "user-\(String(10_000 + number).dropFirst())"
+    let user = eventUser(number)
     let id = "bench-\(String(100_000_000 + number).dropFirst())"
     let text = "{\"id\":\"\(id)\",\"user\":\"\(user)\",\"message\":\"\",\"pns\":[\"apns\"],\"source\":\"bench\"}"
     let message = String(repeating: "Your parcel is on its way. ", count: 8).prefix(200 - text.utf8.count)
@@ -170,5 +173,8 @@ private func engine(
     }
     // Quick retries wait for time to pass, which there is little of in here.
     configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))
-    return EngineDriver(configuration: configuration, events: (0..<1_000).map(eventBytes), result: result, hub: hub)
+    let numbers = 0..<1_000
+    return EngineDriver(
+        configuration: configuration, events: numbers.map(eventBytes), keys: numbers.map { Array(eventUser($0).utf8) },
+        result: result, hub: hub)
 }

@@ -16,6 +16,10 @@ struct EngineDriver: ~Copyable {
 
     private var engine: Engine
     private var events: [[UInt8]]
+    /// Of each event: its key, and the partition where its publisher put it.
+    private let keys: [[UInt8]]
+    private let places: [Int]
+    private var offsets = Array(repeating: Int64(0), count: Self.partitions)
     private let result: CallResult
     private var hub: HubCalls?
     private let noHeaders = HeaderList()
@@ -31,18 +35,22 @@ struct EngineDriver: ~Copyable {
     private(set) var producedBytes = 0
 
     /// - Parameters:
+    ///   - keys: the events' users.
     ///   - result: what the backend answers to every call.
     ///   - hub: writes the calls for a hub; without it no call is written.
-    init(configuration: EngineConfiguration, events: [[UInt8]], result: CallResult, hub: HubCalls?) {
+    init(configuration: EngineConfiguration, events: [[UInt8]], keys: [[UInt8]], result: CallResult, hub: HubCalls?) {
         engine = Engine(configuration: configuration)
         isAtomic = configuration.isAtomic
         self.events = events
+        self.keys = keys
+        places = keys.map { Int(KeyPartition.partition(of: $0.span.bytes, count: Self.partitions)) }
         self.result = result
         self.hub = hub
         eventInSlot = Array(repeating: 0, count: configuration.maxBuffered)
         engine.assigned(
             (0..<Int32(Self.partitions)).map { AssignedPartition(topic: 0, number: $0, startOffset: 0) },
             topics: [ConsumedTopic(name: "notifications", role: .request(weight: 10))], now: now)
+        engine.use(partitionCounts: [Self.partitions, 0])
         engine.producerReady(lateClaims: 0, now: now)
         carryOut()
     }
@@ -73,12 +81,14 @@ struct EngineDriver: ~Copyable {
         let event = taken % events.count
         if !tombstone { number(event) }
         let value = events[event]
-        let partition = taken % Self.partitions
-        let offset = Int64(taken / Self.partitions)
+        let key = keys[event]
+        let partition = places[event]
+        let offset = offsets[partition]
+        offsets[partition] += 1
         taken += 1
         let intake = engine.record(
             source: 0, partition: Int32(partition), offset: offset, timestamp: now.wall,
-            value: tombstone ? nil : value.span.bytes, headers: noHeaders, now: now)
+            key: key.span.bytes, value: tombstone ? nil : value.span.bytes, headers: noHeaders, now: now)
         if case .kept(let slot) = intake { eventInSlot[Int(slot.index)] = event }
         carryOut()
     }

@@ -9,6 +9,7 @@ package enum Stage: String, Sendable, CaseIterable {
     case brokers = "broker advertised"
     case topics = "topic"
     case reading = "read"
+    case publishers = "publishers"
     case group = "group"
     case transactionalID = "transactional id"
     case writing = "write"
@@ -28,6 +29,7 @@ package enum Stage: String, Sendable, CaseIterable {
         case .brokerLogin: [.brokerTLS]
         case .brokers, .topics, .transactionalID: [.brokerLogin]
         case .reading, .group: [.topics]
+        case .publishers: [.reading]
         case .writing: [.topics, .transactionalID]
         case .transaction: [.writing]
         case .backendPort: [.backendName]
@@ -41,7 +43,7 @@ package enum Stage: String, Sendable, CaseIterable {
     package var isBackend: Bool {
         switch self {
         case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: true
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
+        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .publishers, .group,
             .transactionalID, .writing, .transaction:
             false
         }

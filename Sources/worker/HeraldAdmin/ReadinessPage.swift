@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldHTTP
 import HeraldKafka
 import HeraldText
@@ -9,10 +10,12 @@ import HeraldWorker
 struct ReadinessPage {
     private let readiness: Readiness
     private let report: WorkerReport
+    private let now: MonotonicTime
 
     init(_ report: WorkerReport, now: MonotonicTime) {
         readiness = Readiness(report, now: now)
         self.report = report
+        self.now = now
     }
 
     var response: HTTPResponse {
@@ -63,17 +66,35 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        // In an outage it grows because of the outage.
-        guard report.outages.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return [] }
-        return [
-            (
-                "lag-growing",
-                "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "
-                    + "accepts; look "
-                    + "at its latency and at the limits, or start more workers."
-            )
-        ]
+        [growth, faults].compactMap { $0 }
     }
+
+    private var growth: (word: String, sentence: String)? {
+        // In an outage it grows because of the outage.
+        guard report.outages.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return nil }
+        return (
+            "lag-growing",
+            "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "
+                + "accepts; look "
+                + "at its latency and at the limits, or start more workers."
+        )
+    }
+
+    /// The latest of publishers' faults, for a while after it was seen last.
+    private var faults: (word: String, sentence: String)? {
+        let recent = report.cluster.faultyRecords.filter {
+            now.milliseconds(since: $0.at) < Self.faultMilliseconds
+        }
+        guard let latest = recent.max(by: { $0.at < $1.at }) else { return nil }
+        let others = recent.count == 1 ? "" : ", and \(recent.count - 1) more such faults"
+        return (
+            "publisher-faults",
+            "Records of \(latest.topic) \(latest.fault.words) (\(latest.exampleText))\(others), so that "
+                + "\(latest.fault.consequence): \(latest.fault.remedy)."
+        )
+    }
+
+    private static let faultMilliseconds: Int64 = 900_000
 
     private static func word(_ isReachable: Bool?) -> String {
         switch isReachable {

@@ -118,6 +118,17 @@ public enum WorkerMetrics {
             writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
         },
         sum("herald_records_consumed", .counter, "Records consumed from request and retry topics.", \.counters.taken),
+        Metric(
+            "herald_publisher_faults", .counter, labels: ["topic", "fault"],
+            "Records of request topics that were published otherwise than the contract asks, by request topic and fault."
+        ) { source, writer in
+            for topic in source.report.requestTopics {
+                for fault in PublisherFault.allCases {
+                    let found = source.report.cluster.faultyRecords.first { $0.topic == topic && $0.fault == fault }
+                    writer.sample([topic, fault.rawValue], found?.count ?? 0)
+                }
+            }
+        },
         sum("herald_tombstones", .counter, "Records without a value, which are skipped.", \.counters.tombstones),
         sum(
             "herald_records_skipped", .counter,

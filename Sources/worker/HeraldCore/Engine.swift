@@ -23,6 +23,7 @@ import Synchronization
 /// | | ``LoudUsers`` | who has more events than his share, and what of them is out |
 /// | `Intake/` | ``PartitionTable`` | what is done of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
+/// | | ``PublisherFaults`` | records that were published otherwise than the contract asks |
 /// | | ``SourceTable`` | the queues, whose turn it is, and why one is paused |
 /// | | ``ReadAhead`` | how much is fetched ahead |
 /// | | ``DuplicateWindow`` | events that came before |
@@ -47,6 +48,8 @@ public struct Engine: ~Copyable, Sendable {
     public internal(set) var actions: [Action] = []
     /// What happened so far.
     public internal(set) var counters: Counters
+    /// Records that were published otherwise than the contract asks.
+    public internal(set) var publishers: PublisherFaults
     /// Why nothing is taken, if so.
     public var outage: Outage? { health.outage }
 
@@ -91,6 +94,7 @@ public struct Engine: ~Copyable, Sendable {
         let width = max(1, configuration.decoder.pushServices.names.count)
         requestTopics = RequestTopics(configuration.topics.requests)
         counters = Counters(services: width, requestTopics: requestTopics.unknown)
+        publishers = PublisherFaults(requestTopics: requestTopics.unknown)
         delayed = DelayedEvents(delays: configuration.retry.delays, requestTopics: requestTopics.unknown)
         readAhead = ReadAhead(maxBytes: configuration.maxFetchedBytes)
         events = EventTable(capacity: capacity, width: width)

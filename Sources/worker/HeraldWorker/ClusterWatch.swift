@@ -4,7 +4,7 @@ import HeraldThreads
 import HeraldTime
 
 /// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do not,
-/// which topics are gone, which partitions nobody leads, and how far partitions reach that are not fetched.
+/// which topics are gone, which partitions nobody leads, how far partitions reach that are not fetched, and how many there are.
 final class ClusterWatch: Sendable {
     /// Between two rounds of questions, and when no broker answered or partitions are new.
     private static let intervalMilliseconds: Int32 = 10_000
@@ -20,19 +20,25 @@ final class ClusterWatch: Sendable {
     /// For the clients that ask single brokers.
     private let properties: ClientProperties
     private let requiredTopics: [String]
+    /// Those of them that publishers write to, in the order of the settings.
+    private let requestTopics: [String]
     /// What the topics take.
     private let limits: RecordLimits
+    private let troubles: TroubleLog
     private let report = Guarded(ClusterReport())
     private let end: Wakeup
     private let isStopping = Guarded(false)
 
     init(
-        admin: Admin, properties: ClientProperties, requiredTopics: [String], limits: RecordLimits
+        admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
+        limits: RecordLimits, troubles: TroubleLog
     ) throws(SystemError) {
         self.admin = admin
         self.properties = properties
         self.requiredTopics = requiredTopics
+        self.requestTopics = requestTopics
         self.limits = limits
+        self.troubles = troubles
         end = try Wakeup()
     }
 
@@ -69,8 +75,11 @@ final class ClusterWatch: Sendable {
 
     /// The thread's work.
     ///
-    /// - Parameter reports: gives the lanes' newest reports.
-    func run(reports: () -> [LaneReport]) {
+    /// - Parameters:
+    ///   - reports: gives the lanes' newest reports.
+    ///   - tell: is given how many partitions topics have, each time when the brokers have said so.
+    func run(reports: () -> [LaneReport], tell: ([String: Int]) -> Void) {
+        var audit = PublisherAudit()
         var trend = LagTrend(rounds: Self.rounds)
         var statistics = StatisticsSum()
         var shortage = BrokerShortage()
@@ -79,7 +88,11 @@ final class ClusterWatch: Sendable {
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
             statistics.add(lanes)
-            ask(about: lanes.flatMap(\.partitions).map(\.partition), &shortage)
+            let counts = ask(about: lanes.flatMap(\.partitions).map(\.partition), &shortage)
+            let faulty = audit.look(
+                at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.monotonic())
+            if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
+            tell(counts)
             // An embedded broker, and one that does not let this user know, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
@@ -92,6 +105,7 @@ final class ClusterWatch: Sendable {
             let lags = partitions.compactMap { known.lag(of: $0) }
             trend.add(lags.reduce(0, +), at: now)
             report.withLock { report in
+                report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
                 report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
                 report.standingStill = still
@@ -112,7 +126,8 @@ final class ClusterWatch: Sendable {
         }
     }
 
-    private func ask(about partitions: [TopicPartition], _ shortage: inout BrokerShortage) {
+    /// - Returns: how many partitions each topic has, as far as the brokers said it now.
+    private func ask(about partitions: [TopicPartition], _ shortage: inout BrokerShortage) -> [String: Int] {
         // Else they pile up.
         defer { _ = admin.takeNotices() }
         do throws(KafkaError) {
@@ -129,12 +144,15 @@ final class ClusterWatch: Sendable {
             }
             let answering = askEnds(of: Set(partitions), in: topics)
             let silent = silentBrokers(of: topics, in: metadata.brokers, answering: answering)
-            guard !isStopping.withLock({ $0 }) else { return }
+            let counts = topics.partitionCounts
+            guard !isStopping.withLock({ $0 }) else { return counts }
             let unusable = shortage.look(
                 at: topics, silent: Set(silent.map(\.id)), copies: limits.copies, now: SystemClock.monotonic())
             report.withLock { ($0.silentBrokers, $0.unusable) = (silent, unusable) }
+            return counts
         } catch {
             noteSilence(error, admin.takeNotices().notices)
+            return [:]
         }
     }
 
@@ -181,6 +199,13 @@ final class ClusterWatch: Sendable {
         let silent = BrokerProbe.silent(
             among: named, properties: properties, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
         return (gone + silent).sorted { $0.id < $1.id }
+    }
+}
+
+extension [ClusterMetadata.Topic] {
+    /// How many partitions each of them has that is there.
+    var partitionCounts: [String: Int] {
+        Dictionary(filter { $0.error == nil && !$0.partitions.isEmpty }.map { ($0.name, $0.partitions.count) }) { $1 }
     }
 }
 

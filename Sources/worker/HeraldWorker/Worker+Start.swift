@@ -18,6 +18,7 @@ extension Worker {
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
                 if missing.isEmpty {
+                    use(partitionCounts: metadata.topics.partitionCounts)
                     if let end = checkTransactions(admin) { return end }
                     checkLimits(admin)
                     return nil

@@ -54,6 +54,8 @@ public final class Worker: Sendable {
         var isStopping = false
         /// The lanes' settings, when they have changed since the start.
         var settings: [LaneSettings]?
+        /// How many partitions each request topic has; 0 when that is not known.
+        var partitionCounts: [Int] = []
         var mailboxes: [Mailbox] = []
         var snapshots: [LaneSnapshot] = []
         var watch: ClusterWatch?
@@ -93,7 +95,8 @@ public final class Worker: Sendable {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try ClusterWatch(
                 admin: admin, properties: configuration.adminProperties,
-                requiredTopics: configuration.requiredTopics, limits: limits)
+                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, limits: limits,
+                troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -117,7 +120,9 @@ public final class Worker: Sendable {
         var watching: OwnThread?
         do {
             for lane in configuration.lanes { lanes.append(try start(lane, credentials, campaigns)) }
-            watching = try OwnThread(name: "cluster-watch") { [self] in watch.run { laneReports } }
+            watching = try OwnThread(name: "cluster-watch") { [self] in
+                watch.run(reports: { laneReports }, tell: { use(partitionCounts: $0) })
+            }
         } catch {
             fail("a lane could not be started: \(error)")
         }
@@ -151,6 +156,22 @@ public final class Worker: Sendable {
             return state.mailboxes
         }
         for (mailbox, settings) in zip(mailboxes, settings) { mailbox.post(.settings(settings)) }
+    }
+
+    /// Tells every lane how many partitions the request topics have, by what brokers have said, if that is news.
+    func use(partitionCounts known: [String: Int]) {
+        let topics = requestTopics
+        let news = state.withLock { state -> ([Int], [Mailbox])? in
+            let former = state.partitionCounts
+            let counts = topics.enumerated().map { place, topic in
+                known[topic] ?? (former.indices.contains(place) ? former[place] : 0)
+            }
+            guard counts != former else { return nil }
+            state.partitionCounts = counts
+            return (counts, state.mailboxes)
+        }
+        guard let (counts, mailboxes) = news else { return }
+        for mailbox in mailboxes { mailbox.post(.partitionCounts(counts)) }
     }
 
     /// What it reports; from any thread, at any time.
@@ -187,13 +208,14 @@ public final class Worker: Sendable {
             LaneReport(
                 number: lane.number, at: SystemClock.monotonic(), services: pushServices.count,
                 requestTopics: requestTopics.count))
-        let (mustDrain, settings) = state.withLock { state in
+        let (mustDrain, settings, partitionCounts) = state.withLock { state in
             let settings = state.settings?[state.mailboxes.count]
             state.mailboxes.append(mailbox)
             state.snapshots.append(snapshot)
-            return (state.isStopping, settings)
+            return (state.isStopping, settings, state.partitionCounts)
         }
         if let settings { mailbox.post(.settings(settings)) }
+        mailbox.post(.partitionCounts(partitionCounts))
         if mustDrain { mailbox.post(.drain) }
         let lane = carrying(state.withLock { $0.adminPort }, knowingLimits(lane))
         return try OwnThread(name: "lane-\(lane.number)") { [self] in

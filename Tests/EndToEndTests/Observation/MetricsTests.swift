@@ -58,6 +58,45 @@ struct MetricsTests {
         }
     }
 
+    @Test("Records without a key, with another one, or of another partitioner are delivered, counted and logged")
+    func publisherFaults() async throws {
+        var plan = Fixture.Plan()
+        plan.partitions = 6
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            // Where murmur2 puts alice now (3), and where it put her when there were five partitions (4).
+            var events = ["right", "older", "no-key", "wrong-key", "elsewhere", "http"].map {
+                Publication(id: $0, user: "alice", more: ["source": "shop"])
+            }
+            events[1].partition = 4
+            (events[2].key, events[2].partition) = (nil, 0)
+            events[3].key = Array("order-17".utf8)
+            events[4].partition = 5
+            events[5].headers = [.init("ce-id", "order-17")]
+            try await fixture.publish(events)
+            try await fixture.waitForResults(6)
+            #expect(fixture.backend.calls.count == 6)
+            let topic = fixture.topic("notifications")
+            var metrics: [String: Double] = [:]
+            func count(_ fault: String) -> Double? {
+                metrics["herald_publisher_faults_total{topic=\"\(topic)\",fault=\"\(fault)\"}"]
+            }
+            let faults = ["no-key", "key-not-user", "partitioner", "http-headers"]
+            try await fixture.wait("each fault is counted") {
+                faults.allSatisfy { count($0) ?? 0 > 0 }
+            } meanwhile: {
+                metrics = try await worker.metrics()
+            }
+            #expect(faults.map { count($0) } == [1, 1, 1, 1], "\(metrics.filter { $0.key.contains("faults") })")
+            let line = try await worker.waitForLog("records of \(topic) do not lie where murmur2 puts their key")
+            #expect(line.level == "warning" && line.text.contains("\(topic)/5/0, source shop"), "\(line.text)")
+            try await worker.waitForLog("records of \(topic) have no key")
+            try await worker.waitForLog("records of \(topic) have a key that is not their user")
+            let page = try await worker.page("/readyz")
+            #expect(page.status == 200 && page.text.contains("publisher-faults"), "\(page.text)")
+        }
+    }
+
     @Test("An event that fails for long ages its topic's oldest event, for the next worker too")
     func oldestEvent() async throws {
         var plan = Fixture.Plan()

@@ -14,7 +14,6 @@ struct PlainRecord: LaneRecord, RetainedRecord {
     var isError: Bool { false }
     var error: KafkaError? { nil }
     var partition: Int32 { 0 }
-    var keyCount: Int { 0 }
     var retained: PlainRecord { self }
     func topicName() -> String { topic }
     func keep() {}

@@ -33,7 +33,6 @@ final class SimulatedRecord: LaneRecord, RetainedRecord {
     var partition: Int32 { Int32(name.place.partition) }
     var offset: Int64 { name.offset }
     var timestampMilliseconds: Int64 { record.timestamp }
-    var keyCount: Int { record.key?.count ?? 0 }
 
     func topicName() -> String { worker.simulation.cluster.topics[name.place.topic] }
 

@@ -97,6 +97,25 @@ struct ClusterFixture: Sendable {
         }
     }
 
+    /// Writes an event of alice's to the first request topic for each of these, where they say.
+    func write(requests places: [(key: String?, partition: Int32)]) async throws {
+        try await Blocking.run {
+            let producer = try Producer(properties: [("bootstrap.servers", kafka.bootstrapServers)])
+            let topic = try producer.topic(requests)
+            let event = #"{"user":"alice","pns":"apns","message":"m","source":"shop"}"#
+            for (key, partition) in places {
+                func produce(_ key: RawSpan?) -> KafkaError? {
+                    producer.produce(
+                        topic: topic, partition: partition, key: key, value: event.utf8.span.bytes, token: 0)
+                }
+                let error = if let key { produce(key.utf8.span.bytes) } else { produce(nil) }
+                if let error { throw error }
+            }
+            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            producer.close()
+        }
+    }
+
     func result(of record: Record, _ service: String, _ outcome: String, more: String = "") -> String {
         #"{"id":"x","pns":"\#(service)","outcome":"\#(outcome)","completedAt":"2026-11-21T08:40:26.123Z",\#(more)"#
             + #""origin":{"topic":"\#(requests)","partition":\#(record.partition),"offset":\#(record.offset)}}"#

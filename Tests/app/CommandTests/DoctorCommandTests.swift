@@ -86,6 +86,28 @@ struct DoctorOnPlainBrokerTests {
         try await fixture.deleteTopics()
     }
 
+    @Test("Records that were published otherwise than the contract asks want a look, each fault with an example")
+    func publishers() async throws {
+        let fixture = try await ClusterFixture()
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        #expect(try await fixture.herald("topics", "apply", "--yes", "--topics-partitions", "6").status == 0)
+        var environment = environment(fixture, backend)
+        environment["HERALD_TOPICS_PARTITIONS"] = "6"
+        #expect(
+            try await fixture.herald("publish", "--user", "alice", "--pns", "apns", "--message", "Hi").status == 0)
+        let well = try await diagnose(environment, "--only", "kafka")
+        #expect(well.lines("✓", "publishers").count == 1 && well.lines("!", "publishers").isEmpty, "\(well.run.output)")
+        try await fixture.write(requests: [(nil, 0), ("order-17", 1), ("alice", 5)])
+        let faulty = try await diagnose(environment, "--only", "kafka")
+        let lines = faulty.lines("!", "publishers")
+        #expect(faulty.run.status == 0 && lines.count == 3, "\(faulty.run.output)")
+        #expect(lines.allSatisfy { $0.contains("of the newest 4 events 1 ") }, "\(lines)")
+        #expect(lines.first?.contains("have no key, the last at \(fixture.requests)/0/0") == true, "\(lines)")
+        #expect(lines.last?.contains("\(fixture.requests)/5/0") == true, "\(lines)")
+        try await fixture.deleteTopics()
+    }
+
     @Test("Records that wait while no worker runs want a look, and a backend that refuses the password fails")
     func waiting() async throws {
         let fixture = try await ClusterFixture()
@@ -117,7 +139,7 @@ struct DoctorWithoutBrokerTests {
         let diagnosis = try await diagnose(environment)
         #expect(diagnosis.run.status == 1)
         #expect(diagnosis.names("✗") == ["broker tcp", "backend dns"], "\(diagnosis.run.output)")
-        #expect(diagnosis.names("-").count == 14)
+        #expect(diagnosis.names("-").count == 15)
         #expect(diagnosis.lines("-", "write") == ["- write                because of broker tcp"])
         let half = try await diagnose(environment.filter { !$0.key.contains("BACKEND") }, "--only", "kafka")
         #expect(half.run.status == 1 && half.names("✗") == ["broker tcp"])

@@ -198,7 +198,12 @@ struct PublishWithoutBrokerTests {
         let good = try await HeraldProgram.run(
             ["publish", "--check", "--file", "-"], input: "\(Self.plain)\n\n\(Self.cloudEvent)\n")
         #expect(good.status == 0 && good.output.isEmpty)
-        #expect(good.error == "2 events checked: no mistakes; nothing was published.\n")
+        #expect(
+            good.error == """
+                1 structured CloudEvent: its producer has to set the header content-type: application/cloudevents+json
+                2 events checked: no mistakes; nothing was published.
+
+                """)
         let bad = try await HeraldProgram.run(
             ["publish", "--check", "-f", "-"],
             input: """
@@ -210,7 +215,9 @@ struct PublishWithoutBrokerTests {
                 """)
         #expect(bad.status == 2 && bad.output.isEmpty)
         let lines = bad.error.split(separator: "\n").map(String.init)
-        #expect(lines.map { String($0.prefix(7)) } == ["line 2:", "line 4:", "line 5:", "herald:"], "\(bad.error)")
+        #expect(
+            lines.map { String($0.prefix(7)) } == ["line 2:", "line 4:", "line 5:", "3 struc", "herald:"],
+            "\(bad.error)")
         #expect(lines[0].contains("the CloudEvent's id is missing") && lines[1].contains("apns, gcm, wns"))
         let words = ["publish", "--check", "--user", "u", "--pns", "apns", "--message"]
         #expect(try await HeraldProgram.run(words + ["m"]).status == 0)
@@ -255,14 +262,18 @@ struct PublishWithoutBrokerTests {
             {"id":"a","user":"u","pns":"apns","message":"m"}
             {"id":"b","user":"u","pns":"apns","message":"m","notbefore":"2036-01-01T00:00:00Z"}
             {"id":"c","user":"u","pns":"fax","message":""}
+            \(Self.cloudEvent)
             """
         let run = try await HeraldProgram.run(["publish", "--check", "-f", "-", "-o", "jsonl"], input: input)
         #expect(run.status == 2)
-        #expect(run.records.map { $0["verdict"] as? String } == ["good", "warned", "refused"], "\(run.output)")
+        #expect(run.records.map { $0["verdict"] as? String } == ["good", "warned", "refused", "good"], "\(run.output)")
         #expect(
-            run.records.map { $0["line"] as? Int } == [1, 2, 3]
-                && run.records.map { $0["id"] as? String } == ["a", "b", "c"])
-        #expect((run.records.last?["mistakes"] as? [String])?.count == 2)
+            run.records.map { $0["line"] as? Int } == [1, 2, 3, 4]
+                && run.records.map { $0["id"] as? String } == ["a", "b", "c", "i"])
+        #expect((run.records[2]["mistakes"] as? [String])?.count == 2)
+        #expect(
+            run.records.map { $0["headers"] as? [String] }
+                == [[], [], [], ["content-type: application/cloudevents+json"]])
         #expect((run.records[1]["warnings"] as? [String])?.first?.contains("notBefore") == true)
         let one = try await HeraldProgram.run(
             ["publish", "--check", "--user", "u", "--pns", "apns", "--message", "m", "-o", "json"])

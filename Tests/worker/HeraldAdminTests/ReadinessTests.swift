@@ -202,6 +202,40 @@ struct ReadinessTests {
         #expect(lines.withLock { $0.count } == 3 && lines.withLock { $0.last?.contains("590") } == true)
     }
 
+    private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {
+        FaultyRecords(
+            topic: "notifications", fault: .noKey, count: count,
+            example: .init(partition: 2, offset: 1_041, source: "shop"),
+            at: now.advanced(byMilliseconds: -secondsAgo * 1_000))
+    }
+
+    @Test("Publishers' faults warn for a quarter of an hour, and leave the worker ready")
+    func publisherFaults() {
+        func text(_ records: FaultyRecords) -> String {
+            let page = ReadinessPage(Reports.ready { $0.cluster.faultyRecords = [records] }, now: Self.now).response
+            #expect(page.status == 200)
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let recent = text(Self.faulty(3))
+        let what = "Records of notifications have no key (notifications/2/1041, source shop)"
+        #expect(recent.contains("publisher-faults") && recent.contains(what), "\(recent)")
+        #expect(recent.contains(": have their publisher set the event's user as the key."))
+        #expect(!text(Self.faulty(3, secondsAgo: 900)).contains("publisher-faults"))
+    }
+
+    @Test("The log says a publisher's fault at once, then once a minute at most, with the latest example")
+    func publisherLog() {
+        let lines = Guarded<[String]>([])
+        let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
+        for second in 0..<60 {
+            log.publishers([Self.faulty(2)], now: Self.now.advanced(byMilliseconds: Int64(second) * 1_000))
+        }
+        log.note([], now: Self.now.advanced(byMilliseconds: 60_000))
+        let said = lines.withLock { $0 }
+        #expect(said.count == 2 && said.allSatisfy { $0.hasPrefix("records of notifications have no key: ") })
+        #expect(said.last?.contains("118") == true && said.last?.contains("notifications/2/1041, source shop") == true)
+    }
+
     @Test("What librdkafka says as a line and as an error, from every client, is one line")
     func kafkaLines() {
         let said =

@@ -278,7 +278,6 @@ final class ScriptedRecord: LaneRecord, RetainedRecord {
 
     var isError: Bool { error != nil }
     var timestampMilliseconds: Int64 { 1_700_000_000_000 }
-    var keyCount: Int { key?.count ?? 0 }
     func topicName() -> String { topic }
 
     func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R {

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldDoctor
+import HeraldEvents
 import HeraldHub
 import HeraldKafka
 import HeraldSettings
@@ -7,15 +8,18 @@ import HeraldTools
 
 extension Settings {
     /// What `herald doctor` looks at in the cluster.
-    var brokerPlan: BrokerPlan {
+    func brokerPlan() throws -> BrokerPlan {
         BrokerPlan(
             bootstrapServers: kafka.bootstrapServers, clientProperties: KafkaClientSettings.common(self),
             readerProperties: KafkaClientSettings.doctorReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             reach: ClusterReach(
                 bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
-            topics: topicWishes, group: kafka.group, feedbackGroup: wantsFeedback ? feedbackGroup : nil,
-            instance: kafka.instance, isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
+            topics: topicWishes,
+            decoder: RecordDecoder(
+                pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests),
+            group: kafka.group, feedbackGroup: wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
+            isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }
 
     /// Host and port of the admin port; `nil` when it is off.
@@ -37,7 +41,7 @@ extension Settings {
     ///
     /// - Parameter workers: where their admin ports are, as `host:port`; `nil` when nobody said so.
     func examination(of part: Examination.Part?, workers: [String]? = nil) throws -> Examination {
-        var plan = brokerPlan
+        var plan = try brokerPlan()
         plan.workers = workers
         let url = backend.url?.description ?? ""
         var makeBroker: (@Sendable () -> any Examiner)?

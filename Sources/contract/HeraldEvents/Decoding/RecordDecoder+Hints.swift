@@ -12,7 +12,7 @@ extension RecordDecoder {
             detail +=
                 "; the value looks like a structured CloudEvent: its header "
                 + "content-type: application/cloudevents+json is missing"
-        } else if hasHeaderOfHTTP(headers) {
+        } else if headers.isOfHTTP {
             detail +=
                 "; headers that begin with ce- are those of a CloudEvent over HTTP: in Kafka they are called ce_, and "
                 + "\(HeaderName.cloudEventsSpecversion) is missing"
@@ -23,15 +23,8 @@ extension RecordDecoder {
     }
 
     private static func looksLikeEnvelope(_ value: RawSpan) -> Bool {
-        var envelope = JSONFields(names: ["specversion", "data"])
+        var envelope = JSONFields(names: ["specversion", "data", "data_base64"])
         guard (try? envelope.read(value)) != nil else { return false }
-        return envelope.fields.allSatisfy(\.isPresent)
-    }
-
-    private static func hasHeaderOfHTTP(_ headers: HeaderList) -> Bool {
-        (0..<headers.count).contains { index in
-            let name = headers.name(at: index)
-            return name.byteCount > 3 && name.extracting(0..<3).hasSameBytes(inAnyCaseAs: "ce-")
-        }
+        return envelope.fields[0].isPresent && envelope.fields[1...].contains(where: \.isPresent)
     }
 }

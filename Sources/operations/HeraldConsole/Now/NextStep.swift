@@ -77,6 +77,9 @@ struct NextStep: Sendable, Equatable {
             ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"], href: "/failures",
             section: "outage-dead-letter-breaker"),
         "lag-growing": lag,
+        "publisher-faults": Self(
+            "See which topic and which of its newest records, then tell their publisher.", kafka,
+            section: "heraldpublisherfaults"),
     ]
 
     static let brokers = Self(

@@ -35,7 +35,9 @@ struct SentenceParts: Equatable {
     /// `The backend …` begins with a small letter within a sentence; names and abbreviations do not.
     private static func inside(_ text: String) -> String {
         let first = text.prefix { $0 != " " }
-        let small: Set = ["The", "Most", "No", "A", "An", "Offsets", "Nothing", "Events", "Broker", "Brokers"]
+        let small: Set = [
+            "The", "Most", "No", "A", "An", "Offsets", "Nothing", "Events", "Records", "Broker", "Brokers",
+        ]
         guard small.contains(String(first)) else { return text }
         return text.prefix(1).lowercased() + text.dropFirst()
     }

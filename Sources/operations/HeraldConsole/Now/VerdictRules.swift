@@ -232,6 +232,7 @@ struct VerdictRules {
         case "too-few-brokers": ("Too few brokers", .bad)
         case "no-progress": ("No progress", .bad)
         case "lag-growing": ("Behind", .warn)
+        case "publisher-faults": ("Events are published wrongly", .warn)
         case let outage where outage.hasPrefix("outage-"): ("Holding", .bad)
         default: ("Not delivering", .bad)
         }

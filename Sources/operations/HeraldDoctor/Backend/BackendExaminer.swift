@@ -51,7 +51,7 @@ package final class BackendExaminer: Examiner {
         case .backendAnswer: answer()
         case .backendLogin: credentials()
         case .clock: clock()
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
+        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .publishers, .group,
             .transactionalID, .writing, .transaction:
             Finding([])
         }

@@ -80,6 +80,7 @@ package final class BrokerExaminer: Examiner {
         case .brokers: advertised()
         case .topics: examineTopics()
         case .reading: examineReading()
+        case .publishers: examinePublishers()
         case .group:
             Finding(examineGroup().checks + examineFollower(), isDeadEnd: false)
         case .transactionalID: claim()

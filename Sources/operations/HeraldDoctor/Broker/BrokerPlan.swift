@@ -1,3 +1,4 @@
+package import HeraldEvents
 package import HeraldKafka
 package import HeraldTools
 
@@ -12,6 +13,8 @@ package struct BrokerPlan: Sendable {
     package var writerProperties: ClientProperties
     package var reach: ClusterReach
     package var topics: TopicWishes
+    /// What the workers decode with.
+    package var decoder: RecordDecoder
     package var group: String
     /// The group and the transactional id of a hub's follower; `nil` without a hub that tells what became of messages.
     package var feedbackGroup: String?
@@ -25,8 +28,9 @@ package struct BrokerPlan: Sendable {
 
     package init(
         bootstrapServers: [String], clientProperties: ClientProperties, readerProperties: ClientProperties,
-        writerProperties: ClientProperties, reach: ClusterReach, topics: TopicWishes, group: String,
-        feedbackGroup: String? = nil, instance: String?, isAtomic: Bool, workers: [String]? = nil,
+        writerProperties: ClientProperties, reach: ClusterReach, topics: TopicWishes,
+        decoder: RecordDecoder, group: String, feedbackGroup: String? = nil, instance: String?, isAtomic: Bool,
+        workers: [String]? = nil,
         listen: (host: String, port: UInt16)? = nil
     ) {
         self.bootstrapServers = bootstrapServers
@@ -35,6 +39,7 @@ package struct BrokerPlan: Sendable {
         self.writerProperties = writerProperties
         self.reach = reach
         self.topics = topics
+        self.decoder = decoder
         self.group = group
         self.feedbackGroup = feedbackGroup
         self.instance = instance

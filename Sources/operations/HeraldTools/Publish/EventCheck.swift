@@ -10,6 +10,8 @@ package struct EventFindings: Sendable, Equatable {
     package var id: String?
     /// Absent when it cannot be read.
     package var user: String?
+    /// The headers without which Herald would not read the record so, as `name: value`.
+    package var headers: [String] = []
     /// Why it cannot be sent, each with its class, as `invalid: user is missing; …`.
     package var mistakes: [String]
     /// What is allowed, and probably not meant.
@@ -55,6 +57,7 @@ package struct EventCheck {
         var findings = EventFindings(
             line: line, mistakes: review.mistakes.map { "\($0.reason.rawValue): \($0.detail)" },
             warnings: review.warnings)
+        if isCloudEvent { findings.headers = ["content-type: \(EventPreparation.cloudEventType)"] }
         if event.user.isPresent { findings.user = event.bytes(of: event.user, value: value.span.bytes).text }
         if event.hasOwnID, event.id.isPresent {
             let id = event.bytes(of: event.id, value: value.span.bytes).text

@@ -15,7 +15,7 @@ package struct EventPreparation {
     private var envelope = JSONFields(names: ["specversion"])
     private let cloudEventHeaders: HeaderList
 
-    static let cloudEventType = "application/cloudevents+json"
+    package static let cloudEventType = "application/cloudevents+json"
 
     /// Prepares events for a worker that decodes with `decoder`.
     ///

@@ -194,6 +194,15 @@ extension EventTable {
         slots[Int(slot)].requestTopic = Int32(place)
     }
 
+    /// What is wrong with how an event was published to a request topic with so many partitions.
+    func publisherFault(
+        of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, count: Int
+    ) -> PublisherFault? {
+        withSlot(slot) {
+            $0.event.publisherFault(key: key, value: value, partition: partition, of: count, headers: headers)
+        }
+    }
+
     /// Decodes a request record into the next free slot without taking it; `nil` when it is no event or there is no slot.
     mutating func peek(
         topic: String, number: Int32, partition: Int32, offset: Int64, value: RawSpan, headers: HeaderList,

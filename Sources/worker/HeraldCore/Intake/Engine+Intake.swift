@@ -39,18 +39,18 @@ extension Engine {
     ///   - source: The index in ``sourceList`` of the queue that it belongs to.
     ///   - partition: The partition's number in its topic.
     ///   - timestamp: The record's timestamp, if it has one.
+    ///   - key: The record's key, if it has one.
     ///   - value: The record's value; `nil` is a tombstone.
-    ///   - keyCount: How many bytes its key has.
     /// - Returns: Whether the lane keeps the message for a slot.
     public mutating func record(
-        source: Int, partition: Int32, offset: Int64, timestamp: WallTime?, value: RawSpan?, headers: HeaderList,
-        keyCount: Int = 0, now: Moment
+        source: Int, partition: Int32, offset: Int64, timestamp: WallTime?, key: RawSpan? = nil, value: RawSpan?,
+        headers: HeaderList, now: Moment
     ) -> Intake {
         guard source < sources.count else {
             counters.stale += 1
             return .done
         }
-        let size = keyCount + (value?.byteCount ?? 0) + headers.byteCount
+        let size = (key?.byteCount ?? 0) + (value?.byteCount ?? 0) + headers.byteCount
         readAhead.consumed(from: source, bytes: size)
         guard let index = sources.partition(partition, of: source) else {
             counters.stale += 1
@@ -91,6 +91,11 @@ extension Engine {
         if let failure = events[slot].failure {
             settleUndecodable(slot, reason: failure.reason, now: now)
         } else {
+            if !isRetry {
+                judgePublisher(
+                    of: slot, key: key, value: value, headers: headers, partition: partition, topic: requestTopic,
+                    now: now)
+            }
             begin(slot, value: value, now: now)
         }
         run(now: now)

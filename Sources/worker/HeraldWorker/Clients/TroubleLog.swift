@@ -19,6 +19,8 @@ final class TroubleLog: Sendable {
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
         case unanswered(CallFailure)
+        /// Records of a request topic that were published otherwise than the contract asks.
+        case publisher(topic: String, PublisherFault)
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -27,6 +29,7 @@ final class TroubleLog: Sendable {
         var count = 0
         var loggedAt: MonotonicTime?
         var notice: ClientNotice?
+        var records: FaultyRecords?
     }
 
     typealias Write = @Sendable (_ text: String, _ fields: LogFields) -> Void
@@ -48,6 +51,19 @@ final class TroubleLog: Sendable {
     func note(_ news: [(reason: Reason, count: Int)], now: MonotonicTime) {
         let due = entries.withLock { entries in
             for (reason, count) in news { entries[reason, default: Entry()].count += count }
+            return Self.takeDue(&entries, now: now)
+        }
+        write(due)
+    }
+
+    /// Counts records that were published otherwise than the contract asks, and says what is due to be said.
+    func publishers(_ news: [FaultyRecords], now: MonotonicTime) {
+        let due = entries.withLock { entries in
+            for records in news {
+                let reason = Reason.publisher(topic: records.topic, records.fault)
+                entries[reason, default: Entry()].count += records.count
+                entries[reason]?.records = records
+            }
             return Self.takeDue(&entries, now: now)
         }
         write(due)
@@ -93,6 +109,13 @@ final class TroubleLog: Sendable {
                 warn(
                     "calls had no answer from the backend; their events are retried",
                     ["reason": .string(failure.label), "count": .int(entry.count)])
+            case .publisher(let topic, let fault):
+                warn(
+                    "records of \(topic) \(fault.words): \(fault.consequence); \(fault.remedy)",
+                    [
+                        "topic": .string(topic), "fault": .string(fault.rawValue), "count": .int(entry.count),
+                        "example": .string(entry.records?.exampleText ?? ""),
+                    ])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

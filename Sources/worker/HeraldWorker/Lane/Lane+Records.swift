@@ -40,11 +40,13 @@ extension Lane {
         headers.removeAll()
         record.forEachHeader { name, value in headers.append(name: name, value: value) }
         let timestamp = record.timestampMilliseconds
-        let intake = record.withValue { value in
-            engine.record(
-                source: source, partition: record.partition, offset: record.offset,
-                timestamp: timestamp < 0 ? nil : WallTime(milliseconds: timestamp), value: value, headers: headers,
-                keyCount: record.keyCount, now: now)
+        let intake = record.withKey { key in
+            record.withValue { value in
+                engine.record(
+                    source: source, partition: record.partition, offset: record.offset,
+                    timestamp: timestamp < 0 ? nil : WallTime(milliseconds: timestamp), key: key, value: value,
+                    headers: headers, now: now)
+            }
         }
         switch intake {
         case .kept(let slot):

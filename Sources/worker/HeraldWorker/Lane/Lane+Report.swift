@@ -50,6 +50,7 @@ extension Lane {
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters
+        report.publishers = engine.publishers
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports

@@ -193,6 +193,7 @@ package final class Lane<IO: LaneIO> {
                 receive(report, now: now)
                 isRecorded = report.isCommitted
             case .settings(let settings): use(settings, now: now)
+            case .partitionCounts(let counts): engine.use(partitionCounts: counts)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
             case .credentialsChanged: engine.credentialsChanged(now: now)
             case .credentialsUnavailable: engine.credentialsUnavailable(now: now)

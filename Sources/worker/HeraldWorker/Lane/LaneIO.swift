@@ -176,8 +176,8 @@ package protocol LaneRecord {
     var offset: Int64 { get }
     /// -1 when unknown.
     var timestampMilliseconds: Int64 { get }
-    var keyCount: Int { get }
     func topicName() -> String
+    func withKey<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R
     func withValue<R, E: Error>(_ body: (RawSpan?) throws(E) -> R) throws(E) -> R
     func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void)
     /// The same record for one of the engine's slots.

@@ -16,6 +16,8 @@ package enum LaneMessage: Sendable {
     case campaign(String, CampaignControl)
     /// Other settings count from now on.
     case settings(LaneSettings)
+    /// The request topics have so many partitions; 0 when that is not known.
+    case partitionCounts([Int])
     /// Calls show other credentials from now on.
     case credentialsChanged
     /// There are none to show.

@@ -24,6 +24,8 @@ public struct LaneReport: Sendable {
     public var rateLimits: [Double?] = []
     /// What its engine has counted.
     public var counters: Counters
+    /// What its engine has seen of publishers' faults.
+    public var publishers: PublisherFaults
     /// What it has counted itself.
     public var meter: LaneMeter
     /// Calls in flight.
@@ -68,6 +70,7 @@ public struct LaneReport: Sendable {
         self.number = number
         self.at = at
         counters = Counters(services: max(1, services), requestTopics: requestTopics)
+        publishers = PublisherFaults(requestTopics: requestTopics)
         oldestEvents = Array(repeating: nil, count: requestTopics + 1)
         meter = LaneMeter(services: services)
     }

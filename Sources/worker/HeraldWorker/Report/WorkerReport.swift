@@ -83,6 +83,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var standingStill: [TopicPartition] = []
     /// For how long nobody has taken them, at least.
     public static let standstillSeconds = StandstillWatch.patienceMilliseconds / 1_000
+    /// Records that were published otherwise than the contract asks, since the start.
+    public var faultyRecords: [FaultyRecords] = []
     /// The offset after the last of each partition, as far as its leader ever said.
     public var ends: [TopicPartition: Int64] = [:]
     /// Since when what is not done of the request topics has been there.

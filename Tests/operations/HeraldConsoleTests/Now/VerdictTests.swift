@@ -150,6 +150,20 @@ struct VerdictTests {
         Case(
             "nobody may be asked", .unknown, "Looking: the workers and the brokers have not answered yet",
             others: ["The brokers do not tell of the group: no"], group: .untold("no")),
+        Case(
+            "events are published wrongly", .warn,
+            "Events are published wrongly: records of notifications have no key (notifications/2/1041), so that their "
+                + "order is not kept",
+            section: "heraldpublisherfaults",
+            workers: [
+                worker(warnings: [
+                    .init(
+                        reason: "publisher-faults",
+                        sentence:
+                            "Records of notifications have no key (notifications/2/1041), so that their order is not "
+                            + "kept: have their publisher set the event's user as the key.")
+                ])
+            ]),
         Case("an older worker without numbers", .good, "Delivering: nothing waits", workers: [worker(warnings: nil)]),
     ]
 

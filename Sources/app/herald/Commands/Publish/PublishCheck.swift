@@ -14,16 +14,19 @@ struct PublishCheck {
     private(set) var goodCount = 0
     private var badCount = 0
     private var warningCount = 0
+    private var cloudEventCount = 0
     private var check: EventCheck
     private let longestLine: Int
     private let console: Console
     private let isSingle: Bool
+    private let isCheck: Bool
     private var writer: RecordWriter?
 
     init(_ request: PublishRequest, _ decoder: RecordDecoder, _ invocation: Invocation) {
         check = EventCheck(decoder: decoder, now: SystemClock.wall())
         longestLine = decoder.maxEventBytes
         console = invocation.console
+        isCheck = request.isCheck
         if case .one = request.events { isSingle = true } else { isSingle = false }
         let format = invocation.parsed[OutputFormat.option]
         guard request.isCheck, format != .table else { return }
@@ -31,7 +34,7 @@ struct PublishCheck {
             format,
             columns: [
                 .init("line", isNumber: true), .init("id"), .init("user"), .init("verdict"), .init("mistakes"),
-                .init("warnings"),
+                .init("warnings"), .init("headers"),
             ], console: console)
     }
 
@@ -45,6 +48,12 @@ struct PublishCheck {
     mutating func look(at file: LineFile) throws {
         try file.forEachLine(longest: longestLine) { line in try note(check.look(at: line)) }
         try writer?.finish()
+        // This command sets it, and nothing in a file shows whether another producer does.
+        if isCheck, cloudEventCount > 0 {
+            console.remark(
+                "\(TopicsTool.counted(cloudEventCount, "structured CloudEvent")): \(cloudEventCount == 1 ? "its" : "their") producer has to set the header "
+                    + "content-type: \(EventPreparation.cloudEventType)")
+        }
         guard badCount == 0 else {
             throw CommandFailure(
                 "\(badCount) of \(TopicsTool.counted(goodCount + badCount, "event")) cannot be sent; nothing was published",
@@ -67,6 +76,7 @@ struct PublishCheck {
 
     private mutating func note(_ findings: EventFindings) throws {
         if findings.mistakes.isEmpty { goodCount += 1 } else { badCount += 1 }
+        if !findings.headers.isEmpty { cloudEventCount += 1 }
         let place = isSingle ? "" : "line \(findings.line): "
         for mistake in findings.mistakes {
             console.complain(SafeText.escaped(isSingle ? "the event is \(mistake)" : place + mistake))
@@ -81,6 +91,7 @@ struct PublishCheck {
             .integer(findings.line), .text(findings.id), .text(findings.user),
             .string(findings.mistakes.isEmpty ? findings.warnings.isEmpty ? "good" : "warned" : "refused"),
             .array(findings.mistakes.map { .string($0) }), .array(findings.warnings.map { .string($0) }),
+            .array(findings.headers.map { .string($0) }),
         ])
     }
 }

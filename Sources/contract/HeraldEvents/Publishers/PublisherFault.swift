@@ -1,0 +1,87 @@
+import HeraldBytes
+
+/// What a publisher does otherwise than the contract asks although its event is sent: nothing of it shows at once.
+///
+/// A record counts once, with the first of its faults in this order.
+public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
+    /// The record has no key, or an empty one.
+    case noKey = "no-key"
+    /// The key is not the event's user.
+    case keyNotUser = "key-not-user"
+    /// The key is the user, and the record does not lie where murmur2 puts it.
+    case partitioner
+    /// Its headers are those of a CloudEvent over HTTP (`ce-`), which are not read.
+    case headers = "http-headers"
+
+    /// The fault of a user's record; `nil` when there is none, or none is certain.
+    static func of(
+        key: RawSpan?, user: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
+    ) -> PublisherFault? {
+        if count > 1 {
+            guard let key, key.byteCount > 0 else { return .noKey }
+            guard key.hasSameBytes(as: user) else { return .keyNotUser }
+            guard KeyPartition.mayLie(key, in: partition, count: count) else { return .partitioner }
+        }
+        return headers.count > 0 ? of(headers) : nil
+    }
+
+    private static func of(_ headers: HeaderList) -> PublisherFault? {
+        guard headers.isOfHTTP, (try? RecordForm(headers: headers)) == .plain else { return nil }
+        return .headers
+    }
+
+    /// What is wrong with the records, as a sentence goes on.
+    public var words: String {
+        switch self {
+        case .noKey: "have no key"
+        case .keyNotUser: "have a key that is not their user"
+        case .partitioner: "do not lie where murmur2 puts their key"
+        case .headers: "have headers that begin with ce-, as over HTTP"
+        }
+    }
+
+    /// What that leads to.
+    public var consequence: String {
+        switch self {
+        case .noKey, .keyNotUser, .partitioner:
+            "a user's events may lie in several partitions, their order is not kept, and one that comes twice may be "
+                + "sent twice"
+        case .headers: "they are read as plain events, so that a CloudEvent's id, source and time are lost"
+        }
+    }
+
+    /// What their publisher has to do.
+    public var remedy: String {
+        switch self {
+        case .noKey, .keyNotUser: "have their publisher set the event's user as the key"
+        case .partitioner: "have their publisher set partitioner=murmur2_random (librdkafka), or Java's default"
+        case .headers: "have their publisher write ce_id, ce_source and so on, as CloudEvents over Kafka do"
+        }
+    }
+}
+
+extension DecodedEvent {
+    /// The fault of the request record that this was decoded from; `nil` when there is none, or none is certain.
+    ///
+    /// A replay is Herald's own record, with the key of the publisher's.
+    ///
+    /// - Parameter count: how many partitions the topic has; 0 when that is not known. With one partition a key chooses
+    ///   nothing.
+    public func publisherFault(
+        key: RawSpan?, value: RawSpan, partition: Int32, of count: Int, headers: borrowing HeaderList
+    ) -> PublisherFault? {
+        if origin.isPresent { return nil }
+        return PublisherFault.of(
+            key: key, user: bytes(of: user, value: value), partition: partition, of: count, headers: headers)
+    }
+}
+
+extension HeaderList {
+    /// Whether any header's name begins as those of CloudEvents over HTTP do.
+    var isOfHTTP: Bool {
+        (0..<count).contains { index in
+            let name = name(at: index)
+            return name.byteCount > 3 && name.extracting(0..<3).hasSameBytes(inAnyCaseAs: "ce-")
+        }
+    }
+}

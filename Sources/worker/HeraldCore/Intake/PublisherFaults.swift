@@ -1,0 +1,121 @@
+public import HeraldEvents
+import HeraldTime
+
+/// What an engine has seen of publishers' faults, by the place of the request topic (``RequestTopics``) and the fault.
+///
+/// Nobody else writes it.
+///
+/// What it counts is certain only when the topic still had as many partitions *after* the records were taken: those of a
+/// topic that has more by now may have been placed by that number. So somebody who asks the brokers afterwards compares
+/// ``partitionCounts`` with their answer, and a topic's counts begin anew when another number comes.
+public struct PublisherFaults: Sendable, Equatable {
+    /// A record with a fault.
+    public struct Example: Sendable, Equatable {
+        /// Its partition.
+        public var partition: Int32
+        /// Its offset.
+        public var offset: Int64
+        /// What its event gives as its source, cut to a length for people; empty without one.
+        public var source: String
+
+        /// A record.
+        public init(partition: Int32, offset: Int64, source: String) {
+            self.partition = partition
+            self.offset = offset
+            self.source = source
+        }
+    }
+
+    /// For so long one example stands for all that come (milliseconds): each costs memory.
+    static let exampleMilliseconds: Int64 = 10_000
+    /// So many bytes of a source are kept.
+    static let longestSource = 64
+
+    /// How many partitions each request topic has, as far as was told; 0 when that is not known, and nothing is counted.
+    public private(set) var partitionCounts: [Int]
+    private var counts: [Int]
+    private var examples: [Example?]
+    private var exampleTimes: [MonotonicTime]
+
+    /// Nothing yet, of so many request topics.
+    public init(requestTopics: Int) {
+        let places = requestTopics * PublisherFault.allCases.count
+        partitionCounts = Array(repeating: 0, count: requestTopics)
+        counts = Array(repeating: 0, count: places)
+        examples = Array(repeating: nil, count: places)
+        exampleTimes = Array(repeating: .distantPast, count: places)
+    }
+
+    /// Records of a request topic with this fault.
+    public func count(_ fault: PublisherFault, ofTopic topic: Int) -> Int { counts[place(fault, topic)] }
+
+    /// One of the latest of them.
+    public func example(_ fault: PublisherFault, ofTopic topic: Int) -> Example? { examples[place(fault, topic)] }
+
+    /// The request topics have so many partitions from now on.
+    mutating func use(partitionCounts new: [Int]) {
+        for topic in partitionCounts.indices where topic < new.count && partitionCounts[topic] != new[topic] {
+            partitionCounts[topic] = new[topic]
+            for fault in PublisherFault.allCases {
+                counts[place(fault, topic)] = 0
+                examples[place(fault, topic)] = nil
+                exampleTimes[place(fault, topic)] = .distantPast
+            }
+        }
+    }
+
+    /// Counts a record; whether it is to be the example.
+    mutating func count(_ fault: PublisherFault, ofTopic topic: Int, now: MonotonicTime) -> Bool {
+        let place = place(fault, topic)
+        counts[place] += 1
+        guard examples[place] == nil || now.milliseconds(since: exampleTimes[place]) >= Self.exampleMilliseconds else {
+            return false
+        }
+        exampleTimes[place] = now
+        return true
+    }
+
+    mutating func show(_ example: Example, of fault: PublisherFault, ofTopic topic: Int) {
+        examples[place(fault, topic)] = example
+    }
+
+    private func place(_ fault: PublisherFault, _ topic: Int) -> Int {
+        topic * PublisherFault.allCases.count + fault.place
+    }
+}
+
+extension PublisherFault {
+    /// The place in `allCases`, without a search.
+    fileprivate var place: Int {
+        switch self {
+        case .noKey: 0
+        case .keyNotUser: 1
+        case .partitioner: 2
+        case .headers: 3
+        }
+    }
+}
+
+extension Engine {
+    /// The request topics, in the order of the settings, have so many partitions; 0 when that is not known.
+    public mutating func use(partitionCounts: [Int]) { publishers.use(partitionCounts: partitionCounts) }
+
+    /// Looks at how an event of a request topic was published.
+    mutating func judgePublisher(
+        of slot: Int32, key: RawSpan?, value: RawSpan, headers: HeaderList, partition: Int32, topic: Int, now: Moment
+    ) {
+        guard topic < publishers.partitionCounts.count, publishers.partitionCounts[topic] > 0 else { return }
+        let count = publishers.partitionCounts[topic]
+        let fault = events.publisherFault(
+            of: slot, key: key, value: value, headers: headers, partition: partition, count: count)
+        guard let fault, publishers.count(fault, ofTopic: topic, now: now.monotonic) else { return }
+        let source = events.withSlot(slot) { slot in
+            slot.event.bytes(of: slot.event.source, value: value).withUnsafeBytes {
+                String(decoding: $0.prefix(PublisherFaults.longestSource), as: UTF8.self)
+            }
+        }
+        publishers.show(
+            PublisherFaults.Example(partition: partition, offset: events[slot].offset, source: source), of: fault,
+            ofTopic: topic)
+    }
+}

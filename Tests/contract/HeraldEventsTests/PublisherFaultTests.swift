@@ -1,0 +1,75 @@
+import Testing
+
+@testable import HeraldEvents
+
+@Suite("How a record was published")
+struct PublisherFaultTests {
+    /// Values from the tests of Kafka's own client, `org.apache.kafka.common.utils.Utils.murmur2`.
+    @Test(
+        "A key lies where Java's producers put it",
+        arguments: [
+            ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
+            ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),
+            ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971),
+        ] as [(String, Int32)])
+    func partition(key: String, hash: Int32) {
+        for count in [1, 2, 6, 1_000] {
+            let partition = KeyPartition.partition(of: key.utf8.span.bytes, count: count)
+            #expect(partition == (hash & 0x7FFF_FFFF) % Int32(count))
+        }
+    }
+
+    private func fault(
+        key: String?, user: String = "alice", partition: Int32 = 3, of count: Int = 6,
+        _ headers: [(String, String)] = []
+    ) -> PublisherFault? {
+        var list = HeaderList()
+        for (name, value) in headers { list.append(name, value) }
+        let user = Array(user.utf8)
+        guard let key else {
+            return PublisherFault.of(key: nil, user: user.span.bytes, partition: partition, of: count, headers: list)
+        }
+        return PublisherFault.of(
+            key: key.utf8.span.bytes, user: user.span.bytes, partition: partition, of: count, headers: list)
+    }
+
+    @Test("No key, another key and another partitioner are told apart, in this order")
+    func faults() {
+        #expect(fault(key: "alice") == nil)
+        #expect(fault(key: nil) == .noKey && fault(key: "") == .noKey)
+        #expect(fault(key: "order-17") == .keyNotUser && fault(key: "Alice") == .keyNotUser)
+        #expect(fault(key: "alice", partition: 5) == .partitioner && fault(key: "alice", partition: 2) == .partitioner)
+        #expect(fault(key: nil, partition: 5) == .noKey)
+    }
+
+    @Test("What lies where murmur2 put it when the topic had fewer partitions is no fault")
+    func fewerPartitions() {
+        // Of alice's hash: 0 of 1 partition, 1 of 2 and of 4, 4 of 5, 3 of 6.
+        for partition in [0, 1, 3, 4] as [Int32] { #expect(fault(key: "alice", partition: partition) == nil) }
+        for count in 1...64 {
+            for index in 0..<20 {
+                let key = "user-\(index)"
+                let partition = KeyPartition.partition(of: key.utf8.span.bytes, count: count)
+                #expect(fault(key: key, user: key, partition: partition, of: 64) == nil, "\(key) of \(count)")
+            }
+        }
+    }
+
+    @Test("Nothing is said with one partition, an unknown number of them, or one beyond that number")
+    func unknown() {
+        for count in [0, 1] { #expect(fault(key: nil, partition: 0, of: count) == nil) }
+        #expect(fault(key: "alice", partition: 6) == nil)
+    }
+
+    @Test("Headers of HTTP on what is read as a plain event are a fault, with one partition too")
+    func headers() {
+        #expect(fault(key: "alice", [("ce-id", "1")]) == .headers)
+        #expect(fault(key: nil, of: 1, [("CE-Source", "shop")]) == .headers)
+        #expect(fault(key: nil, [("ce-id", "1")]) == .noKey)
+        for headers in [[("traceparent", "x")], [("ce-id", "1"), ("ce_id", "1")]] {
+            #expect(fault(key: "alice", headers) == nil)
+        }
+        let structured = [("content-type", "application/cloudevents+json"), ("ce-id", "1")]
+        #expect(fault(key: "alice", structured) == nil)
+    }
+}
