@@ -76,6 +76,9 @@ let package = Package(
             "contract", "HeraldEvents", ["HeraldBytes", "HeraldText", "HeraldTime"],
             settings: [.enableExperimentalFeature("Lifetimes")]),
 
+        // What decides: machines that are values.
+        module("kernel", "HeraldKernel", settings: [.define("CHECKED_TRANSITIONS", .when(configuration: .debug))]),
+
         // Brokers, HTTP, the notification backend.
         module("clients", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
         module(
@@ -94,19 +97,24 @@ let package = Package(
         module(
             "clients", "HeraldTraces", ["HeraldHTTP", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime"]),
 
+        // What carries out what machines decide.
+        module(
+            "kernel", "HeraldDriver",
+            ["HeraldEvents", "HeraldBytes", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
+
         // What decides, what carries out, what shows it.
-        module("worker", "HeraldCore", ["HeraldEvents", "HeraldTime"]),
+        module("worker", "HeraldCore", ["HeraldEvents", "HeraldKernel", "HeraldTime"]),
         module(
             "worker", "HeraldWorker",
             [
-                "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
-                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
+                "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
             "worker", "HeraldFeedback",
             [
-                "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldTelemetry", "HeraldText",
-                "HeraldThreads", "HeraldTime",
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldKernel",
+                "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
             "worker", "HeraldAdmin",
@@ -118,15 +126,21 @@ let package = Package(
         // What people and jobs do with a cluster.
         module(
             "operations", "HeraldTools",
-            ["HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            [
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText",
+                "HeraldThreads", "HeraldTime",
+            ]),
         module(
             "operations", "HeraldReplay",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools"]),
+            [
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
+                "HeraldTime", "HeraldTools",
+            ]),
         module(
             "operations", "HeraldCampaigns",
             [
-                "CSSL", "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldTools",
+                "CSSL", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
+                "HeraldTime", "HeraldTools",
             ]),
         module(
             "operations", "HeraldTimeline",
@@ -193,13 +207,18 @@ let package = Package(
         tests(
             "contract/HeraldEventsTests", "HeraldEventsTests",
             ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
-        tests("worker/HeraldCoreTests", "HeraldCoreTests", ["HeraldCore", "HeraldEvents", "HeraldTime"]),
+        tests(
+            "kernel/HeraldDriverTests", "HeraldDriverTests",
+            ["HeraldDriver", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "worker/HeraldCoreTests", "HeraldCoreTests",
+            ["HeraldCore", "HeraldEvents", "HeraldKernel", "HeraldTime"]),
         tests("clients/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
         tests(
             "worker/HeraldWorkerTests", "HeraldWorkerTests",
             [
-                "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldThreads", "HeraldTime",
-                "HeraldWorker",
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldTelemetry",
+                "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]
         ),
         tests(
@@ -243,10 +262,10 @@ let package = Package(
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests(
             "operations/HeraldToolsTests", "HeraldToolsTests",
-            ["HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "operations/HeraldReplayTests", "HeraldReplayTests",
-            ["HeraldBytes", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
+            ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
             ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline"]),
@@ -280,8 +299,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
-                "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
+                "HeraldTelemetry", "HeraldTime", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),

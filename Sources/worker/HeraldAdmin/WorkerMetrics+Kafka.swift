@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldKafka
 import HeraldTelemetry
+import HeraldTime
 import HeraldWorker
 
 extension WorkerMetrics {

@@ -36,13 +36,23 @@ let package = Package(
             name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldText", "HeraldTime"],
             path: "Sources/contract/HeraldEvents", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
         .target(
-            name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldTime"], path: "Sources/worker/HeraldCore",
-            swiftSettings: strict),
+            name: "HeraldKernel", path: "Sources/kernel/HeraldKernel",
+            swiftSettings: strict + [.define("CHECKED_TRANSITIONS")]),
+        .target(
+            name: "HeraldDriver",
+            dependencies: [
+                "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime",
+            ],
+            path: "Sources/kernel/HeraldDriver", swiftSettings: strict),
+        .target(
+            name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldKernel", "HeraldTime"],
+            path: "Sources/worker/HeraldCore", swiftSettings: strict),
         // The lane without a worker's clients.
         .target(
             name: "HeraldWorker",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
+                "HeraldTelemetry", "HeraldTime",
             ],
             path: "Sources/worker/HeraldWorker",
             sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
@@ -50,8 +60,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldEvents", "HeraldKafka", "HeraldTelemetry", "HeraldTime",
-                "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
+                "HeraldTelemetry", "HeraldTime", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         .executableTarget(

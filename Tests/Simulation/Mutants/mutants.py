@@ -38,6 +38,7 @@ SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CRDKafka",
     "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
     "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
+    "Sources/kernel/HeraldKernel", "Sources/kernel/HeraldDriver",
     "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]

@@ -1,6 +1,8 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTelemetry
 import HeraldTime
 import HeraldWorker

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldKernel
 
 /// One life of a worker's process.
 struct Process: Hashable, CustomStringConvertible {
@@ -100,15 +101,15 @@ enum News {
     case assigned(generation: Int, [Place])
     case offsets(assignment: Int, [Committed])
     case acknowledged(ProductionID, ProductionFailure?)
-    case committed(sequence: UInt64, CommitOutcome)
+    case committed(sequence: UInt64, CallOutcome)
     // Transactions.
     case initialised(call: Int, epoch: Int)
     case written(ProductionID, transaction: Int, Reply)
     case replied(call: Int, Reply)
-    case lookedUp(sequence: UInt64, CommitOutcome)
+    case lookedUp(sequence: UInt64, CallOutcome)
     case timedOut(call: Int)
     /// A blocking call returns.
-    case concluded(TransactionClient.Operation, CommitOutcome)
+    case concluded(TransactionClient.Operation, CallOutcome)
 }
 
 /// What is committed of a partition.

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 
 /// Scenarios of every kind, each from its seed alone.
 extension Scenario {

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 
 /// A scenario as somebody writes it: `seed=3 workers=1 crashes=9`.
 extension Scenario {

@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTime
 import HeraldWorker
 
@@ -105,7 +106,7 @@ extension SimulatedWorker: SimulatedIO {
     private static let refused = KafkaError(code: KafkaError.Code.illegalGeneration)
     static let timedOut = KafkaError(code: KafkaError.Code.timedOut)
 
-    private static func error(of outcome: CommitOutcome) -> KafkaError? {
+    private static func error(of outcome: CallOutcome) -> KafkaError? {
         switch outcome {
         case .acknowledged: nil
         case .refused: refused

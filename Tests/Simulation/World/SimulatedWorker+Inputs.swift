@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTime
 import HeraldWorker
 
@@ -10,7 +11,7 @@ struct Inbox {
     var messages: [LaneMessage] = []
     var rebalances: [Rebalance] = []
     var answers: [(token: CallToken, result: CallResult)] = []
-    var commits: [(sequence: UInt64, outcome: CommitOutcome)] = []
+    var commits: [(sequence: UInt64, outcome: CallOutcome)] = []
     var acknowledgements: [(id: ProductionID, error: KafkaError?)] = []
 }
 

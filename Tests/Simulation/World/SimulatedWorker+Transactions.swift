@@ -1,5 +1,7 @@
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
+import HeraldKernel
 import HeraldWorker
 
 /// A transactional producer as its process knows it: what the client library keeps, and what its one helper thread does.
@@ -51,7 +53,7 @@ struct TransactionClient {
     var positions: [Position] = []
     var generation = 0
 
-    var fatal: CommitOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
+    var fatal: CallOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
 }
 
 /// The worker's transactional producer.
@@ -70,7 +72,7 @@ extension SimulatedWorker {
     }
 
     /// The call under way returns to the engine.
-    private func conclude(_ outcome: CommitOutcome) {
+    private func conclude(_ outcome: CallOutcome) {
         guard let operation = client.operation else { return }
         client.isConcluded = true
         client.call += 1
@@ -121,7 +123,7 @@ extension SimulatedWorker {
     private static let broken = KafkaError(code: KafkaError.Code.fatal, isFatal: true)
     private static let inconsistent = KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)
 
-    private static func error(of outcome: CommitOutcome) -> KafkaError? {
+    private static func error(of outcome: CallOutcome) -> KafkaError? {
         switch outcome {
         case .acknowledged: nil
         case .fatal(let isFenced): isFenced ? fenced : broken
@@ -315,7 +317,7 @@ extension SimulatedWorker {
         }
     }
 
-    private func concluded(_ operation: TransactionClient.Operation, _ outcome: CommitOutcome) {
+    private func concluded(_ operation: TransactionClient.Operation, _ outcome: CallOutcome) {
         guard client.operation == operation else { return }
         client.operation = nil
         client.unfinished = outcome == .failedForNow ? operation : nil

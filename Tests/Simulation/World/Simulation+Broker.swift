@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldKernel
 
 /// What becomes of a request that reaches the broker.
 extension Simulation {
@@ -153,7 +154,7 @@ extension Simulation {
                 cluster.commit(position)
             }
         }
-        let outcome: CommitOutcome = fault < 2 ? .failedForNow : isAccepted ? .acknowledged : .refused
+        let outcome: CallOutcome = fault < 2 ? .failedForNow : isAccepted ? .acknowledged : .refused
         log("\(process): commit \(sequence) \(outcome)\(isHit ? ", lost or late" : "")")
         schedule(
             .news(process, .committed(sequence: sequence, outcome)),

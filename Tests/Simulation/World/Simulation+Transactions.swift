@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldKafka
+import HeraldKernel
 
 /// What becomes of a transactional producer's requests.
 extension Simulation {

@@ -1,3 +1,4 @@
+import HeraldDriver
 import Foundation
 import HeraldBytes
 import HeraldEvents

@@ -1,3 +1,4 @@
+import HeraldDriver
 import HeraldBytes
 import HeraldEvents
 import HeraldText

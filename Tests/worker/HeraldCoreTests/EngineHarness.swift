@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 @testable import HeraldCore
@@ -178,7 +179,7 @@ final class EngineHarness {
     }
 
     /// The commit that was asked for ends, or the question what became of one.
-    func commitEnds(_ outcome: CommitOutcome) {
+    func commitEnds(_ outcome: CallOutcome) {
         for action in takeOthers() {
             switch action {
             case .commit(let sequence), .resolveCommit(let sequence):
@@ -190,7 +191,7 @@ final class EngineHarness {
     }
 
     /// The abort that was asked for ends.
-    func abortEnds(_ outcome: CommitOutcome = .acknowledged) {
+    func abortEnds(_ outcome: CallOutcome = .acknowledged) {
         if takeOthers().contains(.abortTransaction) { engine.aborted(outcome, now: now) }
         collect()
     }

@@ -1,5 +1,7 @@
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
+import HeraldKernel
 import HeraldTime
 import Testing
 

@@ -1,6 +1,8 @@
 import HeraldBytes
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
+import HeraldKernel
 import HeraldThreads
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 package import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTools

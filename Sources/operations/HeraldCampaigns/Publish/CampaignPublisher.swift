@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTools
@@ -74,10 +75,12 @@ package final class CampaignPublisher {
     /// How it ends after this error; `nil` when it begins anew.
     private func end(after error: any Error, _ refusals: inout Int) -> PublishEnd? {
         switch error {
-        case TransactionalWriter.WriteFailure.fenced(isLong: false): return .takenOver
-        case TransactionalWriter.WriteFailure.fenced: reportUnreachable("a transaction has taken too long")
-        case TransactionalWriter.WriteFailure.unreachable(let error): reportUnreachable(error.words)
-        case TransactionalWriter.WriteFailure.refused(let error), TransactionalWriter.WriteFailure.inDoubt(let error):
+        case TransactionalPublisher.WriteFailure.lost(.fenced(isLong: false)): return .takenOver
+        case TransactionalPublisher.WriteFailure.lost(.fenced): reportUnreachable("a transaction has taken too long")
+        case TransactionalPublisher.WriteFailure.lost(.unreachable(let error)): reportUnreachable(error.words)
+        case TransactionalPublisher.WriteFailure.refused(let error),
+            TransactionalPublisher.WriteFailure.lost(.inDoubt(let error)),
+            TransactionalPublisher.WriteFailure.lost(.unclaimable(let error)):
             refusals += 1
             guard !error.isLasting, refusals < Self.refusalLimit else { return .failed(refusal(error)) }
             reportUnreachable(error.words)

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import Glibc
 internal import HeraldEvents
 internal import HeraldTime

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -29,7 +30,7 @@ final class Journal {
     /// The lease goes along.
     func write(
         _ records: [OutgoingRecord] = [], marks: [MarkRecord] = [], audit: AuditEntry? = nil
-    ) throws(TransactionalWriter.WriteFailure) {
+    ) throws(TransactionalPublisher.WriteFailure) {
         var all = records
         let count = markCount
         for mark in marks {
@@ -41,7 +42,7 @@ final class Journal {
         if let audit {
             all.append(audit.record(topic: auditTopic))
         }
-        do throws(TransactionalWriter.WriteFailure) {
+        do throws(TransactionalPublisher.WriteFailure) {
             try publisher.write(all)
         } catch {
             // Else it may have been written, and a mark is never overwritten.
@@ -54,7 +55,7 @@ final class Journal {
     /// say what was done.
     ///
     /// - Returns: whether the job goes on; not if somebody else has begun to work meanwhile.
-    func reclaim(after failure: TransactionalWriter.WriteFailure, _ state: StateReader) throws -> Bool {
+    func reclaim(after failure: TransactionalPublisher.WriteFailure, _ state: StateReader) throws -> Bool {
         try publisher.reclaim(after: failure)
         try state.catchUp(throughOpenTransactions: true)
         return state.lease?.job == lease.job
@@ -64,7 +65,7 @@ final class Journal {
     var isHeartbeatDue: Bool { publisher.isHeartbeatDue }
 
     /// Gives the lease back, with the job's last words.
-    func end(_ audit: AuditEntry) throws(TransactionalWriter.WriteFailure) {
+    func end(_ audit: AuditEntry) throws(TransactionalPublisher.WriteFailure) {
         lease.isOver = true
         try write(audit: audit)
     }
@@ -115,13 +116,13 @@ extension Journal {
                 + "wait for its end, or stop it: what it has replayed stays marked")
     }
 
-    private static func failure(_ error: TransactionalWriter.WriteFailure, _ context: ReplayContext) -> ToolFailure {
+    private static func failure(_ error: TransactionalPublisher.WriteFailure, _ context: ReplayContext) -> ToolFailure {
         switch error {
-        case .fenced:
+        case .lost(.fenced):
             ToolFailure("somebody else has just begun to work on the dead letters; nothing was replayed")
-        case .unreachable(let error):
+        case .lost(.unreachable(let error)):
             ToolFailure("no transaction can be begun: \(error.words)", kind: .unreachable, detail: error.description)
-        case .inDoubt(let error), .refused(let error):
+        case .lost(.inDoubt(let error)), .lost(.unclaimable(let error)), .refused(let error):
             ToolFailure(
                 "no transaction can be begun", error,
                 allow: KafkaPermission(

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -125,7 +126,7 @@ package final class ReplayJob {
             "failed": progress.failed, "open": progress.open, "tooLarge": progress.tooLarge,
         ]
         do {
-            try safely { () throws(TransactionalWriter.WriteFailure) in try journal.end(audit) }
+            try safely { () throws(TransactionalPublisher.WriteFailure) in try journal.end(audit) }
         } catch {
             if end == .complete { end = ReplayEnd(error) }
         }
@@ -218,7 +219,7 @@ package final class ReplayJob {
     /// Writes these with their marks in one transaction; when one is too large for its topic, in smaller and smaller ones,
     /// until it stands alone and goes without its history, or is left where it is.
     private func commit(_ items: ArraySlice<Item>) throws {
-        do throws(TransactionalWriter.WriteFailure) {
+        do throws(TransactionalPublisher.WriteFailure) {
             try journal.write(items.map(\.record), marks: marks(of: items))
         } catch .refused(let error) where error.kind == .tooLarge {
             if items.count > 1 {
@@ -269,8 +270,8 @@ package final class ReplayJob {
     }
 
     /// Writes something that can be written twice, again after the name was lost.
-    private func safely(_ write: () throws(TransactionalWriter.WriteFailure) -> Void) throws {
-        do throws(TransactionalWriter.WriteFailure) {
+    private func safely(_ write: () throws(TransactionalPublisher.WriteFailure) -> Void) throws {
+        do throws(TransactionalPublisher.WriteFailure) {
             try write()
         } catch {
             try reclaim(after: error)
@@ -279,9 +280,9 @@ package final class ReplayJob {
     }
 
     /// Goes on after the name was lost, unless somebody else has begun to work.
-    private func reclaim(after failure: TransactionalWriter.WriteFailure) throws {
+    private func reclaim(after failure: TransactionalPublisher.WriteFailure) throws {
         guard try journal.reclaim(after: failure, state) else {
-            throw TransactionalWriter.WriteFailure.fenced(isLong: false)
+            throw TransactionalPublisher.WriteFailure.lost(.fenced(isLong: false))
         }
     }
 }
@@ -298,7 +299,7 @@ extension ReplayJob: PublishPolicy {
     }
 
     package func keepAlive() throws {
-        if journal.isHeartbeatDue { try safely { () throws(TransactionalWriter.WriteFailure) in try journal.write() } }
+        if journal.isHeartbeatDue { try safely { () throws(TransactionalPublisher.WriteFailure) in try journal.write() } }
     }
 
     package func report() {
@@ -359,7 +360,7 @@ extension ReplayJob: PublishPolicy {
 
 extension ReplayEnd {
     fileprivate init(_ error: any Error) {
-        if case TransactionalWriter.WriteFailure.fenced? = error as? TransactionalWriter.WriteFailure {
+        if case TransactionalPublisher.WriteFailure.lost(.fenced)? = error as? TransactionalPublisher.WriteFailure {
             self = .takenOver
         } else {
             self = .failed(ToolFailure(error) { $0.toolFailure("replay") })

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldTools

@@ -1,3 +1,4 @@
+internal import HeraldDriver
 internal import HeraldKafka
 internal import HeraldTime
 package import HeraldTools
@@ -32,7 +33,7 @@ package final class ResolveJob {
     package func run(_ chosen: [Int32: [Int64]]) -> (count: Int, failure: ToolFailure?) {
         var count = 0
         var failure: ToolFailure?
-        do throws(TransactionalWriter.WriteFailure) {
+        do throws(TransactionalPublisher.WriteFailure) {
             for (partition, offsets) in chosen.sorted(by: { $0.key < $1.key }) {
                 for start in stride(from: 0, to: offsets.count, by: Self.transactionCount) {
                     let part = Array(offsets[start..<min(offsets.count, start + Self.transactionCount)])
@@ -52,7 +53,7 @@ package final class ResolveJob {
         audit.job = journal.job
         audit.end = failure == nil ? "complete" : "failed"
         audit.counts = ["resolved": count]
-        do throws(TransactionalWriter.WriteFailure) {
+        do throws(TransactionalPublisher.WriteFailure) {
             try journal.end(audit)
         } catch {
             failure = failure ?? error.toolFailure("resolve")
@@ -61,12 +62,13 @@ package final class ResolveJob {
     }
 }
 
-extension TransactionalWriter.WriteFailure {
+extension TransactionalPublisher.WriteFailure {
     func toolFailure(_ work: String) -> ToolFailure {
         switch self {
-        case .fenced: ToolFailure("another job has taken over; what was done is marked")
-        case .refused(let error), .inDoubt(let error): ToolFailure("the broker takes no \(work)", error)
-        case .unreachable(let error):
+        case .lost(.fenced): ToolFailure("another job has taken over; what was done is marked")
+        case .refused(let error), .lost(.inDoubt(let error)), .lost(.unclaimable(let error)):
+            ToolFailure("the broker takes no \(work)", error)
+        case .lost(.unreachable(let error)):
             ToolFailure(
                 "no broker answers any more (\(error.words)); start it again: the marks tell what was done",
                 kind: .unreachable)

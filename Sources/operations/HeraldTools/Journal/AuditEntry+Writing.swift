@@ -1,3 +1,4 @@
+package import HeraldDriver
 package import HeraldKafka
 
 extension AuditEntry {

@@ -1,3 +1,4 @@
+package import HeraldDriver
 package import HeraldKafka
 
 /// Writes a few records without a transaction, and returns when the brokers have said of each whether they have it.

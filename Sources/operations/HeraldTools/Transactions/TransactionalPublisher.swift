@@ -1,4 +1,7 @@
+package import HeraldDriver
 package import HeraldKafka
+internal import HeraldThreads
+internal import HeraldTime
 
 /// What a publisher publishes, what ends it, and what may hold it back: a replay's dead letters, a campaign's recipients.
 package protocol PublishPolicy: AnyObject {
@@ -71,22 +74,33 @@ extension PublishPolicy {
     }
 }
 
-/// Writes under a name that only one process has at a time, and shows that it lives.
+/// Writes under a name that one process has at a time, and shows that it lives.
 ///
-/// Whoever loses the name, or cannot tell what became of a transaction, claims it again: only then what was written is all
-/// there will ever be, and says what was done. One thread.
+/// After the name is lost, or when it is not known what became of a transaction, it claims the name again: only then what
+/// was written is all there will ever be, and says what was done. It carries out a ``BatchWriter`` and waits for what that
+/// says. One thread.
 package final class TransactionalPublisher {
+    /// Why a group of records was not written.
+    package enum WriteFailure: Error {
+        /// The broker will not take it; nothing of the group was written, for certain.
+        case refused(KafkaError)
+        /// Whether it was written shows when the name is claimed again.
+        case lost(BatchWriter.Loss)
+    }
+
     /// So often in a row the name is claimed again without anything written in between.
     private static let claimLimit = 10
+    private static let standardTransactionTimeout: Int64 = 10_000
 
-    private let properties: ClientProperties
     private let heartbeat: Duration
     private let goesOn: (KafkaError) -> Bool
-    private var writer: TransactionalWriter
+    private let wakeup: Wakeup
+    private let transactor: Transactor
+    private var writer: BatchWriter
     private var lastWrite = ContinuousClock.now
     private var claimCount = 0
 
-    /// A publisher that has claimed its name: whoever had it can commit nothing more, and what he had begun is ended.
+    /// A publisher that has claimed its name: what had it can commit nothing more, and what that one had begun is ended.
     ///
     /// - Parameters:
     ///   - properties: librdkafka's, but for the name.
@@ -97,15 +111,17 @@ package final class TransactionalPublisher {
         properties: ClientProperties, name: String, heartbeat: Duration,
         goesOn: @escaping (KafkaError) -> Bool = { _ in true }
     ) throws {
-        self.properties = properties + [("transactional.id", name)]
         self.heartbeat = heartbeat
         self.goesOn = goesOn
-        writer = try TransactionalWriter(properties: self.properties, goesOn: goesOn)
+        wakeup = try Wakeup()
+        transactor = Transactor(properties: properties + [("transactional.id", name)], wakeup: wakeup)
+        let timeout = properties["transaction.timeout.ms"].flatMap { Int64($0) } ?? Self.standardTransactionTimeout
+        writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: timeout))
         do {
-            try writer.claim()
+            try claim()
         } catch {
-            guard case .refused(let error) = error, error.kind == .unsupported else { throw error }
-            writer.close()
+            transactor.close()
+            guard case .lost(.unclaimable(let error)) = error, error.kind == .unsupported else { throw error }
             throw ToolFailure(
                 "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
                     + "it was are written together, so that nobody is notified twice. Workers can do without "
@@ -114,24 +130,66 @@ package final class TransactionalPublisher {
     }
 
     /// Writes all of them in one transaction, and returns when they are committed.
-    package func write(_ records: [OutgoingRecord]) throws(TransactionalWriter.WriteFailure) {
-        try writer.write(records)
+    package func write(_ records: [OutgoingRecord]) throws(WriteFailure) {
+        writer.write(BatchWriter.Batch(records: records), now: SystemClock.monotonic())
+        try finish()
         lastWrite = .now
         claimCount = 0
     }
 
-    /// Whether it is time to write something, to show that somebody lives.
+    /// Whether it is time to write something, to show that the publisher lives.
     package var isHeartbeatDue: Bool { ContinuousClock.now - lastWrite >= heartbeat }
 
     /// Claims the name again after `failure`: what was written before stands or falls for good, and has to be read.
-    package func reclaim(after failure: TransactionalWriter.WriteFailure) throws {
+    package func reclaim(after failure: WriteFailure) throws {
         claimCount += 1
         guard failure.needsClaim, claimCount <= Self.claimLimit else { throw failure }
-        writer.close()
-        writer = try TransactionalWriter(properties: properties, goesOn: goesOn)
-        try writer.claim()
+        try claim()
     }
 
     /// Lets the client go.
-    package func close() { writer.close() }
+    package func close() { transactor.close() }
+
+    private func claim() throws(WriteFailure) {
+        writer.claim(now: SystemClock.monotonic())
+        try finish()
+    }
+
+    /// Carries out what the writer asks for, until it says how that ended.
+    private func finish() throws(WriteFailure) {
+        while true {
+            for event in writer.takeEvents() {
+                switch event {
+                case .claimed, .written: return
+                case .waiting(let error): if !goesOn(error) { writer.giveUp(now: SystemClock.monotonic()) }
+                case .refused(let error): throw .refused(error)
+                case .lost(let loss): throw .lost(loss)
+                }
+            }
+            writer.takeActions().forEach(transactor.perform)
+            wait()
+            transactor.serve { writer.receive($0, now: SystemClock.monotonic()) }
+            writer.advance(now: SystemClock.monotonic())
+        }
+    }
+
+    private func wait() {
+        let next = writer.nextWake.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
+        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), Self.longestWaitMilliseconds)))
+        wakeup.drain()
+    }
+
+    /// It asks whether it is to go on at least so often.
+    private static let longestWaitMilliseconds: Int64 = 1_000
+}
+
+extension TransactionalPublisher.WriteFailure {
+    /// Whether this publisher can do nothing more before it claims its name again, and what was written tells what it has
+    /// done.
+    var needsClaim: Bool {
+        switch self {
+        case .lost(.fenced), .lost(.inDoubt): true
+        case .refused, .lost(.unreachable), .lost(.unclaimable): false
+        }
+    }
 }

@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 extension Engine {
     /// Does what has become possible: events that are first of their user want their calls, and calls start as far as

@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 /// Credentials that are refused: by the backend to everybody, or to one user.
 extension Engine {

@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+package import HeraldTime
 
 /// How many calls there may be: in flight, a second, and to a push service that asked for quiet.
 extension Engine {

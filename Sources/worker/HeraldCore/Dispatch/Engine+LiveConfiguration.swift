@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 /// Settings that change while the engine works.
 ///

@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 extension Engine {
     /// Partitions were assigned; taking starts.

@@ -1,18 +1,5 @@
-import HeraldTime
-
-/// How a commit, or the end of a transaction, came out.
-public enum CommitOutcome: Sendable, Equatable {
-    /// The broker has it.
-    case acknowledged
-    /// It may work another time; of a transaction: the same call has to be made again.
-    case failedForNow
-    /// The group does not take it from this member any more; a rebalance is coming.
-    case refused
-    /// The transaction can only be aborted.
-    case abortable
-    /// The producer is of no more use; `isFenced` when the broker knows a newer one by its name.
-    case fatal(isFenced: Bool)
-}
+public import HeraldKernel
+public import HeraldTime
 
 extension Engine {
     /// What the commit under way commits.
@@ -65,7 +52,7 @@ extension Engine {
     }
 
     /// A commit ended, or one try of it.
-    public mutating func committed(sequence: UInt64, _ outcome: CommitOutcome, now: Moment) {
+    public mutating func committed(sequence: UInt64, _ outcome: CallOutcome, now: Moment) {
         switch committer.state {
         case .plain(.committing) where sequence == committer.sequence: plainCommitEnded(outcome, now: now)
         case .plain: return
@@ -82,7 +69,7 @@ extension Engine {
         run(now: now)
     }
 
-    private mutating func plainCommitEnded(_ outcome: CommitOutcome, now: Moment) {
+    private mutating func plainCommitEnded(_ outcome: CallOutcome, now: Moment) {
         if outcome == .acknowledged {
             partitions.acknowledge(committer.positions)
             committer.acknowledged(now: now.monotonic)

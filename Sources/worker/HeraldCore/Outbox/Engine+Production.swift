@@ -1,5 +1,5 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldTime
 
 /// Records on their way to the broker: what becomes of them, and of those that it does not take.
 extension Engine {

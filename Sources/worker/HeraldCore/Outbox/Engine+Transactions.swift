@@ -1,5 +1,6 @@
 import HeraldEvents
-import HeraldTime
+public import HeraldKernel
+public import HeraldTime
 
 /// Carries out what ``Committer`` says of a transaction.
 extension Engine {
@@ -97,7 +98,7 @@ extension Engine {
         case close
     }
 
-    mutating func transactionEnded(_ outcome: CommitOutcome, orElse next: AfterNoCommit, now: Moment) {
+    mutating func transactionEnded(_ outcome: CallOutcome, orElse next: AfterNoCommit, now: Moment) {
         switch outcome {
         case .acknowledged:
             partitions.acknowledge(committer.positions)
@@ -124,7 +125,7 @@ extension Engine {
     }
 
     /// An abort ended, or one try of it.
-    public mutating func aborted(_ outcome: CommitOutcome, now: Moment) {
+    public mutating func aborted(_ outcome: CallOutcome, now: Moment) {
         guard case .atomic(.ending(_, .aborting(let isRefused), _)) = committer.state else { return }
         switch outcome {
         case .acknowledged:

@@ -1,5 +1,6 @@
 import Dispatch
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
@@ -9,7 +10,10 @@ import HeraldTime
 /// Records that are written, and transactions.
 extension LaneClients {
     func prepareProducer() {
-        let calls = TransactionCalls(client: producer.client, queue: transactionQueue, mailbox: mailbox)
+        transactionCalls?.close()
+        let calls = TransactionCalls(client: producer.client, queue: transactionQueue) { [mailbox] in
+            mailbox.post(.transaction($0))
+        }
         transactionCalls = calls
         calls.prepare()
     }

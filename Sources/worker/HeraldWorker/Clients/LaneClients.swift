@@ -2,6 +2,7 @@ import Dispatch
 import HeraldBackend
 import HeraldBytes
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldHTTP
 package import HeraldKafka
@@ -173,7 +174,7 @@ final class LaneClients: LaneIO {
     var isClosed: Bool { consumer.isClosed }
 
     func close(_ report: LaneReport) {
-        mailbox.close()
+        transactionCalls?.close()
         queues.removeAll()
         calls.close()
         consumer.close()

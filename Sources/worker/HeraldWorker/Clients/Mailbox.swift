@@ -11,7 +11,6 @@ final class Mailbox: Sendable {
     }
 
     private let letters = Guarded<[Letter]>([])
-    private let closed = Guarded(false)
     /// Wakes the lane's loop.
     let wakeup: Wakeup
 
@@ -29,12 +28,6 @@ final class Mailbox: Sendable {
         letters.withLock { $0.append(letter) }
         wakeup.signal()
     }
-
-    /// Whether nobody reads it any more.
-    var isClosed: Bool { closed.withLock { $0 } }
-
-    /// Nobody reads it any more: who tries something again and again for the lane stops.
-    func close() { closed.withLock { $0 = true } }
 
     /// Takes everything that was left, on the lane's thread.
     func drain() -> [Letter] {

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldKafka
+import HeraldKernel
 import HeraldTelemetry
 import HeraldTime
 
@@ -32,7 +33,7 @@ extension Lane {
         carryOut(now: now)
     }
 
-    private static func outcome(ofCommit error: KafkaError?) -> CommitOutcome {
+    private static func outcome(ofCommit error: KafkaError?) -> CallOutcome {
         guard let error else { return .acknowledged }
         return error.isOfMembership ? .refused : .failedForNow
     }

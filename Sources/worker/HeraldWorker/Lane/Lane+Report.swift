@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTime
 
 extension Lane {
@@ -79,7 +80,7 @@ extension Lane {
     }
 
     /// Notes how a commit ended.
-    func noteCommit(_ outcome: CommitOutcome, _ error: KafkaError?) {
+    func noteCommit(_ outcome: CallOutcome, _ error: KafkaError?) {
         let now = io.now.monotonic
         meter.commitEnded(outcome, now: now)
         if outcome == .acknowledged {

@@ -2,6 +2,7 @@ import HeraldBytes
 import HeraldCore
 import HeraldEvents
 import HeraldTelemetry
+import HeraldTime
 
 /// What a lane tells its tracer; nothing of it is done without one.
 extension Lane {

@@ -1,4 +1,5 @@
 package import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 package import HeraldTelemetry

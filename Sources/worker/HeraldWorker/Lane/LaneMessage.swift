@@ -1,4 +1,5 @@
 public import HeraldCore
+package import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
 
@@ -37,25 +38,6 @@ public struct LaneSettings: Sendable, Equatable {
     public init(engine: LiveConfiguration, connectionLimit: Int) {
         self.engine = engine
         self.connectionLimit = connectionLimit
-    }
-}
-
-/// What became of a transactional call.
-package enum TransactionReport: Sendable {
-    /// The producer has its name, and what an earlier holder of it left open is ended.
-    case ready(lateClaims: Int)
-    /// No broker makes it ready at the moment; it is asked for again.
-    case waiting(KafkaError)
-    /// It can't be made ready, and waiting will not help.
-    case notReady(KafkaError)
-    /// A commit, or the question what became of one.
-    case committed(sequence: UInt64, KafkaError?, CommitOutcome)
-    /// An abort.
-    case aborted(KafkaError?, CommitOutcome)
-
-    /// Whether a transaction's records are durable now.
-    var isCommitted: Bool {
-        if case .committed(_, _, .acknowledged) = self { true } else { false }
     }
 }
 

@@ -1,4 +1,5 @@
 public import HeraldCore
+import HeraldKernel
 public import HeraldTime
 
 /// What a lane counts beside its engine: calls on the wire, transactions, rebalances; in plain numbers of its own thread.
@@ -47,7 +48,7 @@ public struct LaneMeter: Sendable {
 
     mutating func transactionBegan(now: MonotonicTime) { transactionBegan = now }
 
-    mutating func commitEnded(_ outcome: CommitOutcome, now: MonotonicTime) {
+    mutating func commitEnded(_ outcome: CallOutcome, now: MonotonicTime) {
         guard outcome == .acknowledged else {
             failedCommits += 1
             return

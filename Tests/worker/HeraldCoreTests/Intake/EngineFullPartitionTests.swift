@@ -1,5 +1,6 @@
 import HeraldBytes
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import TestSupport
 import Testing

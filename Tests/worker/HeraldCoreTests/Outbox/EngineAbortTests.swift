@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -8,8 +9,8 @@ import Testing
 struct EngineAbortTests {
     @Test(
         "the same records come again in the next one, under other names and without a call",
-        arguments: [CommitOutcome.abortable, .refused])
-    func again(outcome: CommitOutcome) {
+        arguments: [CallOutcome.abortable, .refused])
+    func again(outcome: CallOutcome) {
         let harness = EngineHarness.atomic()
         harness.event("a", "apns,gcm")
         harness.answer(200)
@@ -74,8 +75,8 @@ struct EngineAbortTests {
         #expect(harness.takeSummaries().count == 3)
     }
 
-    @Test("an abort that did not work is asked for again", arguments: [CommitOutcome.failedForNow, .abortable])
-    func abortAgain(outcome: CommitOutcome) {
+    @Test("an abort that did not work is asked for again", arguments: [CallOutcome.failedForNow, .abortable])
+    func abortAgain(outcome: CallOutcome) {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.transactionFails()

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -143,8 +144,8 @@ struct EngineDoubtTests {
     }
 
     @Test(
-        "it was not made: all of it is written again, without an abort", arguments: [CommitOutcome.abortable, .refused])
-    func notMade(outcome: CommitOutcome) {
+        "it was not made: all of it is written again, without an abort", arguments: [CallOutcome.abortable, .refused])
+    func notMade(outcome: CallOutcome) {
         let harness = inDoubt()
         harness.producerReady()
         harness.commitEnds(outcome)

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Testing
 
@@ -111,8 +112,8 @@ struct EngineTransactionStopTests {
 
     @Test(
         "what becomes of that commit later says nothing of what was assigned since",
-        arguments: [CommitOutcome.acknowledged, .refused])
-    func lateOutcome(outcome: CommitOutcome) {
+        arguments: [CallOutcome.acknowledged, .refused])
+    func lateOutcome(outcome: CallOutcome) {
         let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
         harness.settle()
         harness.revoke()

@@ -1,29 +1,28 @@
 import Dispatch
-import HeraldCore
+import HeraldDriver
 import HeraldKafka
+import HeraldKernel
 import HeraldThreads
 import Testing
-
-@testable import HeraldWorker
 
 @Suite("The transactional calls of a producer")
 struct TransactionCallsTests {
     private let client = ScriptedClient()
     private let queue = DispatchQueue(label: "transactions")
-    private let mailbox: Mailbox
+    private let letters = Guarded<[TransactionReport]>([])
     private let calls: TransactionCalls
     private let positions = [CommitPosition(partition: TopicPartition(topic: "t", partition: 0), offset: 7)]
 
-    init() throws {
-        mailbox = try Mailbox()
-        calls = TransactionCalls(client: client, queue: queue, mailbox: mailbox)
+    init() {
+        calls = TransactionCalls(client: client, queue: queue) { [letters] report in
+            letters.withLock { $0.append(report) }
+        }
     }
 
     /// What was reported when all that was asked for is done.
     private func reports() -> [String] {
         queue.sync {}
-        return mailbox.drain().compactMap { letter in
-            guard case .message(.transaction(let report)) = letter else { return nil }
+        return letters.withLock { $0 }.map { report in
             switch report {
             case .ready(let lateClaims): return lateClaims == 0 ? "ready" : "ready, \(lateClaims) late"
             case .waiting(let error): return "waiting: \(error.name)"
@@ -48,7 +47,9 @@ struct TransactionCallsTests {
     @Test("A producer is ready with the number of its claims that no broker has answered")
     func lateClaims() {
         let client = ScriptedClient(unansweredClaims: 2)
-        TransactionCalls(client: client, queue: queue, mailbox: mailbox).prepare()
+        TransactionCalls(client: client, queue: queue) { [letters] report in
+            letters.withLock { $0.append(report) }
+        }.prepare()
         #expect(reports() == ["ready, 2 late"])
     }
 
@@ -60,9 +61,9 @@ struct TransactionCallsTests {
         #expect(client.calls == ["init"])
     }
 
-    @Test("Nothing is asked for a lane that has ended")
+    @Test("Nothing is claimed when no report is wanted any more")
     func closed() {
-        mailbox.close()
+        calls.close()
         calls.prepare()
         #expect(reports().isEmpty)
         #expect(client.calls.isEmpty)
@@ -145,9 +146,9 @@ struct TransactionCallsTests {
             (KafkaError(code: KafkaError.Code.coordinatorLoadInProgress, isRetriable: true), .failedForNow),
             (KafkaError(code: KafkaError.Code.timedOut), .failedForNow),
             (KafkaError(code: KafkaError.Code.state), .fatal(isFenced: false)),
-        ] as [(KafkaError, CommitOutcome)])
-    func outcomes(error: KafkaError, outcome: CommitOutcome) {
-        #expect(TransactionCalls.outcome(of: error) == outcome)
+        ] as [(KafkaError, CallOutcome)])
+    func outcomes(error: KafkaError, outcome: CallOutcome) {
+        #expect(error.outcome == outcome)
     }
 }
 

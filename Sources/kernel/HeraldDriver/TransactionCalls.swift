@@ -1,9 +1,10 @@
-import Dispatch
-import HeraldCore
-import HeraldKafka
+package import Dispatch
+package import HeraldKafka
+internal import HeraldKernel
+internal import HeraldThreads
 
 /// What ``TransactionCalls`` calls; each of these blocks.
-protocol TransactionClient: Sendable {
+package protocol TransactionClient: Sendable {
     var unansweredClaims: Int { get }
     func initTransactions(timeoutMilliseconds: Int) throws(KafkaError)
     func sendOffsets(
@@ -15,21 +16,22 @@ protocol TransactionClient: Sendable {
 
 extension Producer: TransactionClient {}
 
-/// Who knows what a group has committed; the question blocks.
-protocol CommittedOffsets: Sendable {
+/// Knows what a group has committed; the question blocks.
+package protocol CommittedOffsets: Sendable {
     func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) -> [CommitPosition]
 }
 
 extension ConsumerQueries: CommittedOffsets {}
 
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
-final class TransactionCalls: Sendable {
+package final class TransactionCalls: Sendable {
     /// How long one try may take; what it does not finish is asked for again.
     private static let timeoutMilliseconds = 10_000
 
     private let client: any TransactionClient
     private let queue: DispatchQueue
-    private let mailbox: Mailbox
+    private let report: @Sendable (TransactionReport) -> Void
+    private let closed = Guarded(false)
     /// The commit under way; only touched on the queue.
     private nonisolated(unsafe) var underWay: Commit?
 
@@ -41,23 +43,33 @@ final class TransactionCalls: Sendable {
         var hasSentOffsets = false
     }
 
-    init(client: any TransactionClient, queue: DispatchQueue, mailbox: Mailbox) {
+    /// Calls of this client.
+    ///
+    /// - Parameters:
+    ///   - queue: serial; nothing else may keep it busy.
+    ///   - report: takes what became of each call, on the queue.
+    package init(
+        client: any TransactionClient, queue: DispatchQueue, report: @escaping @Sendable (TransactionReport) -> Void
+    ) {
         self.client = client
         self.queue = queue
-        self.mailbox = mailbox
+        self.report = report
     }
 
+    /// No report is wanted any more: a claim that no broker answers is not made again.
+    package func close() { closed.withLock { $0 = true } }
+
     /// Makes the producer ready, however long that takes.
-    func prepare() {
+    package func prepare() {
         queue.async { [self] in
-            while !mailbox.isClosed {
+            while !closed.withLock({ $0 }) {
                 do throws(KafkaError) {
                     try client.initTransactions(timeoutMilliseconds: Self.timeoutMilliseconds)
-                    mailbox.post(.transaction(.ready(lateClaims: client.unansweredClaims)))
+                    report(.ready(lateClaims: client.unansweredClaims))
                     return
                 } catch {
-                    let isPassing = error.isRetriable || error.kind == .unreachable
-                    mailbox.post(.transaction(isPassing ? .waiting(error) : .notReady(error)))
+                    let isPassing = error.outcome == .failedForNow
+                    report(isPassing ? .waiting(error) : .notReady(error))
                     if !isPassing { return }
                 }
             }
@@ -68,12 +80,12 @@ final class TransactionCalls: Sendable {
     ///
     /// A commit that is asked for again is the same, also when its partitions have gone meanwhile: the records must never
     /// become visible without the offsets. What was done of it is not done twice.
-    func commit(_ sequence: UInt64, _ positions: [CommitPosition], group: GroupMetadata?) {
+    package func commit(_ sequence: UInt64, _ positions: [CommitPosition], group: GroupMetadata?) {
         queue.async { [self] in
             if underWay?.sequence != sequence {
                 underWay = Commit(sequence: sequence, positions: positions, group: group)
             }
-            report {
+            tell {
                 .committed(sequence: sequence, $0, $1)
             } after: { () throws(KafkaError) in
                 try sendOffsets()
@@ -94,9 +106,9 @@ final class TransactionCalls: Sendable {
     }
 
     /// Aborts what is open.
-    func abort() {
+    package func abort() {
         queue.async { [self] in
-            report { error, outcome in
+            tell { error, outcome in
                 .aborted(error, outcome)
             } after: { () throws(KafkaError) in
                 try client.abortTransaction(timeoutMilliseconds: Self.timeoutMilliseconds)
@@ -105,38 +117,27 @@ final class TransactionCalls: Sendable {
     }
 
     /// Finds out whether a commit was made whose outcome nobody knows: if so, the group stands where it said.
-    func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: any CommittedOffsets) {
-        queue.async { [mailbox] in
+    package func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: any CommittedOffsets) {
+        queue.async { [report] in
             do throws(KafkaError) {
                 let present = try queries.committed(
                     positions.map(\.partition), timeoutMilliseconds: Self.timeoutMilliseconds)
                 let wasMade = !positions.isEmpty && positions.allSatisfy { present.contains($0) }
-                mailbox.post(
-                    .transaction(.committed(sequence: sequence, nil, wasMade ? .acknowledged : .abortable)))
+                report(.committed(sequence: sequence, nil, wasMade ? .acknowledged : .abortable))
             } catch {
-                mailbox.post(.transaction(.committed(sequence: sequence, error, .failedForNow)))
+                report(.committed(sequence: sequence, error, .failedForNow))
             }
         }
     }
 
-    private func report(
-        _ report: (KafkaError?, CommitOutcome) -> TransactionReport, after call: () throws(KafkaError) -> Void
+    private func tell(
+        _ made: (KafkaError?, CallOutcome) -> TransactionReport, after call: () throws(KafkaError) -> Void
     ) {
         do {
             try call()
-            mailbox.post(.transaction(report(nil, .acknowledged)))
+            report(made(nil, .acknowledged))
         } catch {
-            mailbox.post(.transaction(report(error, Self.outcome(of: error))))
+            report(made(error, error.outcome))
         }
-    }
-
-    /// What an error of a transactional call wants: the same call again, an abort, or a new producer.
-    static func outcome(of error: KafkaError) -> CommitOutcome {
-        if error.isFatal { return .fatal(isFenced: error.kind == .fenced) }
-        if error.isOfMembership { return .refused }
-        if error.isAbortable { return .abortable }
-        if error.isRetriable || error.kind == .unreachable { return .failedForNow }
-        // What librdkafka has no word for leaves the transaction in a state that nobody knows.
-        return .fatal(isFenced: false)
     }
 }

@@ -1,6 +1,4 @@
-public import HeraldTime
-
-/// The time on both clocks, as the engine's inputs carry it.
+/// The time on both clocks, as the inputs of a machine carry it.
 public struct Moment: Sendable, Equatable {
     /// For deadlines and waits.
     public var monotonic: MonotonicTime

@@ -1,0 +1,338 @@
+package import HeraldKafka
+internal import HeraldKernel
+package import HeraldTime
+
+/// Writes batches of records, each in one transaction, under a name that one process has at a time: pure.
+///
+/// A batch is written as a whole or not at all. After ``Event/lost(_:)`` only ``claim(now:)`` helps: a producer of a new
+/// epoch ends what the former had begun, and what was written then says what was done. ``BatchWriter/State`` has the states
+/// and transitions.
+///
+/// Its owner asks with ``claim(now:)`` and ``write(_:now:)``, carries out ``takeActions()``, reports what came of them, and
+/// learns by ``takeEvents()`` how it ended.
+package struct BatchWriter: Sendable {
+    /// What it keeps to.
+    package struct Configuration: Sendable {
+        /// How long a transaction may be open before the broker ends it (milliseconds): `transaction.timeout.ms`.
+        package var transactionTimeout: Int64
+        /// For a broker that comes back or a leader that moves (milliseconds); `nil` for as long as that takes.
+        package var patience: Int64?
+
+        package init(transactionTimeout: Int64, patience: Int64? = 120_000) {
+            self.transactionTimeout = transactionTimeout
+            self.patience = patience
+        }
+    }
+
+    /// What becomes durable together.
+    package struct Batch: Sendable {
+        package var records: [OutgoingRecord]
+        /// How far the group's offsets come with it.
+        package var positions: [CommitPosition]
+
+        package init(records: [OutgoingRecord], positions: [CommitPosition] = []) {
+            self.records = records
+            self.positions = positions
+        }
+    }
+
+    /// What the driver does for it.
+    package enum Action: Sendable {
+        /// Puts a producer in the place of the former, if there is one, and claims the name: ``TransactionReport``.
+        case claim
+        /// Opens a transaction; ``Report/notBegun(_:)`` when that fails.
+        case begin
+        /// Offers these to the producer, one after another: ``Report/produced``, ``Report/notProduced(_:)``.
+        case produce([OutgoingRecord])
+        case commit(sequence: UInt64, [CommitPosition])
+        case abort
+    }
+
+    /// What the driver reports.
+    package enum Report: Sendable {
+        case transaction(TransactionReport)
+        case notBegun(KafkaError)
+        /// The producer has taken all records.
+        case produced
+        /// It does not take one of them.
+        case notProduced(KafkaError)
+        /// A broker did not take one of them.
+        case undelivered(KafkaError)
+    }
+
+    /// Why it can write nothing more before the name is claimed again.
+    package enum Loss: Error, Sendable, Equatable {
+        /// Another process has claimed the name, or the broker has ended a transaction that took too long (`isLong`: it has
+        /// taken long enough for that, there was none yet, or a late claim of its own explains it).
+        case fenced(isLong: Bool)
+        /// The client and its broker do not agree about the transaction: whether the batch was written shows when the name
+        /// is claimed again.
+        case inDoubt(KafkaError)
+        /// No broker answers; whether the batch was written shows when the name is claimed again.
+        case unreachable(KafkaError)
+        /// The name can't be claimed.
+        case unclaimable(KafkaError)
+    }
+
+    /// What its owner learns.
+    package enum Event: Sendable {
+        /// The name is its own: nothing that was begun under it before is open.
+        case claimed
+        /// An attempt did not succeed, and is made again.
+        case waiting(KafkaError)
+        /// The batch is durable.
+        case written
+        /// The broker will not take the batch; nothing of it was written, for certain.
+        case refused(KafkaError)
+        case lost(Loss)
+    }
+
+    private static let pauseMilliseconds: Int64 = 100
+    private static let longestPauseMilliseconds: Int64 = 2_000
+
+    private let configuration: Configuration
+    package private(set) var state = State.unclaimed
+    private var actions: [Action] = []
+    private var events: [Event] = []
+    private var sequence: UInt64 = 0
+    /// Since when the broker may have had a transaction open; an abort does not prove its end (``Producer``).
+    private var openSince: MonotonicTime?
+    /// How many of its own claims may still arrive and fence it; each explains one fence.
+    private var lateClaims = 0
+    private var hasGivenUp = false
+
+    package init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// Whether ``write(_:now:)`` may be called.
+    package var isReady: Bool { state.name == .ready }
+    /// Whether only ``claim(now:)`` may be called.
+    package var isLost: Bool { state.name == .lost }
+
+    package mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    package mutating func takeEvents() -> [Event] {
+        defer { events = [] }
+        return events
+    }
+
+    /// When ``advance(now:)`` has something to do; `nil` when only a report changes anything.
+    package var nextWake: MonotonicTime? {
+        switch state {
+        case .unclaimed, .ready, .producing, .lost: nil
+        case .claiming(let end): end
+        case .committing(_, let again), .aborting(_, _, let again): again
+        case .pausing(_, let end): end
+        }
+    }
+
+    // MARK: What its owner asks for
+
+    /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
+    package mutating func claim(now: MonotonicTime) {
+        state.become(.claiming(until: end(now)))
+        actions.append(.claim)
+    }
+
+    /// Writes a batch; ``Event/written``, ``Event/refused(_:)`` or ``Event/lost(_:)`` follows.
+    package mutating func write(_ batch: Batch, now: MonotonicTime) {
+        hasGivenUp = false
+        openSince = openSince ?? now
+        begin(Attempt(batch: batch, end: end(now), pause: Self.pauseMilliseconds))
+    }
+
+    /// Makes no further attempt when the one under way fails.
+    package mutating func giveUp(now: MonotonicTime) {
+        hasGivenUp = true
+        switch state {
+        case .pausing(let attempt, _): if let cause = attempt.cause { fail(cause) }
+        case .committing(let attempt, .some), .aborting(let attempt, _, .some):
+            if let cause = attempt.cause { lose(.unreachable(cause)) }
+        case .unclaimed, .claiming, .ready, .producing, .committing, .aborting, .lost: break
+        }
+    }
+
+    private func end(_ now: MonotonicTime) -> MonotonicTime? {
+        configuration.patience.map { now.advanced(byMilliseconds: $0) }
+    }
+
+    // MARK: What the driver reports
+
+    /// Makes the attempt again for which it is time.
+    package mutating func advance(now: MonotonicTime) {
+        switch state {
+        case .claiming(let end?) where end <= now:
+            lose(.unreachable(KafkaError(code: KafkaError.Code.timedOut, message: "no broker makes the producer ready")))
+        case .pausing(let attempt, let end) where end <= now: begin(attempt)
+        case .committing(let attempt, let again?) where again <= now:
+            state.become(.committing(attempt, askAgain: nil))
+            actions.append(.commit(sequence: sequence, attempt.batch.positions))
+        case .aborting(let attempt, let cause, let again?) where again <= now:
+            state.become(.aborting(attempt, cause, askAgain: nil))
+            actions.append(.abort)
+        case .unclaimed, .claiming, .ready, .producing, .committing, .aborting, .pausing, .lost: break
+        }
+    }
+
+    package mutating func receive(_ report: Report, now: MonotonicTime) {
+        switch report {
+        case .transaction(.ready(let lateClaims)): claimed(lateClaims)
+        case .transaction(.waiting(let error)): notClaimed(error, isLasting: false)
+        case .transaction(.notReady(let error)): notClaimed(error, isLasting: true)
+        case .transaction(.committed(let number, let error, let outcome)):
+            if number == sequence { committed(error, outcome, now: now) }
+        case .transaction(.aborted(let error, let outcome)): aborted(error, outcome, now: now)
+        case .notBegun(let error), .notProduced(let error): notProduced(error, now: now)
+        case .produced: produced()
+        case .undelivered(let error): undelivered(error)
+        }
+    }
+
+    private mutating func claimed(_ lateClaims: Int) {
+        guard case .claiming = state else { return }
+        openSince = nil
+        self.lateClaims += lateClaims
+        state.become(.ready)
+        events.append(.claimed)
+    }
+
+    private mutating func notClaimed(_ error: KafkaError, isLasting: Bool) {
+        guard case .claiming = state else { return }
+        if error.kind == .fenced { return lose(.fenced(isLong: true)) }
+        if isLasting { return lose(.unclaimable(error)) }
+        if hasGivenUp { return lose(.unreachable(error)) }
+        events.append(.waiting(error))
+    }
+
+    private mutating func begin(_ attempt: Attempt) {
+        var attempt = attempt
+        attempt.cause = nil
+        attempt.undelivered = nil
+        sequence += 1
+        state.become(.producing(attempt))
+        actions.append(.begin)
+        actions.append(.produce(attempt.batch.records))
+    }
+
+    private mutating func produced() {
+        guard case .producing(let attempt) = state else { return }
+        state.become(.committing(attempt, askAgain: nil))
+        actions.append(.commit(sequence: sequence, attempt.batch.positions))
+    }
+
+    /// Nothing of the transaction was asked to be committed.
+    private mutating func notProduced(_ error: KafkaError, now: MonotonicTime) {
+        guard case .producing(let attempt) = state else { return }
+        // The rest of the batch is not offered any more.
+        actions.removeAll { if case .produce = $0 { true } else { false } }
+        let mayTryAgain =
+            error.isRetriable || error.isAbortable || error.code == KafkaError.Code.queueFull
+            || error.kind == .unreachable
+        abort(attempt, Cause(error: error, isFinal: !mayTryAgain), now: now)
+    }
+
+    private mutating func undelivered(_ error: KafkaError) {
+        // What an abort gives up says only that.
+        guard error.code != KafkaError.Code.purgedInQueue, error.code != KafkaError.Code.purgedInFlight else { return }
+        switch state {
+        case .producing(var attempt):
+            attempt.undelivered = attempt.undelivered ?? error
+            state.become(.producing(attempt))
+        case .committing(var attempt, let again):
+            attempt.undelivered = attempt.undelivered ?? error
+            state.become(.committing(attempt, askAgain: again))
+        case .unclaimed, .claiming, .ready, .aborting, .pausing, .lost: break
+        }
+    }
+
+    private mutating func committed(_ error: KafkaError?, _ outcome: CallOutcome, now: MonotonicTime) {
+        guard case .committing(var attempt, _) = state else { return }
+        guard let error else {
+            openSince = nil
+            state.become(.ready)
+            events.append(.written)
+            return
+        }
+        if case .fatal(isFenced: true) = outcome { return lose(fenced(now: now)) }
+        if outcome == .failedForNow {
+            guard goesOn(attempt, error, now: now) else { return lose(.unreachable(error)) }
+            attempt.cause = error
+            return state.become(
+                .committing(attempt, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+        }
+        // Before a record that was not delivered, or a topic that may not be written to, the client has not asked for the
+        // commit. After anything else the broker may have been asked, and have made it, whatever the client says then: an
+        // abort that succeeds is no proof.
+        let cause = attempt.undelivered ?? error
+        guard error.isAbortable, attempt.undelivered != nil || cause.isLasting else { return lose(.inDoubt(error)) }
+        // A topic that may not be written to is refused before any record is: then only the commit says it.
+        let final = cause.isLasting ? cause : error.isLasting ? error : nil
+        abort(attempt, Cause(error: final ?? cause, isFinal: final != nil), now: now)
+    }
+
+    /// Ends a transaction that was not asked to be committed.
+    private mutating func abort(_ attempt: Attempt, _ cause: Cause, now: MonotonicTime) {
+        if cause.error.kind == .fenced { return lose(fenced(now: now)) }
+        guard !cause.error.isFatal else { return lose(.inDoubt(cause.error)) }
+        state.become(.aborting(attempt, cause, askAgain: nil))
+        actions.append(.abort)
+    }
+
+    private mutating func aborted(_ error: KafkaError?, _ outcome: CallOutcome, now: MonotonicTime) {
+        guard case .aborting(var attempt, let cause, _) = state else { return }
+        attempt.cause = error ?? cause.error
+        if let error {
+            if case .fatal(isFenced: true) = outcome { return lose(fenced(now: now)) }
+            if outcome == .failedForNow {
+                guard goesOn(attempt, error, now: now) else { return lose(.unreachable(error)) }
+                return state.become(
+                    .aborting(attempt, cause, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+            }
+            // None of its partitions was admitted, so the coordinator has nothing to abort; the client cannot know that
+            // when some of them are refused together. What was refused for good stays refused.
+            guard error.code == KafkaError.Code.invalidTransactionState, cause.error.isLasting else {
+                return lose(.inDoubt(error))
+            }
+        }
+        if cause.isFinal { return refuse(cause.error) }
+        attempt.cause = cause.error
+        guard goesOn(attempt, cause.error, now: now) else { return fail(cause.error) }
+        let end = now.advanced(byMilliseconds: attempt.pause)
+        attempt.pause = min(2 * attempt.pause, Self.longestPauseMilliseconds)
+        state.become(.pausing(attempt, until: end))
+    }
+
+    /// Whether another attempt is made; says so.
+    private mutating func goesOn(_ attempt: Attempt, _ error: KafkaError, now: MonotonicTime) -> Bool {
+        guard !hasGivenUp, attempt.end.map({ now < $0 }) ?? true else { return false }
+        events.append(.waiting(error))
+        return true
+    }
+
+    /// No further attempt is made at a batch of which nothing was written.
+    private mutating func fail(_ cause: KafkaError) {
+        if cause.kind == .unreachable { lose(.unreachable(cause)) } else { refuse(cause) }
+    }
+
+    private mutating func refuse(_ error: KafkaError) {
+        state.become(.ready)
+        events.append(.refused(error))
+    }
+
+    private mutating func lose(_ loss: Loss) {
+        actions = []
+        state.become(.lost)
+        events.append(.lost(loss))
+    }
+
+    private mutating func fenced(now: MonotonicTime) -> Loss {
+        if lateClaims > 0 {
+            lateClaims -= 1
+            return .fenced(isLong: true)
+        }
+        let isLong = openSince.map { now.milliseconds(since: $0) >= configuration.transactionTimeout } ?? true
+        return .fenced(isLong: isLong)
+    }
+}

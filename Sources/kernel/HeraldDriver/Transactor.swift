@@ -1,0 +1,140 @@
+internal import Dispatch
+package import HeraldKafka
+internal import HeraldKernel
+package import HeraldThreads
+
+/// Carries out what a ``BatchWriter`` asks for, over librdkafka. One thread.
+package final class Transactor {
+    /// Reports of the transactional calls, with the number of the producer that made them.
+    private typealias Letters = Guarded<[(generation: Int, TransactionReport)]>
+
+    private let properties: ClientProperties
+    private let group: () -> GroupMetadata?
+    private let wakeup: Wakeup
+    private let letters = Letters([])
+    private var producer: Producer?
+    private var calls: TransactionCalls?
+    /// Counts the producers: what is reported of a former one says nothing about this.
+    private var generation = 0
+    /// Records that the producer's queue had no room for.
+    private var withheld: ArraySlice<OutgoingRecord> = []
+    private var isOffering = false
+    private var lastToken: UInt64 = 0
+    private var reports: [BatchWriter.Report] = []
+
+    /// A transactor without a producer.
+    ///
+    /// - Parameters:
+    ///   - properties: librdkafka's, the `transactional.id` among them.
+    ///   - wakeup: signalled when ``serve(_:)`` has something.
+    ///   - group: the group whose offsets its batches commit.
+    package init(properties: ClientProperties, wakeup: Wakeup, group: @escaping () -> GroupMetadata? = { nil }) {
+        self.properties = properties
+        self.wakeup = wakeup
+        self.group = group
+    }
+
+    package func perform(_ action: BatchWriter.Action) {
+        switch action {
+        case .claim: claim()
+        case .begin: begin()
+        case .produce(let records):
+            (withheld, isOffering) = (records[...], true)
+            offer()
+        case .commit(let sequence, let positions):
+            calls?.commit(sequence, positions, group: positions.isEmpty ? nil : group())
+        case .abort:
+            (withheld, isOffering) = ([], false)
+            calls?.abort()
+        }
+    }
+
+    /// Hands over what has become of what was asked for, and goes on with it.
+    package func serve(_ body: (BatchWriter.Report) -> Void) {
+        if let producer {
+            _ = producer.deliveries { _, error in if let error { reports.append(.undelivered(error)) } }
+            offer()
+        }
+        let arrived = letters.withLock { letters in
+            defer { letters = [] }
+            return letters
+        }
+        for (number, report) in arrived where number == generation { reports.append(.transaction(judged(report))) }
+        let present = reports
+        reports = []
+        present.forEach(body)
+    }
+
+    /// Lets the client go; a transaction that is open is ended by the broker, or by the next process that claims the name.
+    package func close() {
+        calls?.close()
+        producer?.close()
+        (producer, calls) = (nil, nil)
+    }
+
+    private func claim() {
+        close()
+        generation += 1
+        (withheld, isOffering) = ([], false)
+        do throws(KafkaError) {
+            let producer = try Producer(properties: properties)
+            producer.notify(wakeup.descriptor)
+            self.producer = producer
+            let queue = DispatchQueue(label: "herald.transactions.\(generation)")
+            let calls = TransactionCalls(client: producer, queue: queue) { [letters, wakeup, generation] report in
+                letters.withLock { $0.append((generation, report)) }
+                wakeup.signal()
+            }
+            self.calls = calls
+            calls.prepare()
+        } catch {
+            reports.append(.transaction(.notReady(error)))
+            wakeup.signal()
+        }
+    }
+
+    private func begin() {
+        guard let producer else { return }
+        do throws(KafkaError) {
+            try producer.beginTransaction()
+        } catch {
+            reports.append(.notBegun(fence ?? error))
+            wakeup.signal()
+        }
+    }
+
+    private func offer() {
+        guard isOffering, let producer else { return }
+        do throws(KafkaError) {
+            while let record = withheld.first {
+                lastToken += 1
+                if let refusal = try record.produce(with: producer, token: lastToken) {
+                    // Deliveries make room, and wake.
+                    if refusal.code == KafkaError.Code.queueFull { return }
+                    throw refusal
+                }
+                withheld.removeFirst()
+            }
+            isOffering = false
+            reports.append(.produced)
+        } catch {
+            (withheld, isOffering) = ([], false)
+            reports.append(.notProduced(fence ?? error))
+        }
+        wakeup.signal()
+    }
+
+    /// The fatal error of a producer whose name another process has.
+    private var fence: KafkaError? { producer?.fatalError().flatMap { $0.kind == .fenced ? $0 : nil } }
+
+    /// A call that failed because of the fence may say something else.
+    private func judged(_ report: TransactionReport) -> TransactionReport {
+        guard let fence else { return report }
+        return switch report {
+        case .committed(let sequence, .some, _): .committed(sequence: sequence, fence, fence.outcome)
+        case .aborted(.some, _): .aborted(fence, fence.outcome)
+        case .waiting, .notReady: .notReady(fence)
+        case .ready, .committed, .aborted: report
+        }
+    }
+}
