@@ -76,7 +76,7 @@ class ReplayTest(FailuresTest):
         self.browser.fill("Why…", "it is")
         self.browser.press("Start with a canary of 1")
         self.wait_for_job("done")
-        self.assertIn("40 delivered", self.browser.text())
+        self.assertIn("40 notifications delivered", self.browser.text())
 
     @gate
     def test_keyboard(self):
@@ -135,7 +135,7 @@ class ReplayTest(FailuresTest):
         self.fixture.misbehave()
         self.browser.open(self.fixture, job)
         self.wait_for_job("done")
-        self.assertIn("60 delivered", self.browser.text())
+        self.assertIn("60 of 60 dead letters replayed: 60 notifications delivered", self.browser.text())
 
     def test_filters_in_address(self):
         """Filters and grouping lie in the address, which shows the same to somebody else"""

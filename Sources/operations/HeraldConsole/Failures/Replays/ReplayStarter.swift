@@ -132,7 +132,8 @@ extension ReplayReport {
             let large = progress.tooLarge > 0 ? " \(progress.tooLarge) too large for their request topic." : ""
             return JobEnd(
                 .done,
-                "\(replayed): \(progress.delivered) delivered, \(progress.failed) failed, \(progress.open) open.\(large)",
+                "\(replayed): \(counted(Int64(progress.delivered), "notification", "notifications")) delivered, "
+                    + "\(progress.failed) failed, \(progress.open) open.\(large)",
                 report: report)
         case .paused: return JobEnd(.stopped, "Stopped by hand: \(replayed). \(rest)", report: report)
         case .stopped:
