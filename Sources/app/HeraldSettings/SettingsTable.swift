@@ -403,7 +403,8 @@ package struct SettingsTable: SettingsDeclarations {
         package struct Links: SettingsDeclarations {
             package let traces = Setting(
                 "console.links.traces", optional: .text(.line(2_048)),
-                "Where an event's trace is shown, such as https://traces.example.com/trace/{traceId}; absent shows no link.")
+                "Where an event's trace is shown, such as https://traces.example.com/trace/{traceId}; absent shows no "
+                    + "link.")
             package let alerts = Setting(
                 "console.links.alerts", optional: .text(.line(2_048)),
                 "Where the alert of a finding is shown, such as "

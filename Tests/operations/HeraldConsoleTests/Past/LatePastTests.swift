@@ -105,8 +105,10 @@ struct LatePastTests {
 struct SampleRangesTests {
     @Test(
         "are all of it when it is small, and else four pieces in equal distances, the last at its end",
-        arguments: [(0..<0, 1, []), (5..<261, 1, [5..<261]), (0..<1_000, 1, [0..<64, 312..<376, 624..<688, 936..<1_000])]
-            as [(Range<Int64>, Int, [Range<Int64>])])
+        arguments: [
+            (0..<0, 1, []), (5..<261, 1, [5..<261]),
+            (0..<1_000, 1, [0..<64, 312..<376, 624..<688, 936..<1_000]),
+        ] as [(Range<Int64>, Int, [Range<Int64>])])
     func pieces(_ range: Range<Int64>, _ partitions: Int, _ pieces: [Range<Int64>]) {
         #expect(SampleRanges.pieces(of: range, partitions: partitions) == pieces)
     }
