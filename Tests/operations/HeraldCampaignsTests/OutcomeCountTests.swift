@@ -196,7 +196,8 @@ struct CampaignStatusTests {
         patient.goesOnAt = Samples.start
         #expect(
             CampaignWords.lines(patient).last
-                == "without one recipient who goes on failing, it continues at \(WallTime(milliseconds: Samples.start).text)")
+                == "it continues at \(WallTime(milliseconds: Samples.start).text) without one recipient who goes on "
+                + "failing; a start with --ramp none does at once")
         let record = Samples.progress(published: 11, isComplete: false, rampWait: patient)
         #expect(
             status(Samples.campaign(progress: record)).json()["rampWait"]?["goesOnAt"]

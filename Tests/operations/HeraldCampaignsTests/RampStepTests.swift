@@ -53,9 +53,11 @@ struct RampStepTests {
         #expect(CampaignPreview.steps([10, 100], after: 110) == [])
     }
 
-    @Test("One recipient who goes on failing is waited for with patience, and then the step is judged without him")
+    @Test("One recipient who goes on failing is waited for with patience, then the step is judged without")
     func patience() {
-        for (outcomes, perEvent, canFail) in [(10, 1, true), (20, 2, true), (2, 1, true), (2, 1, nil)] as [(Int, Int, Bool?)] {
+        for (outcomes, perEvent, canFail) in [(10, 1, true), (20, 2, true), (2, 1, true), (2, 1, nil)]
+            as [(Int, Int, Bool?)]
+        {
             func verdict(open: Int = perEvent, long: Int? = perEvent, isLate: Bool) -> RampStep.Verdict {
                 self.verdict(
                     outcomes, open: open, retryingLong: long, canFail: canFail, perEvent: perEvent, isLate: isLate)

@@ -211,7 +211,9 @@ final class ScriptedIO: LaneIO {
     func announce(_ notice: Notice, outage: Outage?) { note("announce \(notice)") }
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) { note("pause \(name): \(failed) of \(all)") }
+    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
+        note("pause \(name): \(failed) of \(all)")
+    }
 
     func leave(_ report: LaneReport) -> Bool {
         reports.append(report)

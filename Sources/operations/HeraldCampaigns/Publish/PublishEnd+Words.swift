@@ -14,7 +14,8 @@ extension PublishEnd {
             "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome; \(again)."
         case .paused:
             "The campaign is paused because too many failed, \(published), \(outcomes(progress)). When the cause is gone: "
-                + "herald campaign resume \(name), and \(again)."
+                + "herald campaign resume \(name)"
+                + (progress.published < progress.recipients ? ", and \(again)." : ".")
         case .cancelled: "The campaign was cancelled, \(published), \(outcomes(progress))."
         case .expired:
             "The campaign's events have expired, \(published), \(outcomes(progress)); nothing more is sent."

@@ -233,6 +233,8 @@ final class PublishSession {
                 events.append(event)
             }
         }
+        // What is left of the file are repeats and invalid lines; the last batch says that it is complete.
+        if progress.published + events.count == job.counts.recipients { isAtEnd = true }
         return events
     }
 

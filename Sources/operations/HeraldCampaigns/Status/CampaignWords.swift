@@ -78,10 +78,11 @@ package enum CampaignWords {
             "step \(wait.step) of the ramp (\(counted(wait.recipients, "recipient"))) waits for "
             + counted(wait.open, "outcome")
         let retrying = wait.retrying.map { $0 > 0 ? " (\(number($0)) retrying)" : "" } ?? ""
-        if let goesOnAt = wait.goesOnAt {
+        if let goesOnAt = wait.goesOnAt.map(WallTime.init(milliseconds:)) {
             return [
-                what + retrying, "without one recipient who goes on failing, it continues at "
-                    + WallTime(milliseconds: goesOnAt).text,
+                what + retrying,
+                "it continues at \(goesOnAt.text) without one recipient who goes on failing; a start with --ramp none "
+                    + "does at once",
             ]
         }
         switch wait.reason {

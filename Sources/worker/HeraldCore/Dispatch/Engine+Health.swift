@@ -53,6 +53,7 @@ extension Engine {
     /// What the dead-letter breaker takes for one source: the same `source` in the same topic, or the same campaign.
     func sourceOfEvidence(_ slot: Int32) -> UInt64 {
         let campaign = events[slot].campaign
-        return (campaign == 0 ? events[slot].sourceHash : campaign) &+ UInt64(callClass(of: slot)) &* 0x9E37_79B9_7F4A_7C15
+        return (campaign == 0 ? events[slot].sourceHash : campaign) &+ UInt64(callClass(of: slot))
+            &* 0x9E37_79B9_7F4A_7C15
     }
 }

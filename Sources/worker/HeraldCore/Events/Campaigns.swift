@@ -23,6 +23,8 @@ struct Campaigns: Sendable {
         var isPauseAsked = false
         /// Its latest answers, from the first that rejects on.
         var breaker: DeadLetterBreaker?
+        /// Whether its breaker has paused it: what is under way then and is rejected waits, too.
+        var isHeld = false
 
         var isJudged: Bool { control.state == .running && control.pauseIfFailures != nil }
     }
@@ -50,7 +52,9 @@ struct Campaigns: Sendable {
 
     /// Takes what a campaign is to do from now on, and counts its outcomes and answers anew.
     mutating func set(_ name: String, hash: UInt64, _ control: CampaignControl) {
-        replace(hash, with: Standing(name: name, control: control))
+        var standing = Standing(name: name, control: control)
+        standing.isHeld = control.state == .paused && standings[hash]?.isHeld ?? false
+        replace(hash, with: standing)
     }
 
     private mutating func replace(_ hash: UInt64, with standing: Standing) {
@@ -108,7 +112,7 @@ struct Campaigns: Sendable {
     ) -> Rejection? {
         guard campaign != 0, let standing = standings[campaign] else { return nil }
         guard standing.control.state == .running else {
-            return standing.control.state == .paused && standing.control.isByFailures ? .isHeld : .goesOn
+            return standing.isHeld ? .isHeld : .goesOn
         }
         guard rule.isOn else { return .goesOn }
         // Undivided among lanes: a few answers may stop a second's calls, and not a campaign until it is resumed.
@@ -125,7 +129,7 @@ struct Campaigns: Sendable {
         var held = Standing(name: standing.name, control: standing.control)
         held.control.state = .paused
         held.control.at = now.wall
-        held.control.isByFailures = true
+        held.isHeld = true
         replace(campaign, with: held)
         let counts = breaker.counts(of: status)
         return .holds(.pauseCampaign(standing.name, failed: counts.rejected, of: counts.all, status: status))

@@ -472,14 +472,17 @@ struct VerdictTests {
             isComplete: Bool = false
         ) -> CampaignTrouble? {
             let control = CampaignControl(
-                state: state, at: Self.minutesAgo(3), by: "herald-1", reason: byFailures ? "its users are rejected" : nil,
+                state: state, at: Self.minutesAgo(3), by: "herald-1",
+                reason: byFailures ? "its users are rejected" : nil,
                 pauseIfFailures: limit, isByFailures: byFailures)
             let published = isComplete ? outcomes.values.reduce(0, +) : 1_000
             let progress = CampaignProgress(
-                recipients: 1_000, published: published, repeats: 0, invalid: 0, isComplete: isComplete, at: 0, by: "ann",
+                recipients: 1_000, published: published, repeats: 0, invalid: 0, isComplete: isComplete, at: 0,
+                by: "ann",
                 outcomes: outcomes, resultOffsets: [:])
             let definition = CampaignDefinition(
-                name: "spring", message: "Hi", pns: ["apns"], topic: "notifications.bulk", startedAt: 0, startedBy: "ann",
+                name: "spring", message: "Hi", pns: ["apns"], topic: "notifications.bulk", startedAt: 0,
+                startedBy: "ann",
                 requestOffsets: [:], resultOffsets: [:])
             return CampaignTrouble(
                 CampaignIndex.Campaign(
