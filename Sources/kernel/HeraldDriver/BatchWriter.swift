@@ -164,7 +164,8 @@ package struct BatchWriter: Sendable {
     package mutating func advance(now: MonotonicTime) {
         switch state {
         case .claiming(let end?) where end <= now:
-            lose(.unreachable(KafkaError(code: KafkaError.Code.timedOut, message: "no broker makes the producer ready")))
+            lose(
+                .unreachable(KafkaError(code: KafkaError.Code.timedOut, message: "no broker makes the producer ready")))
         case .pausing(let attempt, let end) where end <= now: begin(attempt)
         case .committing(let attempt, let again?) where again <= now:
             state.become(.committing(attempt, askAgain: nil))

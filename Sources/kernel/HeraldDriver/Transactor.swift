@@ -3,7 +3,9 @@ package import HeraldKafka
 internal import HeraldKernel
 package import HeraldThreads
 
-/// Carries out what a ``BatchWriter`` asks for, over librdkafka. One thread.
+/// Carries out what a ``BatchWriter`` asks for, over librdkafka.
+///
+/// One thread.
 package final class Transactor {
     /// Reports of the transactional calls, with the number of the producer that made them.
     private typealias Letters = Guarded<[(generation: Int, TransactionReport)]>

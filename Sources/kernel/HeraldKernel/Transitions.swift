@@ -2,7 +2,8 @@
 ///
 /// A transition that is not in the table stops a debug build and the simulation with its name. A release makes no check:
 /// then ``CheckedState/become(_:)`` is an assignment.
-public struct TransitionTable<Name>: Sendable where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue == String {
+public struct TransitionTable<Name>: Sendable
+where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue == String {
     /// States that become one of others when something happens.
     public struct Row: Sendable {
         /// The states before.

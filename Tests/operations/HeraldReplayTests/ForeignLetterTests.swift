@@ -1,6 +1,6 @@
-import HeraldDriver
 import Foundation
 import HeraldBytes
+import HeraldDriver
 import HeraldEvents
 import HeraldText
 import HeraldTime

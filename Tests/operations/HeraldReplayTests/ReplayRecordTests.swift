@@ -1,5 +1,5 @@
-import HeraldDriver
 import HeraldBytes
+import HeraldDriver
 import HeraldEvents
 import HeraldText
 import HeraldTime

@@ -1,5 +1,5 @@
-internal import HeraldDriver
 internal import Glibc
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldTime
 internal import HeraldTools

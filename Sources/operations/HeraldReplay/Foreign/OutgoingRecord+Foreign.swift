@@ -1,5 +1,5 @@
-internal import HeraldDriver
 internal import HeraldBytes
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldTools
 

@@ -299,7 +299,9 @@ extension ReplayJob: PublishPolicy {
     }
 
     package func keepAlive() throws {
-        if journal.isHeartbeatDue { try safely { () throws(TransactionalPublisher.WriteFailure) in try journal.write() } }
+        if journal.isHeartbeatDue {
+            try safely { () throws(TransactionalPublisher.WriteFailure) in try journal.write() }
+        }
     }
 
     package func report() {
