@@ -135,6 +135,11 @@ class Fixture:
         except OSError:
             return None
 
+    def ended(self):
+        """How many notifications have their outcome, as the worker counts them."""
+        lines = (self.ask(f"http://127.0.0.1:{self.admin_port}/metrics") or "").splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith("herald_notifications_total{"))
+
     def is_ready(self):
         if not is_alive(self.worker):
             raise Failure(f"the worker ended:\n{self.processes.tail('worker')}")

@@ -18,7 +18,7 @@ table('A line has texts, code, emphasis and links', inline, [
   ['<img src=x onerror=alert(1)>', ['<img src=x onerror=alert(1)>']],
 ]);
 
-table('A text has its blocks', (...lines) => blocks(lines), [
+table('A text has its blocks', (...given) => blocks(given), [
   ['# One', '', 'two', 'three', '', '    four', '      five', '', [
     { kind: 'heading', level: 1, text: 'One' }, { kind: 'paragraph', text: 'two three' }, { kind: 'code', text: 'four\n  five' }]],
   ['1. one', '   more', '', '       code', '', '2. two', 'end', [
@@ -66,5 +66,5 @@ test('Every link within the runbook leads to a section of it', () => {
 
 table('A link of the runbook leads to a section, or elsewhere when it names a site', address, [
   ['#heraldlag', '/runbook/heraldlag'], ['BACKEND.md', null], ['https://example.org/x', 'https://example.org/x'],
-  ['javascript:alert(1)', null], ['../deploy/prometheus/rules.yaml', null],
+  ['data:text/html,x', null], ['../deploy/prometheus/rules.yaml', null],
 ]);

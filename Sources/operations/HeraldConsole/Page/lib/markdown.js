@@ -73,8 +73,9 @@ export function blocks(lines) {
         const rest = indented(lines, place + 1, mark.length);
         list.items.push(blocks([lines[place].slice(mark.length), ...rest.found]));
         place = rest.end;
-        const next = lines.findIndex((each, index) => index >= place && each.trim() !== '');
-        if (next >= 0 && bullet.test(lines[next])) place = next;
+        let next = place;
+        while (lines[next]?.trim() === '') next += 1;
+        if (bullet.test(lines[next] ?? '')) place = next;
       }
       found.push(list);
     } else {
