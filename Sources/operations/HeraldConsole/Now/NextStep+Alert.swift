@@ -6,7 +6,7 @@ extension NextStep {
         "HeraldBackendSlow", "HeraldLag", "HeraldSlowBurnsFast", "HeraldSlowBurns", "HeraldOldestEvent",
         "HeraldDeadLetters", "HeraldManyFail", "HeraldRetriesGrow", "HeraldBrokersUnreachable", "HeraldTooFewBrokers",
         "HeraldPartitionsWithoutLeader", "HeraldTransactionsAbort", "HeraldCommitsFail", "HeraldCommitsStall",
-        "HeraldCertificateExpires", "HeraldRebalances",
+        "HeraldCertificateExpires", "HeraldRebalances", "HeraldPublisherFaults",
     ]
 
     /// The alert whose section of the runbook this step goes on in; `nil` when it is none's.
