@@ -338,7 +338,9 @@ struct CampaignPublishTests {
             let run = try fixture.startTool(fixture.startWords(try fixture.audience(100), more))
             try await fixture.wait("the first step is published") { fixture.count("notifications.bulk") == 2 }
             _ = try await fixture.startWorker()
-            #expect(try await run.waitForExit() == 3 && run.output.contains("1 of 7 outcomes failed"), "\(run.output)")
+            #expect(try await run.waitForExit() == 3, "\(run.output)")
+            // One of seven is too many, also before the others are known.
+            #expect(run.output.contains(" outcomes failed, more than 10%"), "\(run.output)")
             #expect(fixture.count("notifications.bulk") == 7)
             #expect(try await fixture.campaign("resume", "spring").status == 0)
             // What was seen does not count again.

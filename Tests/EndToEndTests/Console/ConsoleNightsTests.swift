@@ -229,7 +229,7 @@ struct ConsoleNightsTests {
             try await fixture.publish(night)
             let during = try await verdict(console) { $0["unanswered apns"] != nil && $0["unanswered gcm"] != nil }
             let unanswered = try #require(during["unanswered apns"])
-            #expect(unanswered.sentence.hasPrefix("Some may have arrived: "), "\(unanswered.sentence)")
+            #expect(unanswered.sentence.hasPrefix("Some may have arrived"), "\(unanswered.sentence)")
             #expect(unanswered.next["section"] as? String == "calls-without-an-answer")
             #expect(!during.values.contains { $0.state == "good" })
             try await blind.expectNotGreen()
