@@ -9,11 +9,12 @@ package enum Stage: String, Sendable, CaseIterable {
     case brokers = "broker advertised"
     case topics = "topic"
     case reading = "read"
-    case publishers = "publishers"
     case group = "group"
     case transactionalID = "transactional id"
     case writing = "write"
     case transaction = "transaction"
+    // What matters most to a worker comes first: all stages share the time.
+    case publishers = "publishers"
     case backendName = "backend dns"
     case backendPort = "backend tcp"
     case backendTLS = "backend tls"
@@ -29,9 +30,9 @@ package enum Stage: String, Sendable, CaseIterable {
         case .brokerLogin: [.brokerTLS]
         case .brokers, .topics, .transactionalID: [.brokerLogin]
         case .reading, .group: [.topics]
-        case .publishers: [.reading]
         case .writing: [.topics, .transactionalID]
         case .transaction: [.writing]
+        case .publishers: [.reading]
         case .backendPort: [.backendName]
         case .backendTLS: [.backendPort]
         case .backendAnswer: [.backendTLS]
@@ -43,8 +44,8 @@ package enum Stage: String, Sendable, CaseIterable {
     package var isBackend: Bool {
         switch self {
         case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: true
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .publishers, .group,
-            .transactionalID, .writing, .transaction:
+        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
+            .transactionalID, .writing, .transaction, .publishers:
             false
         }
     }

@@ -49,8 +49,8 @@ struct ExaminationTests {
         let skipped = checks.filter { $0.verdict == .skipped }
         #expect(
             skipped.map(\.name) == [
-                "broker advertised", "topic", "read", "publishers", "group", "transactional id", "write",
-                "transaction",
+                "broker advertised", "topic", "read", "group", "transactional id", "write", "transaction",
+                "publishers",
             ])
         #expect(skipped.allSatisfy { $0.detail == "because of broker login" })
         #expect(!asked.contains(.topics) && asked.contains(.clock))

@@ -51,8 +51,8 @@ package final class BackendExaminer: Examiner {
         case .backendAnswer: answer()
         case .backendLogin: credentials()
         case .clock: clock()
-        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .publishers, .group,
-            .transactionalID, .writing, .transaction:
+        case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
+            .transactionalID, .writing, .transaction, .publishers:
             Finding([])
         }
     }

@@ -11,6 +11,9 @@ extension BrokerExaminer {
 
     /// Reads the newest records of each request topic, and says which were published otherwise than the contract asks.
     func examinePublishers() -> Finding {
+        guard !timeLeft.isOver else {
+            return Finding([Check(.publishers, "", .skipped, "there is no time left for it")], isDeadEnd: false)
+        }
         let wanted = topics.filter { plan.topics.names.requests.contains($0.name) && !$0.partitions.isEmpty }
         var judgements: [String: PublisherJudgement] = [:]
         for topic in wanted { judgements[topic.name] = PublisherJudgement(partitions: topic.partitions.count) }
@@ -57,7 +60,7 @@ extension BrokerExaminer {
         let end = ContinuousClock.now + .milliseconds(limit)
         let reader = try TopicReader(
             properties: plan.committedReaderProperties, patience: .milliseconds(limit), questions: .milliseconds(limit))
-        defer { reader.close() }
+        newest = reader
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for topic in topics {
             for partition in topic.partitions.prefix(Self.mostPartitions) where partition.leader != nil {

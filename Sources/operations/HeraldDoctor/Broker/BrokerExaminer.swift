@@ -31,6 +31,8 @@ package final class BrokerExaminer: Examiner {
     var readers: [ReadProbe] = []
     var reader: ReadProbe? { readers.first }
     var transactions: TransactionProbe?
+    /// Reads the newest records.
+    var newest: TopicReader?
     var endMilliseconds: [Int] = []
 
     package init(_ plan: BrokerPlan) {
@@ -44,8 +46,8 @@ package final class BrokerExaminer: Examiner {
 
     deinit {
         // A client may wait for ever for a broker that has not answered: nobody else is to wait for that.
-        let clients = Clients(admin: admin, readers: readers, transactions: transactions)
-        (admin, readers, transactions) = (nil, [], nil)
+        let clients = Clients(admin: admin, readers: readers, transactions: transactions, newest: newest)
+        (admin, readers, transactions, newest) = (nil, [], nil, nil)
         _ = try? OwnThread(name: "doctor") { clients.close() }
     }
 
@@ -54,17 +56,20 @@ package final class BrokerExaminer: Examiner {
         private var admin: Admin?
         private var readers: [ReadProbe]
         private var transactions: TransactionProbe?
+        private var newest: TopicReader?
 
-        init(admin: Admin?, readers: [ReadProbe], transactions: TransactionProbe?) {
+        init(admin: Admin?, readers: [ReadProbe], transactions: TransactionProbe?, newest: TopicReader?) {
             self.admin = admin
             self.readers = readers
             self.transactions = transactions
+            self.newest = newest
         }
 
         func close() {
             for reader in readers { reader.close() }
             transactions?.close()
-            transactions = nil
+            newest?.close()
+            (transactions, newest) = (nil, nil)
             readers = []
             admin = nil
         }
@@ -80,12 +85,12 @@ package final class BrokerExaminer: Examiner {
         case .brokers: advertised()
         case .topics: examineTopics()
         case .reading: examineReading()
-        case .publishers: examinePublishers()
         case .group:
             Finding(examineGroup().checks + examineFollower(), isDeadEnd: false)
         case .transactionalID: claim()
         case .writing: examineWriting()
         case .transaction: examineTransaction()
+        case .publishers: examinePublishers()
         case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: Finding([])
         }
     }
