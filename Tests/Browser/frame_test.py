@@ -104,17 +104,9 @@ class FrameTest(ConsoleTest):
     @gate
     def test_pages_are_accessible(self):
         """Each page can be used with a screen reader, in the dark, and on a phone"""
-        # The runbook is forty screens long: a test of its own, for make long.
         for path in PAGES:
-            if path == "/runbook":
-                continue
             self.browser.open(self.fixture, path)
             self.assert_accessible()
-
-    def test_runbook_is_accessible(self):
-        """The runbook can be used with a screen reader, in the dark, and on a phone"""
-        self.browser.open(self.fixture, "/runbook")
-        self.assert_accessible()
 
     def test_back(self):
         """Back and forward lead through the pages, and a page that is loaded anew is the same one"""

@@ -117,7 +117,7 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         Self(
             description: "one user has 60 000 events, and his calls become quicker", status: 200,
             latencies: [(0, 200), (20_000, 20)], events: 60_000, users: 1, maxInFlight: 1_000, bound: 1_000,
-            retryDelays: ["1s", "2s"], answers: 1_900),
+            retryDelays: ["1s", "2s"], answers: 2_400),
         Self(
             description: "thirty users have 2 000 events each", status: 200, events: 60_000, users: 30,
             maxInFlight: 1_000, bound: 2_000, answers: 45_000),

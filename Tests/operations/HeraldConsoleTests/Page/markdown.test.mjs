@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { anchor, blocks, inline } from '#page/lib/markdown.js';
+import { anchor, blocks, inline, tableNames } from '#page/lib/markdown.js';
 import { address } from '#page/pages/runbook.js';
 import { table } from './table.mjs';
 
@@ -68,3 +68,11 @@ table('A link of the runbook leads to a section, or elsewhere when it names a si
   ['#heraldlag', '/runbook/heraldlag'], ['BACKEND.md', null], ['https://example.org/x', 'https://example.org/x'],
   ['data:text/html,x', null], ['../deploy/prometheus/rules.yaml', null],
 ]);
+
+test('Each table has a name of its own: the heading that it is under', () => {
+  const found = blocks(['## The `pns` of **all**', '| a |', '|---|', '| 1 |', '', '| b |', '|---|', '| 2 |', '## Next', '| c |', '|---|']);
+  assert.deepEqual([...tableNames(found).values()], ['Table of “The pns of all”', 'Table of “The pns of all”, 2', 'Table of “Next”']);
+  const names = [...tableNames(runbook).values()];
+  assert.ok(names.length > 1);
+  assert.equal(new Set(names).size, names.length);
+});

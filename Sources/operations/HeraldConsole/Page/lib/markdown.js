@@ -100,12 +100,33 @@ function written(parts, address) {
   });
 }
 
-function element(block, address) {
+/** The text of a line's parts. */
+function plain(parts) {
+  return parts.map((part) => (typeof part === 'string' ? part : plain([part[1]].flat()))).join('');
+}
+
+/** What a screen reader calls each table: the heading that it is under, and a number where that has several. */
+export function tableNames(found) {
+  const names = new Map();
+  const counts = new Map();
+  let heading = '';
+  for (const block of found) {
+    if (block.kind === 'heading') heading = plain(inline(block.text));
+    if (block.kind === 'table') {
+      const count = (counts.get(heading) ?? 0) + 1;
+      counts.set(heading, count);
+      names.set(block, `Table of “${heading}”${count > 1 ? `, ${count}` : ''}`);
+    }
+  }
+  return names;
+}
+
+function element(block, address, names = tableNames([block])) {
   const text = (line) => written(inline(line), address);
   switch (block.kind) {
     case 'heading': return h(`h${Math.min(6, block.level)}`, { id: anchor(block.text), tabindex: -1 }, text(block.text));
     case 'code': return h('pre', {}, h('code', {}, block.text));
-    case 'table': return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Table from “${block.rows[0][0]}”` }, h('table', {},
+    case 'table': return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': names.get(block) }, h('table', {},
       h('thead', {}, h('tr', {}, block.head.map((cell) => h('th', { scope: 'col' }, text(cell))))),
       h('tbody', {}, block.rows.map((row) => h('tr', {}, row.map((cell) => h('td', {}, text(cell))))))));
     case 'list': return h(block.isOrdered ? 'ol' : 'ul', {}, block.items.map((item) => h('li', {}, item.map((each) => element(each, address)))));
@@ -115,5 +136,7 @@ function element(block, address) {
 
 /** The elements of a text; address says where a link leads here, or null. */
 export function markdown(text, address) {
-  return blocks(text.split('\n')).map((block) => element(block, address));
+  const found = blocks(text.split('\n'));
+  const names = tableNames(found);
+  return found.map((block) => element(block, address, names));
 }
