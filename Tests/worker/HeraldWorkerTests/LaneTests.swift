@@ -140,6 +140,7 @@ struct LaneTests {
         fixture.assign()
         fixture.io.messages.append(.credentialsUnavailable)
         #expect(fixture.turn() == ["announce outageBegan(HeraldCore.OutageReason.tokenUnavailable)"])
+        #expect(fixture.io.reports.last?.outage?.reason == .tokenUnavailable)
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         #expect(fixture.turn() == [])
         fixture.io.messages.append(.credentialsChanged)
@@ -148,6 +149,7 @@ struct LaneTests {
                 "announce outageEnded(HeraldCore.OutageReason.tokenUnavailable)",
                 "call service 0 for anna: hello, id anna-0",
             ])
+        #expect(fixture.io.reports.last.map { $0.outage == nil } == true)
     }
 
     @Test("A campaign that is cancelled is not called")

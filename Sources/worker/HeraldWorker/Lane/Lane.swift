@@ -251,6 +251,8 @@ package final class Lane<IO: LaneIO> {
 
     private func announce(_ notice: Notice) {
         io.announce(notice, outage: engine.outage)
+        // What the log says, `/readyz` says at the end of this turn: people and tools ask right after they read it.
+        nextReport = .distantPast
         guard case .rival = notice else { return }
         end = .failed(
             "another process writes under this worker's name: two workers must never share kafka.instance. "
