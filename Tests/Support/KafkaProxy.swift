@@ -58,15 +58,29 @@ public final class KafkaProxy: Sendable {
         /// The number of the request that is late, after which nothing comes but its answer.
         let late = Mutex<Int32?>(nil)
         let hasNoMoreAnswers = DispatchSemaphore(value: 0)
+        /// Once closed, its numbers belong to others.
+        private let isClosed = Mutex(false)
 
         init(client: Int32, broker: Int32) {
             self.client = client
             self.broker = broker
         }
 
-        func hangUp() {
-            leaveClient()
-            shutdown(broker, Int32(SHUT_RDWR))
+        func hangUp() { shutDown([client, broker]) }
+
+        func close() {
+            isClosed.withLock {
+                $0 = true
+                Glibc.close(client)
+                Glibc.close(broker)
+            }
+        }
+
+        private func shutDown(_ descriptors: [Int32]) {
+            isClosed.withLock { isClosed in
+                guard !isClosed else { return }
+                for descriptor in descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
         }
 
         /// Blocks until the broker has answered what is late.
@@ -74,7 +88,7 @@ public final class KafkaProxy: Sendable {
             if late.withLock({ $0 }) != nil { hasNoMoreAnswers.wait() }
         }
 
-        func leaveClient() { shutdown(client, Int32(SHUT_RDWR)) }
+        func leaveClient() { shutDown([client]) }
     }
 
     /// The port that clients connect to.
@@ -214,8 +228,7 @@ public final class KafkaProxy: Sendable {
             connection.hangUp()
             requests?.join()
             _ = state.withLock { $0.connections.removeValue(forKey: connection.client) }
-            close(connection.client)
-            close(connection.broker)
+            connection.close()
         }
     }
 

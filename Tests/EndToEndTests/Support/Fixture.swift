@@ -150,7 +150,15 @@ final class Fixture: Sendable {
         ])
     }
 
-    private var logTails: String { processes.withLock { $0 }.map(\.tail).joined(separator: "\n--\n") }
+    private var logTails: String {
+        let logs = processes.withLock { $0 }.map(\.tail).joined(separator: "\n--\n")
+        // The log counts calls without an answer; what was wrong with each stands in its retry.
+        let retries = retries.suffix(10).map { retry in
+            retry.headers.filter { ["herald-history", "herald-detail"].contains($0.name) }
+                .map { "\($0.name): \(String(decoding: $0.value ?? [], as: UTF8.self))" }.joined(separator: "; ")
+        }
+        return logs + (retries.isEmpty ? "" : "\nThe last retries:\n\(retries.joined(separator: "\n"))")
+    }
 
     private func clear() {
         for process in processes.withLock({ $0 }) { process.kill() }
