@@ -69,10 +69,10 @@ struct NowHistory: Sendable {
                     age < Self.shortestMilliseconds
                     || (age < Self.longestMilliseconds && calls.total < ServiceCalls.leastCount)
                 if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
+                calls.lastAt[series.end] = calls.lastAt[series.end] ?? point.at
                 if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }
-                if ServiceCalls.isFailing(series.end) {
-                    calls.lastFailedAt = calls.lastFailedAt ?? point.at
-                    if !dated.contains(series.service) { calls.nothingSince = point.at }
+                if ServiceCalls.isFailing(series.end), !dated.contains(series.service) {
+                    calls.nothingSince = point.at
                 }
                 found[series.service] = calls
             }

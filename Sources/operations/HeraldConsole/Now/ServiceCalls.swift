@@ -10,8 +10,8 @@ struct ServiceCalls: Sendable, Equatable {
 
     /// How many ended so.
     var ends: [String: Double] = [:]
-    /// When the newest failed; `nil` when none did.
-    var lastFailedAt: WallTime?
+    /// When the newest ended so, as far back as is remembered.
+    var lastAt: [String: WallTime] = [:]
     /// Since when calls have failed and none was delivered, as far back as is remembered.
     var nothingSince: WallTime?
 
@@ -19,6 +19,9 @@ struct ServiceCalls: Sendable, Equatable {
 
     /// Whether calls that end so fail for now.
     static func isFailing(_ end: String) -> Bool { !others.contains(end) }
+
+    /// When the newest of these ended; `nil` when none did.
+    func last(_ isMeant: (String) -> Bool) -> WallTime? { lastAt.filter { isMeant($0.key) }.values.max() }
 
     var total: Double { ends.values.reduce(0, +) }
 

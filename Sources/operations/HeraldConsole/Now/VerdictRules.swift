@@ -260,44 +260,54 @@ struct VerdictRules {
         guard !isHolding else { return [] }
         var findings: [Finding] = []
         for (service, calls) in situation.calls.sorted(by: { $0.key < $1.key }) {
-            let isOver = isOver(calls)
-            if calls.isDead, !isOver {
+            if calls.isDead, !isOver(calls, ServiceCalls.isFailing) {
                 findings.append(dead(service, calls))
                 continue
             }
             guard calls.total >= ServiceCalls.leastCount else { continue }
-            func find(_ key: String, _ share: Double, above limit: Double, _ what: String, _ next: NextStep) {
-                guard share > limit else { return }
+            func find(
+                _ key: String, above limit: Double, _ what: (now: String, past: String), _ next: NextStep,
+                _ isMeant: (String) -> Bool
+            ) {
+                let share = calls.share(isMeant)
+                guard share > limit, !isOver(calls, isMeant) else { return }
                 findings.append(
                     Finding(
-                        "\(key) \(service)", .warn, "Degraded", "\(percent(share)) of \(service)'s calls \(what)",
-                        next: next))
+                        "\(key) \(service)", .warn, "Degraded",
+                        "\(percent(share)) of \(service)'s calls \(tense(calls, what, isMeant))", next: next))
             }
-            if !isOver {
-                find(
-                    "calls-fail", calls.share(ServiceCalls.isFailing), above: Self.failingShare, failing(calls),
-                    .callsFail)
-            }
+            find("calls-fail", above: Self.failingShare, Self.failing, .callsFail, ServiceCalls.isFailing)
+            let rate = rate(service)
             find(
-                "throttled", calls.share { $0 == "throttled" }, above: Self.throttledShare,
-                "are answered with 429" + rate(service), .throttled)
+                "throttled", above: Self.throttledShare, ("are answered with 429" + rate, "were answered with 429" + rate),
+                .throttled
+            ) { $0 == "throttled" }
             find(
-                "credentials", calls.share { $0 == "credentials" }, above: Self.refusedShare,
-                "are refused with 401 or 403", .credentials)
+                "credentials", above: Self.refusedShare,
+                ("are refused with 401 or 403", "were refused with 401 or 403"), .credentials
+            ) { $0 == "credentials" }
         }
         return findings
     }
 
-    /// Whether the failures among them are over: the last is old, and nothing waits that could fail again.
-    private func isOver(_ calls: ServiceCalls) -> Bool {
-        guard let last = calls.lastFailedAt, observation?.retrying == 0 else { return false }
-        return situation.now.milliseconds(since: last) > Self.newsMilliseconds
+    private static let failing = (now: "fail for now", past: "failed")
+
+    /// Whether the calls that ended so are over: the last is old, and nothing waits that could end so again.
+    private func isOver(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Bool {
+        observation?.retrying == 0 && secondsSinceLast(calls, isMeant) != nil
     }
 
-    private func failing(_ calls: ServiceCalls) -> String {
-        guard let last = calls.lastFailedAt, situation.now.milliseconds(since: last) > Self.newsMilliseconds
-        else { return "fail for now" }
-        return "failed, the last \(situation.now.milliseconds(since: last) / 1_000) s ago"
+    /// What calls do, or what they did and when they did it last.
+    private func tense(
+        _ calls: ServiceCalls, _ what: (now: String, past: String), _ isMeant: (String) -> Bool
+    ) -> String {
+        secondsSinceLast(calls, isMeant).map { "\(what.past), the last \($0) s ago" } ?? what.now
+    }
+
+    /// `nil` while that is news.
+    private func secondsSinceLast(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Int64? {
+        let age = calls.last(isMeant).map { situation.now.milliseconds(since: $0) }
+        return age.flatMap { $0 > Self.newsMilliseconds ? $0 / 1_000 : nil }
     }
 
     private func dead(_ service: String, _ calls: ServiceCalls) -> Finding {
@@ -309,12 +319,12 @@ struct VerdictRules {
             return Finding(
                 "campaign-dead \(campaign) \(service)", .warn,
                 "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(service)",
-                "100 % of \(service)'s calls \(failing(calls))" + why, since: since,
+                "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
                 next: .campaignFails(campaign))
         }
         return Finding(
             "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
-            "100 % of \(service)'s calls \(failing(calls))" + why, since: since, waiting: nil, next: .callsFail)
+            "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since, waiting: nil, next: .callsFail)
     }
 
     /// What a campaign's own events say is about that campaign.
@@ -335,11 +345,12 @@ struct VerdictRules {
     /// A retry or a replay of that notifies twice, unless the backend recognises it.
     private var unanswered: [Finding] {
         situation.calls.sorted(by: { $0.key < $1.key }).compactMap { service, calls in
-            let share = calls.share { $0 == "timeout" || $0 == "reset" }
+            let isUnanswered = { $0 == "timeout" || $0 == "reset" }
+            let share = calls.share(isUnanswered)
             // What is over stands in its dead letters.
-            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare, !isOver(calls) else {
-                return nil
-            }
+            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare,
+                !isOver(calls, isUnanswered)
+            else { return nil }
             return Finding(
                 "unanswered \(service)", .warn, "Some may have arrived",
                 "\(percent(share)) of \(service)'s calls time out or are cut off", next: .unanswered)

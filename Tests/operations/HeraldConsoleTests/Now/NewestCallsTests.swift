@@ -25,7 +25,7 @@ struct NewestCallsTests {
         let history = Self.history(60) { $0 <= 40 ? ["transient": 50] : ["delivered": 50] }
         #expect(history.newestCalls(now: Self.at(42))["wns"]?.isDead == false)
         let calls = history.newestCalls(now: Self.at(60))["wns"]
-        #expect(calls?.ends == ["delivered": 500] && calls?.lastFailedAt == Self.at(40))
+        #expect(calls?.ends == ["delivered": 500] && calls?.lastAt["transient"] == Self.at(40))
     }
 
     @Test("say since when it has delivered nothing")

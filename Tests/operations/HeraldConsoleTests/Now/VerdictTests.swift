@@ -77,7 +77,7 @@ struct VerdictTests {
             _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
             others: [String] = [], workers: [WorkerObservation] = [],
             group: GroupKnowledge = .known(VerdictTests.group()),
-            deadLetters: Int? = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastFailedAt: WallTime? = nil,
+            deadLetters: Int? = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
             rate: Double = 0
         ) {
             testDescription = description
@@ -87,7 +87,7 @@ struct VerdictTests {
             self.others = others
             situation = Situation(
                 now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
-                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls, lastFailedAt: lastFailedAt)],
+                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls, lastAt: lastAt.map { at in calls.mapValues { _ in at } } ?? [:])],
                 notificationsPerSecond: rate)
             situation.deadLettersInDoubt = inDoubt
         }
@@ -336,7 +336,7 @@ struct VerdictTests {
             ], deadLetters: 12, inDoubt: 7),
         Case(
             "calls that timed out a while ago, and nothing waits for a retry", .good, "Delivering: nothing waits",
-            workers: [worker()], calls: ["delivered": 75, "timeout": 8, "reset": 4], lastFailedAt: minutesAgo(1)),
+            workers: [worker()], calls: ["delivered": 75, "timeout": 8, "reset": 4], lastAt: minutesAgo(1)),
         Case(
             "dead letters beside an outage", .bad,
             "Holding: most calls to the backend fail for now, the latest with status 503",
@@ -412,21 +412,34 @@ struct VerdictTests {
 
     @Test("says when calls failed, once they are old; and nothing when nothing waits that could fail again")
     func oldFailures() {
-        var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastFailedAt: Self.secondsAgo(43))
+        var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastAt: ["transient": Self.secondsAgo(43)])
         #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)
         #expect(
             Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
                 == "Degraded: 29 % of wns's calls failed, the last 43 s ago")
-        calls.lastFailedAt = Self.secondsAgo(4)
+        calls.lastAt["transient"] = Self.secondsAgo(4)
         #expect(
             Verdict(Self.situation(calls, retrying: 0)).first.sentence(now: Self.now)
                 == "Degraded: 29 % of wns's calls fail for now")
     }
 
+    @Test(
+        "says when calls were refused or throttled, once that is old, and nothing when it is over",
+        arguments: [("credentials", "refused with 401 or 403"), ("throttled", "answered with 429")])
+    func oldRefusals(end: String, words: String) {
+        var calls = ServiceCalls(ends: ["delivered": 90, end: 10], lastAt: [end: Self.secondsAgo(12)])
+        #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)
+        let old = Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
+        #expect(old == "Degraded: 10 % of wns's calls were \(words), the last 12 s ago")
+        calls.lastAt[end] = Self.secondsAgo(4)
+        let fresh = Verdict(Self.situation(calls, retrying: 0)).first.sentence(now: Self.now)
+        #expect(fresh == "Degraded: 10 % of wns's calls are \(words)")
+    }
+
     @Test("is red when a push service delivers nothing, with since when, the status, and how many users")
     func deadService() {
         let calls = ServiceCalls(
-            ends: ["transient": 12], lastFailedAt: Self.secondsAgo(1), nothingSince: Self.minutesAgo(2))
+            ends: ["transient": 12], lastAt: ["transient": Self.secondsAgo(1)], nothingSince: Self.minutesAgo(2))
         var situation = Self.situation(calls, retrying: 9)
         var failing = TraitTally()
         for number in 0..<1_311 {
