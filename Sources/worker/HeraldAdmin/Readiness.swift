@@ -99,12 +99,12 @@ public struct Readiness: Sendable, Equatable {
         if cluster.isReachable == false, let error = cluster.error, error.isOfLogin {
             find(
                 .loginFailed,
-                "Herald cannot log in to the brokers (\(error)): check kafka.auth, or the SASL properties in "
+                "Herald cannot log in to the brokers (\(error.words)): check kafka.auth, or the SASL properties in "
                     + "kafka.properties; the worker resumes by itself when a file that they name changes.")
         } else if cluster.isReachable == false {
             find(
                 .brokersUnreachable,
-                "No broker answers (\(cluster.error?.description ?? "no reason known")): check that the brokers run and that "
+                "No broker answers (\(cluster.error?.words ?? "no reason known")): check that the brokers run and that "
                     + "kafka.bootstrapServers and security.protocol are right; the worker resumes by itself.")
         } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
             find(

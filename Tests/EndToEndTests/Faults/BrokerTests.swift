@@ -85,6 +85,24 @@ struct HurtfulBrokerTests {
         }
     }
 
+    @Test("publish says that an event whose answers were lost may be published, and what to do")
+    func publishInDoubt() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .proxied
+        try await Fixture.run(plan) { fixture in
+            let proxy = try #require(fixture.kafka.proxy)
+            proxy.loseAnswers(to: .produce, count: 1_000)
+            let settings = fixture.behindProxy.merging(["kafka.properties": #"{message.timeout.ms: "3000"}"#]) { $1 }
+            let run = try await fixture.tool(
+                "publish", "--user", "ann", "--pns", "apns", "--message", "Hello", "--id", "doubtful",
+                changing: settings)
+            #expect(run.status == 5, "\(run.output)")
+            let words = "0 events published, 1 more may be (they were sent, and got no answer), then it failed"
+            #expect(run.output.contains(words) && run.output.contains("publish it again with --id doubtful"), "\(run.output)")
+            try await fixture.wait("the broker has it") { fixture.count("notifications") > 0 }
+        }
+    }
+
     @Test("A slow broker costs time, and nothing else")
     func slow() async throws {
         var plan = Fixture.Plan()

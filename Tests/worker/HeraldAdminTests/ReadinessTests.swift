@@ -31,11 +31,11 @@ struct ReadinessTests {
         Case(reason: .starting, part: "starting") { $0.lanes[0].isReady = false },
         Case(reason: .stopping, part: "finishes") { $0.isStopping = true },
         Case(reason: .stuck, part: "31 s") { $0.lanes[0].at = now.advanced(byMilliseconds: -31_000) },
-        Case(reason: .brokersUnreachable, part: "_TRANSPORT") {
+        Case(reason: .brokersUnreachable, part: "No broker answers (gone)") {
             $0.cluster.isReachable = false
             $0.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone")
         },
-        Case(reason: .loginFailed, part: "_AUTHENTICATION: wrong password") {
+        Case(reason: .loginFailed, part: "(wrong password)") {
             $0.cluster.isReachable = false
             $0.cluster.error = KafkaError(code: KafkaError.Code.authentication, message: "wrong password")
         },

@@ -8,4 +8,6 @@ public struct DeliveryReport: Sendable, Equatable {
     public var offset: Int64
     /// Why the broker may not have the record, or `nil`: it has.
     public var error: KafkaError?
+    /// Whether a broker has or may have the record: with an error, its request went out and got no answer.
+    public var wasSent: Bool
 }

@@ -143,7 +143,8 @@ public final class Producer: @unchecked Sendable {
             body(
                 DeliveryReport(
                     token: Self.token(of: message), partition: message.pointee.partition,
-                    offset: message.pointee.offset, error: error))
+                    offset: message.pointee.offset, error: error,
+                    wasSent: rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED))
         }
     }
 

@@ -22,6 +22,8 @@ package final class EventPublisher {
         /// The event; its value is not kept.
         package var event: PreparedEvent
         package var error: KafkaError
+        /// Whether it was sent, and got no answer: then the broker may have it.
+        package var wasSent: Bool
     }
 
     private static let limitInFlight = 10_000
@@ -64,7 +66,7 @@ package final class EventPublisher {
             if refusal.code == KafkaError.Code.queueFull {
                 poll(waitMilliseconds: Self.waitMilliseconds, onPublished)
             } else {
-                fail(event, refusal)
+                fail(event, refusal, wasSent: false)
             }
         }
         return false
@@ -94,7 +96,7 @@ package final class EventPublisher {
     private func poll(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
         producer.reports(waitMilliseconds: waitMilliseconds) { report in
             guard let event = inFlight.removeValue(forKey: report.token) else { return }
-            if let error = report.error { return fail(event, error) }
+            if let error = report.error { return fail(event, error, wasSent: report.wasSent) }
             publishedCount += 1
             onPublished(
                 Publication(
@@ -103,9 +105,10 @@ package final class EventPublisher {
         }
     }
 
-    private func fail(_ event: PreparedEvent, _ error: KafkaError) {
+    private func fail(_ event: PreparedEvent, _ error: KafkaError, wasSent: Bool) {
         // What a broken producer gives up says only that; why it is broken is the cause.
-        failures.append(Failure(event: event.withoutValue, error: producer.fatalError() ?? error))
+        failures.append(
+            Failure(event: event.withoutValue, error: producer.fatalError() ?? error, wasSent: wasSent))
     }
 }
 

@@ -64,7 +64,7 @@ extension Lane {
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
     func reportOnce(_ error: KafkaError, now: Moment) {
-        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.description)
+        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleIntervalMilliseconds)

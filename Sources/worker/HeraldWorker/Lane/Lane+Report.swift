@@ -88,7 +88,7 @@ extension Lane {
             refusal = nil
             outcomesWaitSince = nil
         } else {
-            commitTrouble = .init(since: commitTrouble?.since ?? now, text: "\(error?.description ?? "no answer")")
+            commitTrouble = .init(since: commitTrouble?.since ?? now, text: error?.words ?? "no answer")
         }
     }
 }

@@ -171,9 +171,12 @@ struct PublishRun {
         let notice = publisher.takeNotices().last { $0.error != nil }
         let cause = notice?.error.map { " (\($0.words))" } ?? ""
         let again = failures.first?.event.id == nil ? "" : "; publish it again with --id \(SafeText.escaped(idBase))"
-        let text = "\(TopicsTool.counted(publisher.publishedCount, "event")) published, then it failed"
+        let doubtfulCount = failures.count(where: \.wasSent)
+        let doubt = doubtfulCount == 0 ? "" : ", \(doubtfulCount) more may be (they were sent, and got no answer)"
+        let text = "\(TopicsTool.counted(publisher.publishedCount, "event")) published\(doubt), then it failed"
         guard isSilent else {
-            return CommandFailure(text + again, status: publisher.publishedCount > 0 ? .partlyDone : .failed)
+            let isPartlyDone = publisher.publishedCount + doubtfulCount > 0
+            return CommandFailure(text + again, status: isPartlyDone ? .partlyDone : .failed)
         }
         return CommandFailure(
             ToolFailure(
