@@ -98,7 +98,9 @@ struct HurtfulBrokerTests {
                 changing: settings)
             #expect(run.status == 5, "\(run.output)")
             let words = "0 events published, 1 more may be (they were sent, and got no answer), then it failed"
-            #expect(run.output.contains(words) && run.output.contains("publish it again with --id doubtful"), "\(run.output)")
+            #expect(
+                run.output.contains(words) && run.output.contains("publish it again with --id doubtful"),
+                "\(run.output)")
             try await fixture.wait("the broker has it") { fixture.count("notifications") > 0 }
         }
     }

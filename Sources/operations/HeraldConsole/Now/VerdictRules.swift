@@ -279,7 +279,8 @@ struct VerdictRules {
             find("calls-fail", above: Self.failingShare, Self.failing, .callsFail, ServiceCalls.isFailing)
             let rate = rate(service)
             find(
-                "throttled", above: Self.throttledShare, ("are answered with 429" + rate, "were answered with 429" + rate),
+                "throttled", above: Self.throttledShare,
+                ("are answered with 429" + rate, "were answered with 429" + rate),
                 .throttled
             ) { $0 == "throttled" }
             find(
@@ -324,7 +325,8 @@ struct VerdictRules {
         }
         return Finding(
             "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
-            "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since, waiting: nil, next: .callsFail)
+            "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
+            waiting: nil, next: .callsFail)
     }
 
     /// What a campaign's own events say is about that campaign.

@@ -87,7 +87,12 @@ struct VerdictTests {
             self.others = others
             situation = Situation(
                 now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
-                calls: calls.isEmpty ? [:] : ["apns": ServiceCalls(ends: calls, lastAt: lastAt.map { at in calls.mapValues { _ in at } } ?? [:])],
+                calls: calls.isEmpty
+                    ? [:]
+                    : [
+                        "apns": ServiceCalls(
+                            ends: calls, lastAt: lastAt.map { at in calls.mapValues { _ in at } } ?? [:])
+                    ],
                 notificationsPerSecond: rate)
             situation.deadLettersInDoubt = inDoubt
         }
