@@ -119,10 +119,10 @@ def main():
         browser.open(fixture, "/")
         for turn in range(30):
             keep_busy(fixture, 100 + turn)
-            if "Holding since" in browser.heading():
+            if "Outage since" in browser.heading():
                 break
             time.sleep(1)
-        browser.wait_for_text("Holding since")
+        browser.wait_for_text("Outage since")
         take_all(browser, "verdict")
 
 

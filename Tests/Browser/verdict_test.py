@@ -57,17 +57,17 @@ class VerdictTest(ConsoleTest):
         self.fixture.misbehave({"status": 503})
         self.fixture.publish_only([event(number) for number in range(500, 700)])
         self.browser.open(self.fixture, "/")
-        self.wait_for_verdict("Holding since")
+        self.wait_for_verdict("Outage since")
         self.assertIn("Act now", self.browser.heading())
         self.assertIn("503", self.browser.text())
         self.assertIn("docs/RUNBOOK.md#", self.browser.text())
         self.assertTrue(self.browser.driver.find_elements(By.CSS_SELECTOR, "main h1 time"))
         self.assert_accessible()
         self.browser.press("Find")
-        self.browser.wait_for_text("Holding", "#verdict-line")
+        self.browser.wait_for_text("Outage", "#verdict-line")
         self.fixture.misbehave()
         self.browser.press("Verdict")
-        self.browser.wait(lambda: "Holding" not in self.browser.heading(), "the outage has no end")
+        self.browser.wait(lambda: "Outage" not in self.browser.heading(), "the outage has no end")
 
     def test_4_no_worker(self):
         """Without a worker the verdict says how many events wait, and goes when one runs"""

@@ -94,7 +94,7 @@ struct ConsoleVerdictTests {
             fixture.backend.misbehave([.status(503)])
             try await fixture.publish(Batch.events(50..<1_000))
             try await worker.waitForLog("outage:")
-            let holding = try await wait(console, for: "that it holds") { $0.sentence.hasPrefix("Holding since") }
+            let holding = try await wait(console, for: "that it holds") { $0.sentence.hasPrefix("Outage since") }
             #expect(holding.state == "bad" && holding.sentence.contains("503") && holding.since != nil)
             #expect(holding.next?.section == "outage-breaker" && holding.next?.command?.first == "herald")
             try await wait(console, for: "how many wait") { $0.key == "outage-breaker" && ($0.waiting ?? 0) > 0 }

@@ -14,7 +14,7 @@ struct Finding: Sendable, Equatable {
     /// What it is, whatever its numbers: as long as this stays, it is the same finding.
     var key: String
     var level: Level
-    /// A few words: `Delivering`, `Holding`.
+    /// A few words: `Delivering`, `Outage`.
     var headline: String
     /// Why, without a full stop.
     var cause: String?

@@ -233,7 +233,7 @@ struct VerdictRules {
         case "no-progress": ("No progress", .bad)
         case "lag-growing": ("Behind", .warn)
         case "publisher-faults": ("Events are published wrongly", .warn)
-        case let outage where outage.hasPrefix("outage-"): ("Holding", .bad)
+        case let outage where outage.hasPrefix("outage-"): ("Outage", .bad)
         default: ("Not delivering", .bad)
         }
     }

@@ -11,7 +11,7 @@ struct VerdictLogTests {
 
     private static func outage(_ waiting: Int64?, since: WallTime? = nil) -> Verdict {
         Verdict(
-            Finding("outage", .bad, "Holding", "503", since: since, waiting: waiting),
+            Finding("outage", .bad, "Outage", "503", since: since, waiting: waiting),
             others: [Finding("dead-letters", .warn, "Some dead letters")])
     }
 

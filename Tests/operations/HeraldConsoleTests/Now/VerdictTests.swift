@@ -175,11 +175,11 @@ struct VerdictTests {
     private static let outages = [
         Case(
             "an outage of all", .bad,
-            "Holding: most calls to the backend fail for now, the latest with status 503", section: "outage-breaker",
+            "Outage: most calls to the backend fail for now, the latest with status 503", section: "outage-breaker",
             workers: [worker("a:1", ready: false, [breaker]), worker("b:1", ready: false, [breaker])]),
         Case(
             "an outage that says since when", .bad,
-            "Holding since 02:10 UTC: most calls to the backend fail for now, the latest with status 503",
+            "Outage since 02:10 UTC: most calls to the backend fail for now, the latest with status 503",
             workers: [
                 worker(
                     ready: false,
@@ -212,7 +212,7 @@ struct VerdictTests {
             section: "not-ready", workers: [worker(ready: false)]),
         Case(
             "stuck partitions are no news in an outage", .bad,
-            "Holding: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail for now, the latest with status 503",
             workers: [worker(ready: false, [breaker])],
             group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
     ]
@@ -344,7 +344,7 @@ struct VerdictTests {
             workers: [worker()], calls: ["delivered": 75, "timeout": 8, "reset": 4], lastAt: minutesAgo(1)),
         Case(
             "dead letters beside an outage", .bad,
-            "Holding: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail for now, the latest with status 503",
             others: ["Some dead letters: 200 of the last hour are open"], workers: [worker(ready: false, [breaker])],
             deadLetters: 200),
         Case(
@@ -358,7 +358,7 @@ struct VerdictTests {
             workers: [worker()], calls: ["delivered": 75, "transient": 13, "timeout": 8, "reset": 4]),
         Case(
             "calls that may have arrived, in an outage", .bad,
-            "Holding: most calls to the backend fail for now, the latest with status 503",
+            "Outage: most calls to the backend fail for now, the latest with status 503",
             others: ["Some may have arrived: 80 % of apns's calls time out or are cut off"],
             workers: [worker(ready: false, [breaker])], calls: ["delivered": 20, "timeout": 80]),
         Case(
@@ -569,7 +569,7 @@ struct VerdictTests {
         var clock = FindingClock()
         let good = Verdict(Finding("delivering", .good, "Delivering"))
         let bad = Verdict(
-            Finding("x", .bad, "Holding"), others: [Finding("y", .warn, "Late", since: Self.minutesAgo(9))])
+            Finding("x", .bad, "Outage"), others: [Finding("y", .warn, "Late", since: Self.minutesAgo(9))])
         func at(_ seconds: Int64) -> WallTime { Self.now.advanced(byMilliseconds: seconds * 1_000) }
         #expect(clock.date(bad, now: at(0)).first.since == nil, "nobody saw it begin")
         #expect(clock.date(Verdict(Finding("z", .bad, "Stuck")), now: at(2)).first.since == nil, "nor that")
@@ -586,7 +586,7 @@ struct VerdictTests {
     func steadySince() {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
-            let found = Verdict(Finding("x", .bad, "Holding", since: since))
+            let found = Verdict(Finding("x", .bad, "Outage", since: since))
             return clock.date(found, now: Self.now.advanced(byMilliseconds: seconds * 1_000)).first.since
         }
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))

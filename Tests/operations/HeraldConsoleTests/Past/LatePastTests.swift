@@ -83,7 +83,7 @@ struct LatePastTests {
         let run = try #require(Self.past(Self.outage(100, 400)).runs.first)
         func log(_ since: Int64, _ level: Finding.Level) -> VerdictLog {
             var log = VerdictLog()
-            log.note(Verdict(Finding("outage", level, "Holding", since: Self.at(since))), now: Self.at(390))
+            log.note(Verdict(Finding("outage", level, "Outage", since: Self.at(since))), now: Self.at(390))
             return log
         }
         #expect(log(105, .bad).hasSeen(run))
