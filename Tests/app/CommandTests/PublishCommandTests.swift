@@ -270,7 +270,9 @@ struct PublishWithoutBrokerTests {
         #expect(said(2, "campain") && said(3, "expiresAt (2020-01-01T00:00:00.000Z) is past"))
         #expect(said(4, "more than a year away") && said(4, "the id is that of line 3 too, with the same user"))
         #expect(said(5, "notBefore (2098-01-02T00:00:00.000Z) is not before expiresAt"))
-        #expect(said(6, "options.collapse_id is no field") && said(6, "only user or source tell them apart"))
+        #expect(
+            said(6, "collapse_id in options is no field and is ignored: did you mean options.collapseId?")
+                && said(6, "only user or source tell them apart"))
         #expect(said(7, "specversion is not 1.0") && said(7, "id is empty") && said(7, "message is missing"))
         #expect(lines.last == "herald: 2 of 7 events cannot be sent; nothing was published", "\(run.error)")
     }
