@@ -11,6 +11,7 @@ extension EventTimeline {
             [
                 .init("id", .text(id)), .init("user", .text(user)), .init("source", .text(source)),
                 .init("campaign", .text(campaign)), .init("trace", .text(trace)), .init("origin", .string("\(origin)")),
+                .init("publisherFault", .text(fault?.rawValue)),
                 .init("pns", .array(pushServices.map(JSONValue.string))),
                 .init("open", .array(isMalformed ? [] : open.map(JSONValue.string))),
                 .init("replays", replays > 0 ? .integer(replays) : .null),

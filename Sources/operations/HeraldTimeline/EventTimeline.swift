@@ -12,6 +12,8 @@ package struct EventTimeline: Sendable, Equatable {
     package internal(set) var campaign: String?
     /// The id of its trace: 32 hexadecimal digits.
     package internal(set) var trace: String?
+    /// What is wrong with how it was published, as far as it is certain.
+    package internal(set) var fault: PublisherFault?
     /// Those that the event names, as far as it is known.
     package internal(set) var pushServices: [String] = []
     /// Of one event at most ``stepLimit`` are kept, the newest.

@@ -57,6 +57,14 @@ package struct Explanation: Sendable {
         case failing(address: String, sentences: [String])
         /// Those that were asked say that they deliver.
         case delivering(address: String)
+
+        /// Whether it is certain that nobody delivers.
+        var deliverNothing: Bool {
+            switch self {
+            case .none, .elsewhere, .failing: true
+            case .unknown, .silent, .delivering: false
+            }
+        }
     }
 
     /// In their order.
@@ -111,6 +119,9 @@ package struct Explanation: Sendable {
         if let source = event.source { text += ", by \(source)" }
         if let campaign = event.campaign { text += ", in the campaign \(campaign)" }
         sentences.append(text + ".")
+        if let fault = event.fault {
+            sentences.append("Its record \(fault.wordsOfOne): \(fault.consequence). For later ones, \(fault.remedy).")
+        }
         let replays = event.replays
         if replays > 0 { sentences.append("It was replayed \(Self.times(replays)).") }
     }
@@ -150,8 +161,8 @@ package struct Explanation: Sendable {
         case .deadLettered: sayDead(result, name)
         case .expired:
             sentences.append(
-                "\(name): it expired and was not sent\(calls(result)); its expiresAt had passed at "
-                    + "\(result.completedAt.text).")
+                "\(name): it expired at \(result.completedAt.text)\(calls(result)), and was not delivered: "
+                    + "\(whyExpired(result)).")
         case .cancelled:
             sentences.append("\(name): it was not sent, because its campaign was cancelled\(calls(result)).")
         case .duplicate:
@@ -250,6 +261,15 @@ package struct Explanation: Sendable {
         return "A push service took it for \(devices)" + (rest.isEmpty ? "." : "; others: \(rest).")
     }
 
+    /// Whether its expiry had come, or only no call could come before it.
+    private func whyExpired(_ result: NotificationResult) -> String {
+        if let detail = result.detail { return detail }
+        guard let expiresAt else { return "no call could come before its expiresAt" }
+        return result.completedAt >= expiresAt
+            ? "its expiresAt, \(expiresAt.text), had passed"
+            : "its next call would have come after its expiresAt, \(expiresAt.text)"
+    }
+
     private func calls(_ result: NotificationResult) -> String {
         guard let attempts = result.attempts else { return "" }
         return attempts == 0 ? ", without a call" : ", after \(attempts) call\(attempts == 1 ? "" : "s")"
@@ -264,11 +284,26 @@ package struct Explanation: Sendable {
         } else {
             sayRequest(names)
         }
-        guard case .published(_, let expiresAt?) = event.steps.first?.kind else { return }
-        sentences.append(
-            expiresAt > situation.now
-                ? "After \(expiresAt.text) it is not sent any more (its expiresAt)."
-                : "Its expiresAt, \(expiresAt.text), has passed: it ends as expired.")
+        guard let expiresAt else { return }
+        if expiresAt <= situation.now {
+            sentences.append("Its expiresAt, \(expiresAt.text), has passed: it ends as expired.")
+        } else if let notBefore, notBefore >= expiresAt {
+            sentences.append(
+                "It is never called: its notBefore, \(notBefore.text), is not before its expiresAt, \(expiresAt.text). It ends "
+                    + "as expired.")
+        } else if let until = event.delay?.until, until >= expiresAt {
+            sentences.append("Its expiresAt, \(expiresAt.text), comes first: it ends as expired.")
+        } else {
+            sentences.append("After \(expiresAt.text) it is not sent any more (its expiresAt).")
+        }
+    }
+
+    private var expiresAt: WallTime? {
+        if case .published(_, let moment) = published?.kind { moment } else { nil }
+    }
+
+    private var notBefore: WallTime? {
+        if case .published(let moment, _) = published?.kind { moment } else { nil }
     }
 
     private mutating func sayDelay(
@@ -285,33 +320,43 @@ package struct Explanation: Sendable {
         }
         if let until = delay.until, until < situation.now {
             sentences.append("That moment has passed. " + workers(isNext: true))
+        } else if situation.workers.deliverNothing {
+            sentences.append(workers(isNext: false))
         }
-        sayNextCall()
+        sayNextCall(at: max(delay.until ?? situation.now, situation.now))
         if event.open.flatMap(event.calls).contains(where: \.mayHaveArrived) { sentences.append(Self.doubt) }
     }
 
-    private mutating func sayNextCall() {
+    private mutating func sayNextCall(at moment: WallTime) {
+        if let expiresAt, moment >= expiresAt { return }
         let made =
             event.steps.reduce(into: [String: Int]()) { counts, step in
                 if case .called(let call) = step.kind { counts[call.pushService, default: 0] += 1 }
             }.filter { event.open.contains($0.key) }.values.max() ?? 0
         let next = made + 1
         guard next <= situation.mostCalls else { return }
-        var text = "Then it is called again: call \(next) of at most \(situation.mostCalls) for each push service. "
-        let index = next - 1 - situation.quickRetries
-        if next == situation.mostCalls {
-            text += "If that fails too, it becomes a dead letter."
-        } else if situation.delays.indices.contains(index) {
-            text += "If that fails too, it waits \(situation.delays[index]) (retry.delays)."
-        } else {
-            text += "If that fails too, it is tried again at once."
+        let (again, too) = made == 0 ? ("", "") : (" again", " too")
+        sentences.append(
+            "Then it is called\(again): call \(next) of at most \(situation.mostCalls) for each push service. If that fails"
+                + "\(too), \(afterFailure(of: next, at: moment)).")
+    }
+
+    /// What follows the call of this number when it fails for now.
+    private func afterFailure(of number: Int, at moment: WallTime) -> String {
+        let index = number - 1 - situation.quickRetries
+        if number == situation.mostCalls { return "it becomes a dead letter" }
+        guard situation.delays.indices.contains(index) else { return "it is tried again at once" }
+        let inTime = situation.delays[...index].last { delay in
+            expiresAt.map { moment.advanced(byMilliseconds: delay.milliseconds) < $0 } ?? true
         }
-        sentences.append(text)
+        guard let inTime else { return "it ends as expired, because no delay ends before its expiresAt" }
+        let because = inTime == situation.delays[index] ? "" : ": a longer delay ends behind its expiresAt"
+        return "it waits \(inTime) (retry.delays)\(because)"
     }
 
     private mutating func sayRequest(_ names: String) {
         if situation.campaign?.state != nil, situation.campaign?.state != .running { sayCampaign() }
-        if case .published(let notBefore?, _) = event.steps.first?.kind, notBefore > situation.now {
+        if let notBefore, notBefore > situation.now {
             sentences.append("\(names): it is not to be sent before \(notBefore.text) (its notBefore).")
         }
         guard let committed = situation.committedOffset else {

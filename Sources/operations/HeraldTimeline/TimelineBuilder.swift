@@ -14,11 +14,13 @@ package struct TimelineBuilder: Sendable {
         package var campaign: String?
         package var trace: String?
         package var pushServices: [String]
+        package var fault: PublisherFault?
 
         package init(
             id: String? = nil, user: String? = nil, source: String? = nil, campaign: String? = nil,
-            trace: String? = nil, pushServices: [String] = []
+            trace: String? = nil, pushServices: [String] = [], fault: PublisherFault? = nil
         ) {
+            self.fault = fault
             self.id = id
             self.user = user
             self.source = source
@@ -120,6 +122,7 @@ extension EventTimeline {
         source = source ?? identity.source
         campaign = campaign ?? identity.campaign
         trace = trace ?? identity.trace
+        fault = fault ?? identity.fault
         for name in identity.pushServices where !pushServices.contains(name) { pushServices.append(name) }
     }
 }

@@ -21,6 +21,8 @@ struct TimelineRecords {
 
     private let query: TimelineQuery
     private let decoder: RecordDecoder
+    /// How many partitions the request topics have.
+    private let partitions: [String: Int]
     private let user: Needle?
     private let id: Needle?
     private var event = DecodedEvent()
@@ -28,9 +30,10 @@ struct TimelineRecords {
     /// Request records of the user without a value.
     private(set) var tombstoneCount = 0
 
-    init(_ query: TimelineQuery, decoder: RecordDecoder) {
+    init(_ query: TimelineQuery, decoder: RecordDecoder, partitions: [String: Int]) {
         self.query = query
         self.decoder = decoder
+        self.partitions = partitions
         user = query.user.map(Needle.init)
         id = query.id.map(Needle.init)
     }
@@ -116,7 +119,7 @@ struct TimelineRecords {
         let key = message.keyCopy
         // Only a dead letter may have lost its value.
         guard let value = message.valueCopy ?? (kind == .deadLetter ? [] : nil) else { return }
-        _ = decoder.decode(
+        let failure = decoder.decode(
             topicKind: kind == .request ? .request : .retry, topic: record.topic, partition: record.partition,
             offset: record.offset, value: value.span.bytes, headers: headers, into: &event)
         var identity = TimelineBuilder.Identity(
@@ -131,7 +134,18 @@ struct TimelineRecords {
         let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
             .map { decoder.pushServices.names[$0] }
         if origin == record { identity.pushServices = services }
+        if kind == .request, failure == nil { identity.fault = fault(key: key, value: value, of: record) }
         builder.add(steps(of: kind, record, at, services, origin), to: origin, identity)
+    }
+
+    private func fault(key: [UInt8]?, value: [UInt8], of record: Origin) -> PublisherFault? {
+        let count = partitions[record.topic] ?? 0
+        guard let key else {
+            return event.publisherFault(
+                key: nil, value: value.span.bytes, partition: record.partition, of: count, headers: headers)
+        }
+        return event.publisherFault(
+            key: key.span.bytes, value: value.span.bytes, partition: record.partition, of: count, headers: headers)
     }
 
     private func steps(

@@ -75,7 +75,10 @@ extension TimelineSearch {
         var sentences = ["no record is about it in what was read."]
         if found.tombstoneCount > 0 {
             sentences.append(
-                "\(found.tombstoneCount) records of this user have no value: they are no events, and notify nobody.")
+                found.tombstoneCount == 1
+                    ? "1 record of this user has no value: it is no event, and notifies nobody."
+                    : "\(found.tombstoneCount) records of this user have no value: they are no events, and notify nobody."
+            )
         }
         sentences.append(
             found.gaps.isEmpty

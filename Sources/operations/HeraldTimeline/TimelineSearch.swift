@@ -33,6 +33,8 @@ package struct TimelineSearch: Sendable {
         package var unread: [String] = []
         /// Records of the user that lie elsewhere than where their key belongs, by the names of their topics.
         package var strayTopics: [String] = []
+        /// Whether only the partitions of the user's key were read, and there are others.
+        package var isNarrow = false
         /// What was not read, whatever the reason, a phrase each.
         package var gaps: [String] = []
         /// Records of the user in request topics that have no value: no events.
@@ -77,22 +79,24 @@ package struct TimelineSearch: Sendable {
             }
         }
         let counts = Dictionary(places.map { ($0.name, $0.partitionCount) }) { $1 }
-        var builder = TimelineBuilder(
-            limit: query.limit, partitions: counts.filter { topics.requests.contains($0.key) })
-        if !starts.isEmpty { try read(starts, kinds, query, &builder, &found, onProgress) }
+            .filter { topics.requests.contains($0.key) }
+        var builder = TimelineBuilder(limit: query.limit, partitions: counts)
+        var records = TimelineRecords(query, decoder: decoder, partitions: counts)
+        if !starts.isEmpty { try read(starts, kinds, &records, &builder, &found, onProgress) }
         found.timelines = builder.timelines()
         found.isCut = builder.isCut
         try settleFates(reach, admin, &found)
+        found.isNarrow = places.contains { $0.partitions.count < $0.partitionCount }
         found.strayTopics = strays(of: found.timelines, places)
-        found.gaps = gaps(query, places, found)
+        found.gaps = gaps(query, found)
         return found
     }
 
     private func read(
-        _ starts: [TopicPartition: TopicReader.Start], _ kinds: [String: TimelineRecords.Kind], _ query: TimelineQuery,
-        _ builder: inout TimelineBuilder, _ found: inout Found, _ onProgress: (Int64, Int64) -> Bool
+        _ starts: [TopicPartition: TopicReader.Start], _ kinds: [String: TimelineRecords.Kind],
+        _ records: inout TimelineRecords, _ builder: inout TimelineBuilder, _ found: inout Found,
+        _ onProgress: (Int64, Int64) -> Bool
     ) throws {
-        var records = TimelineRecords(query, decoder: decoder)
         let reader = try ToolFailure.reading(names) { () throws(KafkaError) in
             try TopicReader(properties: readerProperties)
         }
@@ -136,10 +140,12 @@ package struct TimelineSearch: Sendable {
         for index in found.timelines.indices { found.timelines[index].settleFates(marks) }
     }
 
-    private func gaps(_ query: TimelineQuery, _ places: [Place], _ found: Found) -> [String] {
+    private func gaps(_ query: TimelineQuery, _ found: Found) -> [String] {
         var gaps = found.unread
-        if places.contains(where: { $0.partitions.count < $0.partitionCount }) {
-            gaps.append("other partitions than that of the user's key (--all-partitions reads them)")
+        if found.isNarrow {
+            gaps.append(
+                "other partitions than that of the user's key, where events with another key may lie (--all-partitions "
+                    + "reads them)")
         }
         if let since = query.since { gaps.append("what was recorded before \(since.text) (--since)") }
         if found.isPart { gaps.append("what comes behind the place at which the reading was ended") }

@@ -146,7 +146,7 @@ struct OutcomeTests {
             let results = try fixture.results
             for (id, members) in [
                 "traced": always.union(["id", "pns", "user", "status", "attempts", "firstAttemptAt", "source"]),
-                "late": always.union(["id", "pns", "user", "attempts", "campaign"]),
+                "late": always.union(["id", "pns", "user", "attempts", "campaign", "detail"]),
                 "": always.union(["reason", "detail"]),
             ] {
                 let result = try #require(results.first { $0.id ?? "" == id })

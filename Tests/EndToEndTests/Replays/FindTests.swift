@@ -127,7 +127,7 @@ struct FindTests {
             #expect(narrow.status == 1 && narrow.output.contains("Not read: other partitions"), "\(narrow.output)")
             #expect(!narrow.output.contains("never published"), "\(narrow.output)")
             let wide = try await fixture.tool("explain", "order-17", "--user", "ann", "--all-partitions")
-            #expect(wide.output.contains("1 records of this user have no value"), "\(wide.output)")
+            #expect(wide.output.contains("1 record of this user has no value"), "\(wide.output)")
             let place = "\(fixture.topic("notifications"))/1/"
             let first = try await fixture.tool("explain", place + "0")
             #expect(first.status == 1 && first.output.contains("has no value (a tombstone)"), "\(first.output)")
@@ -153,6 +153,30 @@ struct FindTests {
             let found = try self.events(all.output)
             #expect(found.compactMap { $0["id"] as? String }.sorted() == ["s0", "s1", "s2"])
             #expect(found.allSatisfy { steps($0) == ["published", "settled"] }, "\(all.output)")
+        }
+    }
+
+    @Test("An event with a wrong key is not missed in silence: what was not read is said, and the key where it is read")
+    func wrongKey() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            let wrong = ["order-17", "order-18"].map { key in
+                var event = Publication(id: key == "order-17" ? "w" : "x", user: "eve")
+                event.key = Array(key.utf8)
+                return event
+            }
+            try await fixture.publish(wrong + [Publication(id: "right", user: "eve")])
+            try await fixture.waitForResults(3)
+            let some = try await fixture.tool("find", "--user", "eve", "--id", "right")
+            #expect(some.status == 0 && some.output.contains("Events with another key than the user"), "\(some.output)")
+            let all = try await fixture.tool("find", "--user", "eve", "--all-partitions")
+            #expect(!all.output.contains("Not read"), "\(all.output)")
+            let faults = all.output.split(separator: "\n").filter {
+                $0.contains("its record has a key that is not its user")
+            }
+            #expect(faults.count == 2, "\(all.output)")
+            let explained = try await fixture.tool("explain", "w")
+            #expect(explained.output.contains("Its record has a key that is not its user"), "\(explained.output)")
         }
     }
 

@@ -502,6 +502,13 @@ MUTANTS = [
         "                destination: .retry(delay: 0, dueAt: WallTime(milliseconds: 0), reason: nil), services: services)\n"
         "        case .expired:",
     ),
+    # Retries before the expiry.
+    Mutant(
+        "an event expires although a shorter delay than the next one would have ended in time",
+        "RetryPolicy.swift",
+        "delays[...index].lazy.map",
+        "delays[index...index].lazy.map",
+    ),
     # Others' trouble: promise 7.
     Mutant(
         "one user who is refused blames the credentials at once",

@@ -109,12 +109,34 @@ extension Checkers {
     /// A call failed for now: when its worker has heard of it, the next one has to wait.
     ///
     /// After a fault nobody knows how many calls a worker has counted.
-    mutating func failedForNow(_ duty: Int, retryAfter: Int64?, now: Int64) {
+    mutating func failedForNow(_ duty: Int, retryAfter: Int64?, expiresAt: Int64?, now: Int64) {
         guard !duties[duty].isExcused else { return }
         var wait: Int64 = retryAfter ?? 0
         let index = duties[duty].calls - 1 - immediate
-        if index >= 0, index < delays.count { wait = max(wait, delays[index]) }
+        if index >= 0, index < delays.count {
+            // By the clock of its worker less time may be left.
+            let left = expiresAt.map { $0 - now - tolerance } ?? .max
+            let longest = delays[...index].last { max($0, wait) < left } ?? delays[0]
+            wait = max(wait, longest)
+        }
         duties[duty].notBefore = now + wait
+    }
+
+    /// A worker was told to wait for so long.
+    mutating func toldToWait(_ duty: Int, _ milliseconds: Int64) {
+        duties[duty].longestRetryAfter = max(duties[duty].longestRetryAfter, milliseconds)
+    }
+
+    /// An event may expire before its moment only when not even the shortest wait ends before it, by its worker's clock.
+    mutating func expired(_ duty: Int, at moment: Int64, expiresAt: Int64?) {
+        guard let expiresAt else {
+            fail("\(text(duty)) is said to be expired, and never does")
+            return
+        }
+        let wait = max(delays[0], duties[duty].longestRetryAfter)
+        if moment + wait < expiresAt {
+            fail("\(text(duty)) is said to be expired \(expiresAt - moment) ms early, and a retry waits \(wait) ms")
+        }
     }
 
     // MARK: Promise 4: order

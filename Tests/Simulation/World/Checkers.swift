@@ -45,6 +45,8 @@ struct Duty {
     var wasRefusedAgain = false
     /// What its result says of the one that it is a duplicate of.
     var firstOutcome: Outcome?
+    /// The longest wait that an answer has asked for.
+    var longestRetryAfter: Int64 = 0
     /// It waits for another call, which must not come before this moment.
     var notBefore: Int64?
 }

@@ -277,6 +277,7 @@ extension SimulatedWorker {
         else { return }
         callsOut[record.name, default: 1] -= 1
         if meaning(result) == .rejected { simulation.checkers.wasRejected(duty) }
+        if let wait = result.retryAfter { simulation.checkers.toldToWait(duty, wait) }
         if isUnanswered(result) { simulation.checkers.wasUnanswered(duty) }
         if meaning(result) == .credentials { simulation.checkers.heardRefusal(duty, ofFormerCredentials: isFormer) }
         // What it hears counts for nothing any more.
@@ -296,7 +297,9 @@ extension SimulatedWorker {
             guard wasCounted || result.status != 0 || lane.engine.outage == nil else { break }
             simulation.checkers.heard(duty)
             if wasCounted {
-                simulation.checkers.failedForNow(duty, retryAfter: result.retryAfter, now: simulation.now)
+                simulation.checkers.failedForNow(
+                    duty, retryAfter: result.retryAfter,
+                    expiresAt: lane.engine.slot(token.slot.index).event.expiresAt?.milliseconds, now: simulation.now)
             } else {
                 simulation.checkers.probeCounted(duty)
             }

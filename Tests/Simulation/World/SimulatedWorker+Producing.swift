@@ -135,6 +135,11 @@ extension SimulatedWorker {
                 outcome: result.outcome, first: result.firstOutcome, reason: result.reason, attempts: result.attempts)
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
             check(origin: result.origin.description, of: effect)
+            guard result.outcome == .expired else { break }
+            let expiresAt = lane.engine.slot(production.slot.index).event.expiresAt?.milliseconds
+            for duty in effect.duties {
+                simulation.checkers.expired(duty, at: result.completedAt.milliseconds, expiresAt: expiresAt)
+            }
         case .copy:
             guard production.isRetry else { break }
             let attempts = written.headers.text(.attempts).flatMap { Int($0) } ?? -1

@@ -119,6 +119,25 @@ struct PublishCommandTests {
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
     }
 
+    @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first and why")
+    func duplicate() async throws {
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
+        let words = ["publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "60s", "-o", "jsonl"]
+        for (index, (first, status)) in [("delivered", 0), ("expired", 3)].enumerated() {
+            async let running = HeraldProgram.run(words, environment: fixture.environment)
+            let record = try #require(
+                try await fixture.records(of: fixture.requests, count: index + 1).first { $0.offset == Int64(index) })
+            let more = #""firstOutcome":"\#(first)","detail":"why","#
+            try await fixture.write(results: [fixture.result(of: record, "apns", "duplicate", more: more)])
+            let run = try await running
+            #expect(run.status == Int32(status), "\(run.output) \(run.error)")
+            let printed = try #require(run.records.first)
+            #expect(printed["outcome"] as? String == "duplicate" && printed["firstOutcome"] as? String == first)
+            #expect(printed["detail"] as? String == "why")
+        }
+    }
+
     @Test("A topic that is not there ends with 1 and the command that makes it, and nothing is made")
     func missingTopic() async throws {
         let fixture = try await ClusterFixture()
@@ -251,7 +270,9 @@ struct PublishWithoutBrokerTests {
         #expect(said(2, "campain") && said(3, "expiresAt (2020-01-01T00:00:00.000Z) is past"))
         #expect(said(4, "more than a year away") && said(4, "the id is that of line 3 too, with the same user"))
         #expect(said(5, "notBefore (2098-01-02T00:00:00.000Z) is not before expiresAt"))
-        #expect(said(6, "options.collapse_id is no field") && said(6, "only user or source tell them apart"))
+        #expect(
+            said(6, "collapse_id in options is no field and is ignored: did you mean options.collapseId?")
+                && said(6, "only user or source tell them apart"))
         #expect(said(7, "specversion is not 1.0") && said(7, "id is empty") && said(7, "message is missing"))
         #expect(lines.last == "herald: 2 of 7 events cannot be sent; nothing was published", "\(run.error)")
     }

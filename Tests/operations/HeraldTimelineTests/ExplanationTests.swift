@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldReplay
+import HeraldText
 import HeraldTime
 import Testing
 
@@ -29,7 +30,7 @@ struct ExplanationTests {
         #expect(found.text.contains("Event order-17 for ann was published at"))
         #expect(found.text.contains("to notifications, partition 3, offset 1742, by shop."))
         #expect(found.text.contains("apns: the backend took it at \(Sample.at(1).text) (200), after 1 call."))
-        #expect(found.text.contains("gcm: it expired and was not sent"))
+        #expect(found.text.contains("gcm: it expired at \(Sample.at(2).text), and was not delivered: no call could"))
         #expect(found.commands.isEmpty)
     }
 
@@ -96,7 +97,7 @@ struct ExplanationTests {
         let failed = try explain(
             steps + [Sample.replayed(3, 1, ["apns"]), Sample.settled(4, "apns", .expired, replays: 1)],
             marks: Sample.marks())
-        #expect(failed.text.contains("apns: it expired and was not sent"))
+        #expect(failed.text.contains("apns: it expired at \(Sample.at(4).text), and was not delivered"))
         let resolved = try explain(steps, marks: Sample.marks(state: "resolved"))
         #expect(resolved.text.contains("Its dead letter was resolved."))
         #expect(!resolved.commands.contains("herald dlq replay 2:17"))
@@ -270,6 +271,84 @@ struct ExplanationTests {
         ])
         #expect(found.text.contains("It is no event that can be delivered: no such tag."))
         #expect(found.commands == ["herald dlq show 2:17"])
+    }
+
+    @Test("Why an event expired is what its result says, or what the moments say")
+    func expired() throws {
+        func text(_ detail: String?, expiresAt: Int64) throws -> String {
+            let result = Sample.settled(40, "apns", .expired) {
+                $0.attempts = 4
+                $0.detail = detail
+            }
+            return try explain(
+                [Sample.published(expiresAt: Sample.at(expiresAt)), result, Sample.settled(1, "gcm")]
+            ).text
+        }
+        let said = "its next call would have come after its expiresAt; last: HTTP 503"
+        #expect(
+            try text(said, expiresAt: 60).contains(
+                "apns: it expired at \(Sample.at(40).text), after 4 calls, and was not delivered: \(said)."))
+        #expect(
+            try text(nil, expiresAt: 60).contains(
+                "its next call would have come after its expiresAt, \(Sample.at(60).text)."))
+        #expect(try text(nil, expiresAt: 40).contains("its expiresAt, \(Sample.at(40).text), had passed."))
+    }
+
+    @Test("What comes after a call heeds the expiry: a shorter delay, or no more call")
+    func nextCallBeforeExpiry() throws {
+        func text(_ expiresAt: Int64) throws -> String {
+            try explain(
+                [
+                    Sample.published(expiresAt: Sample.at(expiresAt)), Sample.called(1), Sample.called(2),
+                    Sample.called(3),
+                    Sample.called(4), Sample.delayed(4, until: 34), Sample.settled(4, "gcm"),
+                ], Sample.situation(now: 10)
+            ).text
+        }
+        #expect(try text(334).contains("it waits 30s (retry.delays): a longer delay ends behind its expiresAt."))
+        #expect(try text(335).contains("it waits 5m (retry.delays)."))
+        #expect(try text(39).contains("it ends as expired, because no delay ends before its expiresAt."))
+        let never = try text(34)
+        #expect(never.contains("comes first: it ends as expired") && !never.contains("called again"), "\(never)")
+    }
+
+    @Test("An event that was never called is not said to be called again, and one that never will be is told so")
+    func firstCall() throws {
+        let waits = Sample.delayed(6, until: 500, .notBefore, ["apns", "gcm"])
+        let later = try explain([Sample.published(notBefore: Sample.at(500)), waits], Sample.situation(now: 10)).text
+        #expect(later.contains("Then it is called: call 1 of at most 6 for each push service. If that fails, it is"))
+        #expect(!later.contains("again:") && !later.contains("too"), "\(later)")
+
+        let published = Sample.published(notBefore: Sample.at(500), expiresAt: Sample.at(400))
+        for steps in [[published], [published, waits]] {
+            let never = try explain(steps, Sample.situation(now: 10)).text
+            #expect(
+                never.contains("It is never called: its notBefore, \(Sample.at(500).text), is not before its expiresAt")
+            )
+            #expect(!never.contains("Then it is called"), "\(never)")
+        }
+    }
+
+    @Test("An event that waits in a delay topic is said to have no worker when there is none")
+    func delayedWithoutWorker() throws {
+        var situation = Sample.situation(now: 10)
+        situation.workers = .none(group: "g")
+        let found = try explain(
+            [Sample.published(), Sample.delayed(6, until: 36), Sample.settled(1, "gcm")], situation)
+        #expect(found.text.contains("No worker runs in the group g: nobody calls it until one does."), "\(found.text)")
+        #expect(found.commands == ["herald doctor"])
+    }
+
+    @Test("How an event was published is said when it is not as the contract asks")
+    func publisherFault() throws {
+        var identity = Sample.identity
+        identity.fault = .keyNotUser
+        let event = try Sample.event([Sample.published()], identity)
+        let text = Explanation(of: event, Sample.situation()).sentences.joined(separator: "\n")
+        #expect(
+            text.contains("Its record has a key that is not its user: a user's events may lie in several partitions"))
+        #expect(text.contains("For later ones, have their publisher set the event's user as the key."), "\(text)")
+        #expect(event.json["publisherFault"] == "key-not-user")
     }
 
     @Test("An expiry is said, past or to come")

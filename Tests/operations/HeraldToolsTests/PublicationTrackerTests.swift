@@ -47,6 +47,19 @@ struct PublicationTrackerTests {
         #expect(ended.map(\.pushService) == ["apns", "wns"] && tracker.isComplete)
     }
 
+    @Test("A duplicate counts as delivered only if it is known that the first one was")
+    func duplicates() throws {
+        func isDelivered(_ outcome: Outcome, of first: Outcome? = nil) throws -> Bool {
+            var result = try result("apns", outcome, offset: 5)
+            result.firstOutcome = first
+            var tracker = PublicationTracker(pushServices: .standard)
+            tracker.expect(publication(line: 1, offset: 5, [0]))
+            return tracker.receive(result).first?.isDelivered ?? false
+        }
+        #expect(try isDelivered(.delivered) && isDelivered(.duplicate, of: .delivered))
+        #expect(try !isDelivered(.duplicate) && !isDelivered(.duplicate, of: .expired) && !isDelivered(.expired))
+    }
+
     @Test("What is missing is said in the order of the lines")
     func missing() {
         var tracker = PublicationTracker(pushServices: .standard)

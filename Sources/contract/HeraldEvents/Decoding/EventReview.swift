@@ -24,7 +24,7 @@ package struct EventReview: Sendable {
         mistakes = [first].compactMap(\.self)
         guard let read = ReadEvent(value, isCloudEvent: isCloudEvent) else { return }
         if let first { mistakes += probe.mistakes(of: read, beside: first) }
-        warnings = read.nearMisses() + read.momentWarnings(now: now)
+        warnings = read.trappedNames() + read.momentWarnings(now: now)
     }
 }
 
@@ -42,14 +42,13 @@ private struct ReadEvent {
     let members: [Member]
     /// Those of the object in which the message stands: the value, or a CloudEvent's data.
     let inner: [Member]
-    /// What of an event that object can have.
-    let innerFields: [EventField]
+    private let isCloudEvent: Bool
 
     /// `nil` for what is no JSON object.
     init?(_ value: [UInt8], isCloudEvent: Bool) {
         guard let members = try? Self.members(of: value) else { return nil }
         self.members = members
-        innerFields = isCloudEvent ? EventProbe.dataFields : EventProbe.plainFields
+        self.isCloudEvent = isCloudEvent
         guard isCloudEvent else {
             inner = members
             return
@@ -78,22 +77,14 @@ private struct ReadEvent {
 
     // MARK: Names
 
-    /// Members that Herald does not know, and whose names are nearly those of fields that the event does not have.
-    func nearMisses() -> [String] {
+    /// Members that Herald ignores, and that were probably meant as fields.
+    func trappedNames() -> [String] {
         let options = inner.last { $0.name == EventField.options.text }
         let ofOptions = options.flatMap { try? Self.members(of: $0.json) } ?? []
-        return Self.nearMisses(in: inner, innerFields.map(\.text), "")
-            + Self.nearMisses(in: ofOptions, ["pushType", "priority", "collapseId"], "options.")
-    }
-
-    private static func nearMisses(in members: [Member], _ known: [String], _ prefix: String) -> [String] {
-        let names = Set(members.map(\.name))
-        let missing = known.filter { !names.contains($0) }
-        return members.filter { !known.contains($0.name) }.compactMap { member in
-            missing.first { NearName.isNear(member.name, $0) }.map {
-                "\(prefix)\(member.name) is no field and is ignored: did you mean \(prefix)\($0)?"
-            }
-        }
+        let names = FieldTraps.Names(
+            event: inner.map(\.name), options: ofOptions.map(\.name),
+            envelope: isCloudEvent ? members.map(\.name) : nil)
+        return FieldTraps.warnings(of: names)
     }
 
     // MARK: Moments
@@ -137,10 +128,10 @@ private struct EventProbe {
     let isCloudEvent: Bool
 
     private static let envelopeFields: [EventField] = [.specversion, .id, .source, .type, .time, .data, .dataBase64]
-    static let dataFields: [EventField] = [
+    private static let dataFields: [EventField] = [
         .user, .message, .pns, .campaign, .expiresAt, .notBefore, .options,
     ]
-    static let plainFields: [EventField] = [.id, .source, .time] + dataFields
+    private static let plainFields: [EventField] = [.id, .source, .time] + dataFields
 
     func failure(of value: [UInt8], into event: inout DecodedEvent) -> DecodingFailure? {
         var headers = HeaderList()
@@ -215,20 +206,5 @@ private struct EventProbe {
 }
 
 extension EventField {
-    fileprivate var text: String { "\(name)" }
-}
-
-/// Whether a name is nearly another: in other letters, with other separators, or with a slip or two.
-enum NearName {
-    static func isNear(_ name: String, _ known: String) -> Bool {
-        let (own, other) = (plain(name), plain(known))
-        if own == other { return true }
-        // Short words have too many neighbours, and `type` is no slip of `time`.
-        guard known.count > 4 || known == EventField.user.text, name.count < 64 else { return false }
-        return Suggestion.distance(Array(own), Array(other)) <= (known.count > 6 ? 2 : 1)
-    }
-
-    private static func plain(_ name: String) -> String {
-        name.lowercased().filter { $0.isLetter || $0.isNumber }
-    }
+    var text: String { "\(name)" }
 }

@@ -40,6 +40,16 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The same of one record.
+    package var wordsOfOne: String {
+        switch self {
+        case .noKey: "has no key"
+        case .keyNotUser: "has a key that is not its user"
+        case .partitioner: "does not lie where murmur2 puts its key"
+        case .headers: "has headers that begin with ce-, as over HTTP"
+        }
+    }
+
     /// What that leads to.
     public var consequence: String {
         switch self {

@@ -20,7 +20,8 @@ public struct NotificationResult: Equatable, Sendable {
     public var status: Int?
     /// Why it is a dead letter.
     public var reason: DeadLetterReason?
-    /// What was wrong with the event, or what the backend said of it, when it is a dead letter: one line for people.
+    /// What was wrong with the event, or what the backend said of it, when it is a dead letter, or why it expired: one line
+    /// for people.
     public var detail: String?
     /// What the backend calls the message: with a notification hub of the standard tier, the id that its telemetry
     /// takes; absent when it named none.

@@ -46,7 +46,7 @@ public enum ResultEncoder {
     ///
     /// - Parameters:
     ///   - recordTopic: The topic that the event's record is in; it is the origin unless a header named another.
-    ///   - detail: Why it is a dead letter; made one line of at most 1 KiB, and left out when it is empty.
+    ///   - detail: Why it is a dead letter or expired; made one line of at most 1 KiB, and left out when it is empty.
     ///   - backendID: What the backend calls the message; left out when it breaks ``BackendID``'s rule.
     public static func append(
         _ facts: ResultFacts, of event: DecodedEvent, value: RawSpan, recordTopic: String,

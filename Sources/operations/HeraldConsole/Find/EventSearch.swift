@@ -40,6 +40,7 @@ struct EventSearch: Sendable {
             .init("events", .array(shown.reversed().map(Self.object))),
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
             .init("gaps", .array(found.gaps.map { .string($0) })), .init("tombstones", .integer(found.tombstoneCount)),
+            .init("isNarrow", .bool(found.isNarrow)),
             .init("unread", .array(found.unread.map { .string($0) })),
             .init("strayTopics", .array(found.strayTopics.map { .string($0) })),
         ]

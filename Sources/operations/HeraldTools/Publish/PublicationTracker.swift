@@ -8,6 +8,11 @@ package struct PublicationTracker: Sendable {
         package var pushService: String
         /// How it ended; `nil` when that is not known.
         package var result: NotificationResult?
+
+        /// Whether the backend has taken it, now or when the same event came first.
+        package var isDelivered: Bool {
+            result?.outcome == .delivered || result?.outcome == .duplicate && result?.firstOutcome == .delivered
+        }
     }
 
     private let pushServices: PushServices

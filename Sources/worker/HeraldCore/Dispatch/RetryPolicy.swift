@@ -5,7 +5,8 @@ public import HeraldTime
 /// Pure: time and chance come in as arguments.
 ///
 /// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsedMilliseconds`. Immediate
-/// retries follow the first call only; then each delay gets one call.
+/// retries follow the first call only; then each delay gets one call, and a shorter one stands in for a delay that would end
+/// behind the event's expiry.
 public struct RetryPolicy: Sendable {
     /// The first quick retry comes after at most this long; the bound doubles with each.
     public static let quickBaseMilliseconds: Int64 = 200
@@ -54,7 +55,7 @@ public struct RetryPolicy: Sendable {
         case attemptsExhausted
         /// The next call would come later than `maxElapsedMilliseconds` after the first.
         case timeExhausted
-        /// The next call would come after the event's expiry.
+        /// The next call would come after the event's expiry, even after the shortest delay.
         case expired
     }
 
@@ -82,6 +83,9 @@ public struct RetryPolicy: Sendable {
             self.firstAttemptAt = firstAttemptAt
             self.expiresAt = expiresAt
         }
+
+        /// Whether a call at this moment comes before the expiry.
+        func isInTime(_ due: WallTime) -> Bool { expiresAt.map { due < $0 } ?? true }
     }
 
     /// What happens after `failure`.
@@ -99,10 +103,15 @@ public struct RetryPolicy: Sendable {
         } else {
             let index = max(0, failure.attempts - 1 - immediate)
             guard index < delays.count else { return .attemptsExhausted }
-            wait = max(delays[index], failure.retryAfter ?? 0)
+            // A call that comes early is of use; one behind the expiry is not, and would never be made.
+            let waits = delays[...index].lazy.map { max($0, failure.retryAfter ?? 0) }
+            guard let longest = waits.last(where: { failure.isInTime(now.advanced(byMilliseconds: $0)) }) else {
+                return .expired
+            }
+            wait = longest
         }
         let due = now.advanced(byMilliseconds: wait)
-        if let expiresAt = failure.expiresAt, due >= expiresAt { return .expired }
+        guard failure.isInTime(due) else { return .expired }
         if due.milliseconds(since: failure.firstAttemptAt) > maxElapsedMilliseconds { return .timeExhausted }
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
     }

@@ -60,7 +60,7 @@ extension Engine {
         case .result(let final, let service):
             // No user is as long as that: such a key is nobody's, and a result is small whatever its event was.
             if keyByteCount > Omissions.longestKey { output.omissions = .key }
-            if case .deadLettered = final {
+            if final.hasDetail {
                 output.diagnostics.removeAll()
                 withSlot(production.slot.index) { slot in
                     appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
@@ -97,7 +97,7 @@ extension Engine {
             ResultEncoder.append(
                 facts, of: slot.event, value: value, recordTopic: partitions.topicName(of: slot.partition),
                 pushServices: configuration.decoder.pushServices,
-                detail: reason != nil ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
+                detail: final.hasDetail ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
                 to: &output)
         }
     }
@@ -157,15 +157,12 @@ extension Engine {
             detail.append(contentsOf: failure.detail.utf8)
             return
         }
-        let words = production.services.first.flatMap {
-            events.services[events.place(production.slot.index, $0)].detail
+        if production.isExpired {
+            appendExpiry(of: production, in: slot, to: &detail)
+            return
         }
-        if let words {
-            if production.status != 0 {
-                appendStatus(of: production, to: &detail)
-                detail.append(contentsOf: ": ".utf8)
-            }
-            detail.append(contentsOf: words.utf8)
+        if words(of: production) != nil {
+            appendAnswer(of: production, to: &detail)
             return
         }
         if case .copy(let copy) = production.content, case .retry(_, _, .blocked) = copy.destination, slot.behind > 0 {
@@ -173,24 +170,40 @@ extension Engine {
             return
         }
         switch production.deadLetterReason {
-        case .expired:
-            detail.append(contentsOf: "the event expired before it could be sent".utf8)
         case .replaysExhausted:
             let replays = slot.event.replays
             detail.append(
                 contentsOf: "replayed \(replays) times; retry.replays allows \(configuration.maxReplays)".utf8)
         default:
             if production.status != 0 {
-                appendStatus(of: production, to: &detail)
+                appendAnswer(of: production, to: &detail)
             } else if case .copy(let copy) = production.content, case .retry(_, _, .paused) = copy.destination {
                 detail.append(contentsOf: "the campaign is paused".utf8)
             }
         }
     }
 
-    private func appendStatus(of production: Production, to detail: inout [UInt8]) {
-        detail.append(contentsOf: "HTTP ".utf8)
-        detail.append(contentsOf: String(production.status).utf8)
+    /// Whether its moment had come, or only no call could come before it; and how the last call ended.
+    private func appendExpiry(of production: Production, in slot: borrowing Slot, to detail: inout [UInt8]) {
+        let isPast = slot.event.expiresAt.map { production.decidedAt >= $0 } ?? true
+        detail.append(
+            contentsOf: (isPast ? "its expiresAt had passed" : "its next call would have come after its expiresAt").utf8
+        )
+        if production.status == 0, words(of: production) == nil { return }
+        detail.append(contentsOf: "; last: ".utf8)
+        appendAnswer(of: production, to: &detail)
+    }
+
+    /// What the last call ended with, beside its status.
+    private func words(of production: Production) -> String? {
+        production.services.first.flatMap { events.services[events.place(production.slot.index, $0)].detail }
+    }
+
+    private func appendAnswer(of production: Production, to detail: inout [UInt8]) {
+        if production.status != 0 { detail.append(contentsOf: "HTTP \(production.status)".utf8) }
+        guard let words = words(of: production) else { return }
+        if production.status != 0 { detail.append(contentsOf: ": ".utf8) }
+        detail.append(contentsOf: words.utf8)
     }
 
     private func entry(_ attempt: FailedAttempt) -> AttemptEntry {

@@ -38,6 +38,11 @@ public struct Production: Sendable, Equatable {
         case .copy(let copy): if case .deadLetter(let reason) = copy.destination { reason } else { nil }
         }
     }
+
+    /// Whether it says that the event expired.
+    var isExpired: Bool {
+        if case .result(.expired, _) = content { true } else { deadLetterReason == .expired }
+    }
 }
 
 /// How an event ended for a push service.
@@ -48,6 +53,14 @@ public enum FinalOutcome: Sendable, Equatable {
     case expired
     case cancelled
     case deadLettered(DeadLetterReason)
+
+    /// Whether a result says why.
+    var hasDetail: Bool {
+        switch self {
+        case .expired, .deadLettered: true
+        case .delivered, .duplicate, .cancelled: false
+        }
+    }
 
     /// The word for it in the result.
     public var outcome: Outcome {

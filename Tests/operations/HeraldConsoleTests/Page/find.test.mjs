@@ -1,4 +1,4 @@
-import { letterAddress, newestOutcomes, nothing, remarks, title } from '#page/pages/find.js';
+import { letterAddress, newestOutcomes, nothing, remarks, something, title } from '#page/pages/find.js';
 import { table } from './table.mjs';
 
 const settled = (outcome, ...pns) => ({ step: 'settled', outcome, pns });
@@ -30,6 +30,14 @@ table('An answer that is not whole says why', (more) => remarks({ ...complete, .
   [{ state: 'part' }, ['The reading was ended before its end.']],
 ]);
 
+const others = 'Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.';
+table('What is found in one partition may not be all', something, [
+  [{ events: [1, 2], isNarrow: false, strayTopics: [] }, '2 events, the newest first.'],
+  [{ events: [1], isNarrow: true, strayTopics: [] }, `1 event, the newest first. ${others}`],
+  // A remark says more.
+  [{ events: [1], isNarrow: true, strayTopics: ['n'] }, '1 event, the newest first.'],
+]);
+
 const absent = { gaps: [], unread: [], tombstones: 0 };
 table('Nothing is said never to have been published that was not looked for everywhere', (more) => nothing({ ...absent, ...more }), [
   [{}, 'Nothing was found in what was read. It was never published to these topics, or they have forgotten it.'],
@@ -37,4 +45,5 @@ table('Nothing is said never to have been published that was not looked for ever
   [{ gaps: ['the audit'], unread: ['the audit'] }, 'Nothing was found in what was read.'],
   [{ tombstones: 2 }, 'Nothing was found in what was read. 2 records of this user have no value: they are no events, and notify nobody. '
     + 'It was never published to these topics, or they have forgotten it.'],
+  [{ tombstones: 1, gaps: ['a'] }, 'Nothing was found in what was read. 1 record of this user has no value: it is no event, and notifies nobody. Not read: a.'],
 ]);

@@ -55,6 +55,25 @@ struct RetryPolicyTests {
         #expect(decide(attempts: 4, first: false, retryAfter: 1_000) == .delayed(by: 30_000))
     }
 
+    @Test(
+        "takes the longest delay that ends before the expiry when the next one does not",
+        arguments: [
+            (5, 300_001, 300_000), (5, 300_000, 30_000), (6, 265_000, 30_000), (7, 30_001, 30_000), (7, 30_000, 5_000),
+            (4, 5_001, 5_000), (4, 5_000, nil), (3, 5_000, nil),
+        ] as [(Int, Int64, Int64?)])
+    func shorterDelay(attempts: Int, expiresIn: Int64, wait: Int64?) {
+        let decision = decide(attempts: attempts, first: false, expiresIn: expiresIn)
+        #expect(decision == wait.map { .delayed(by: $0) } ?? .expired)
+    }
+
+    @Test("a shorter delay counts as a call, and never shortens what Retry-After asks for")
+    func shorterDelayBounds() {
+        #expect(decide(attempts: 8, first: false, expiresIn: 100_000) == .attemptsExhausted)
+        #expect(decide(attempts: 5, first: false, retryAfter: 7_000, expiresIn: 20_000) == .delayed(by: 7_000))
+        #expect(decide(attempts: 5, first: false, retryAfter: 20_000, expiresIn: 20_000) == .expired)
+        #expect(decide(attempts: 1, expiresIn: 0) == .expired)
+    }
+
     @Test("ends an event whose next call would come after its expiry or after the longest time")
     func bounds() {
         #expect(decide(attempts: 3, expiresIn: 5_000) == .expired)

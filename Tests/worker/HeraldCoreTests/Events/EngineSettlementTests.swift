@@ -95,6 +95,48 @@ struct EngineSettlementTests {
         harness.event("u", "apns,wns", more: #","expiresAt":"1970-01-01T00:00:01Z""#)
         #expect(harness.summaries == ["result apns expired", "dead apns,wns expired 0", "result wns expired"])
         #expect(harness.calls.isEmpty)
+        #expect(harness.result(at: 0).contains(#""detail":"its expiresAt had passed""#))
+        #expect(harness.headers(at: 1)["herald-detail"] == "its expiresAt had passed")
+    }
+
+    @Test("retries after a shorter delay while one ends before the expiry, and then says why the event expired")
+    func shorterDelay() {
+        let harness = EngineHarness()
+        // Five seconds from now; the delays are 1 s and 10 s.
+        harness.event("u", more: #","expiresAt":"1970-01-12T13:46:45Z""#)
+        harness.answer(503)
+        harness.pass(300)
+        harness.answer(503)
+        #expect(harness.summaries == ["retry 1s apns transient 2"])
+        let first = harness.headers(at: 0)
+        harness.acknowledgeAll()
+
+        harness.event(
+            "u", on: EngineHarness.oneSecond, more: #","expiresAt":"1970-01-12T13:46:45Z""#,
+            headers: first.map { ($0.key, $0.value) })
+        harness.pass(1_000)
+        harness.answer(503)
+        #expect(harness.summaries == ["retry 1s apns transient 3"])
+        let second = harness.headers(at: 0)
+        harness.acknowledgeAll()
+
+        harness.event(
+            "u", on: EngineHarness.oneSecond, more: #","expiresAt":"1970-01-12T13:46:45Z""#,
+            headers: second.map { ($0.key, $0.value) })
+        harness.pass(1_000)
+        harness.answer(CallResult(status: 503, detail: "full"))
+        #expect(harness.summaries == ["result apns dead-lettered", "dead apns attempts-exhausted 503"])
+    }
+
+    @Test("an event that no retry could reach in time says so, and how its last call ended")
+    func noDelayInTime() {
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        harness.event("u", more: #","expiresAt":"1970-01-12T13:46:40.900Z""#)
+        harness.answer(CallResult(status: 503, detail: "full"))
+        #expect(harness.summaries == ["result apns expired", "dead apns expired 503"])
+        let detail = "its next call would have come after its expiresAt; last: HTTP 503: full"
+        #expect(harness.result(at: 0).contains(#""detail":"\#(detail)""#))
+        #expect(harness.headers(at: 1)["herald-detail"] == detail)
     }
 
     @Test("counts and skips a record without a value")

@@ -52,6 +52,10 @@ enum FindCommand: HeraldCommand {
         case .jsonl: for event in found.timelines { try console.print(event.json.compact) }
         }
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
+        if found.isNarrow, found.strayTopics.isEmpty {
+            console.remark(
+                "Not read: the other partitions. Events with another key than the user may be there: --all-partitions.")
+        }
         return found.timelines.isEmpty ? .failed : .done
     }
 }

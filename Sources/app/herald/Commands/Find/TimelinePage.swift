@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTimeline
 import HeraldTools
@@ -12,7 +13,8 @@ enum TimelinePage {
         if let campaign = event.campaign { head.append("in campaign \(campaign)") }
         let dropped =
             event.droppedCount > 0 ? ["  \(event.droppedCount) older steps are left out"] : []
-        return [SafeText.escaped(head.joined(separator: " "))] + dropped
+        let fault = event.fault.map { ["  its record \($0.wordsOfOne): \($0.consequence)"] } ?? []
+        return [SafeText.escaped(head.joined(separator: " "))] + fault + dropped
             + event.steps.map { "  \($0.at.text)  \(SafeText.escaped($0.words))" }
             + (event.open.isEmpty || event.isMalformed
                 ? [] : ["  " + SafeText.escaped("no outcome yet for \(event.open.joined(separator: ", "))")])

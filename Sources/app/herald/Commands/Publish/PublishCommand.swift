@@ -36,7 +36,7 @@ enum PublishCommand: HeraldCommand {
             + "expiresat for expiresAt. --check does only that, without a broker, and exits with 0 if all are valid; "
             + "with -o json or jsonl it prints a record for each event. A publication prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
             + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
-            + "delivered.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
+            + "delivered; a duplicate of one that was delivered counts as such.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
             + "the same --id: Herald then uses the same idempotency keys.",
         options: [
             user.declaration, pushServices.declaration, message.declaration, id.declaration, source.declaration,

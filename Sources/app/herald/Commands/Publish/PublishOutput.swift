@@ -10,7 +10,7 @@ struct PublishOutput {
     private var writer: RecordWriter
     private let hasLines: Bool
     private var failure: (any Error)?
-    /// Whether all outcomes that were written are `delivered`.
+    /// Whether all events that were written have been delivered.
     private(set) var isAllDelivered = true
 
     init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
@@ -23,7 +23,8 @@ struct PublishOutput {
         if hasOutcomes {
             columns += [
                 .init("pns"), .init("outcome"), .init("status", isNumber: true), .init("reason"),
-                .init("attempts", isNumber: true),
+                .init("attempts", isNumber: true), .init("firstOutcome", heading: "FIRST OUTCOME", isForWide: true),
+                .init("detail", isElastic: true),
             ]
         }
         writer = RecordWriter(format, columns: columns, console: console)
@@ -33,13 +34,14 @@ struct PublishOutput {
 
     mutating func write(_ entry: PublicationTracker.Entry) {
         let result = entry.result
-        if result?.outcome != .delivered { isAllDelivered = false }
+        if !entry.isDelivered { isAllDelivered = false }
         write(
             values(entry.publication) + [
                 .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),
                 result?.status.map(JSONValue.integer) ?? .null,
                 result?.reason.map { JSONValue.string($0.rawValue) } ?? .null,
-                result?.attempts.map(JSONValue.integer) ?? .null,
+                result?.attempts.map(JSONValue.integer) ?? .null, .text(result?.firstOutcome?.rawValue),
+                .text(result?.detail),
             ])
     }
 

@@ -83,18 +83,25 @@ async function searched(results, query, state) {
 function draw(results, query, chosen, app, answer) {
   const { events } = answer;
   const open = chosen ?? (events.length === 1 ? events[0].origin : null);
-  const sentence = events.length === 0 ? nothing(answer)
-    : `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.`;
+  const sentence = events.length === 0 ? nothing(answer) : something(answer);
   replace(results, remarks(answer).map((line) => h('p', { class: 'badge warn' }, line)), h('p', { role: 'status' }, sentence),
     events.map((event) => (event.origin === open ? whole(event, query, answer, app) : brief(event, query))),
     command(answer.command));
   if (chosen) document.getElementById('chosen')?.focus({ preventScroll: false });
 }
 
+/** How many events there are, and where others may lie. */
+export function something({ events, isNarrow, strayTopics }) {
+  const others = isNarrow && strayTopics.length === 0
+    ? ' Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.' : '';
+  return `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.${others}`;
+}
+
 /** What is said when there is no event, with what was not read. */
 export function nothing({ gaps, unread, tombstones }) {
   const others = gaps.filter((gap) => !unread.includes(gap));
-  const empty = tombstones > 0 ? ` ${count(tombstones)} records of this user have no value: they are no events, and notify nobody.` : '';
+  const empty = tombstones > 0 ? ` ${count(tombstones)} ${tombstones === 1
+    ? 'record of this user has no value: it is no event, and notifies nobody.' : 'records of this user have no value: they are no events, and notify nobody.'}` : '';
   const why = gaps.length === 0 ? ' It was never published to these topics, or they have forgotten it.' : '';
   return `Nothing was found in what was read.${empty}${why}${others.length > 0 ? ` Not read: ${others.join('; ')}.` : ''}`;
 }

@@ -1,0 +1,87 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldEvents
+
+@Suite("What is said of an event before it is published")
+struct EventReviewTests {
+    private func warnings(_ json: String, isCloudEvent: Bool = false) -> [String] {
+        EventReview(
+            of: Array(json.utf8), isCloudEvent: isCloudEvent, RecordDecoder(), now: WallTime(milliseconds: 0)
+        ).warnings
+    }
+
+    private func plain(_ more: String) -> [String] {
+        warnings(#"{"id":"i","user":"u","pns":"apns","message":"m"\#(more)}"#)
+    }
+
+    private func cloudEvent(_ more: String, data: String = "") -> [String] {
+        warnings(
+            #"{"specversion":"1.0","type":"t","source":"s","id":"i"\#(more),"#
+                + #""data":{"user":"u","pns":"apns","message":"m"\#(data)}}"#, isCloudEvent: true)
+    }
+
+    @Test(
+        "Other words for a field that the event does not have are warned of",
+        arguments: [
+            ("ttl", "expiresAt"), ("expiry", "expiresAt"), ("sendAt", "notBefore"),
+            ("collapse_key", "options.collapseId"),
+            ("campaignId", "campaign"), ("expiresat", "expiresAt"), ("collapseid", "options.collapseId"),
+        ])
+    func synonyms(name: String, field: String) {
+        #expect(
+            plain(#","\#(name)":1"#) == ["\(name) is no field and is ignored: did you mean \(field)?"])
+    }
+
+    @Test(
+        "Other words for required fields are warned of beside the mistake that they are missing",
+        arguments: [
+            ("eventId", "id"), ("userId", "user"), ("to", "user"), ("msg", "message"), ("text", "message"),
+            ("body", "message"),
+        ])
+    func required(name: String, field: String) {
+        let found = warnings(#"{"\#(name)":"x"}"#)
+        #expect(found == ["\(name) is no field and is ignored: did you mean \(field)?"])
+    }
+
+    @Test("Members of the publisher's own are not warned of, nor other words beside the field itself")
+    func others() {
+        #expect(plain(#","text":"x","userId":"7","eventId":"e","order":{"id":1},"v":2"#).isEmpty)
+        #expect(
+            cloudEvent(#","subject":"x","datacontenttype":"application/json","dataschema":"s","traceparent":"t""#)
+                .isEmpty)
+        #expect(cloudEvent("", data: #","orderId":"x","body":"b""#).isEmpty)
+    }
+
+    @Test(
+        "Options beside the message are said to be ignored", arguments: ["collapseId", "pushType", "priority"])
+    func options(name: String) {
+        #expect(plain(#","\#(name)":"x""#) == ["\(name) is ignored: it belongs into options"])
+        #expect(cloudEvent("", data: #","\#(name)":"x""#) == ["\(name) in data is ignored: it belongs into options"])
+        #expect(
+            cloudEvent(#","\#(name)":"x""#) == ["\(name) beside data is ignored: it belongs into the options in data"])
+    }
+
+    @Test("What stands beside a CloudEvent's data, and its id and source in the data, are said to be ignored")
+    func cloudEvents() {
+        for name in ["expiresAt", "notBefore", "campaign", "options"] {
+            let found = cloudEvent(#","\#(name)":"x""#)
+            #expect(found.first == "\(name) beside data is ignored: it belongs into data", "\(found)")
+        }
+        #expect(
+            cloudEvent(#","expiresat":"x""#)
+                == ["expiresat beside data is no field and is ignored: did you mean data.expiresAt?"])
+        for name in ["id", "source", "time"] {
+            let found = cloudEvent("", data: #","\#(name)":"x""#)
+            #expect(found == ["\(name) in data is ignored: what counts is the CloudEvent's own, beside data"])
+        }
+    }
+
+    @Test("Fields among the options are said to be ignored there")
+    func fieldsInOptions() {
+        #expect(
+            plain(#","options":{"expiresAt":"x"}"#) == [
+                "expiresAt in options is ignored: it belongs beside the message"
+            ])
+    }
+}
