@@ -20,7 +20,9 @@ struct SandboxCommandTests {
             #expect([200, 403].contains(answer.status), "\(name): \(answer.status)")
         }
         try sandbox.closeInput()
-        #expect(try await sandbox.end().status == 0)
+        let end = try await sandbox.end()
+        // What the client says of a broker that is as it is helps nobody.
+        #expect(end.status == 0 && !end.error.contains("librdkafka"), "\(end.error)")
     }
 
     private static let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
