@@ -170,8 +170,11 @@ package struct TimelineSearch: Sendable {
             if let error = topic.error {
                 // Only hubs that tell what became of a message have one.
                 if kind == .feedback, error.kind == .unknownTopic { continue }
-                // A cluster without some of the topics still has a tale to tell.
-                found.unread.append(ToolFailure(topic: name, error, allow: .read).description)
+                // A cluster without some of the topics still has a tale to tell, and the workers may use others.
+                found.unread.append(
+                    error.kind == .unknownTopic
+                        ? "there is no topic \(name); if the workers use others, give this command their settings"
+                        : ToolFailure(topic: name, error, allow: .read).description)
                 continue
             }
             places.append(

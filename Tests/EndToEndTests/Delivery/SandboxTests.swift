@@ -1,4 +1,5 @@
 import Foundation
+import HeraldKafka
 import HeraldSandbox
 import TestSupport
 import Testing
@@ -73,6 +74,24 @@ struct SandboxTests {
             let addresses = try await sandbox(fixture, prefix: "own.").object()
             let topics = try #require(addresses["topics"] as? [String: Any])
             #expect(topics["requests"] as? [String] == [fixture.topic("own.notifications")])
+        }
+    }
+
+    @Test("Its group is named in its line, and is gone when the sandbox has ended")
+    func groupEnds() async throws {
+        try await Fixture.run { fixture in
+            let running = try sandbox(fixture)
+            let addresses = try await running.object()
+            let group = try #require(addresses["group"] as? String)
+            let admin = try fixture.kafka.admin()
+            let isThere = try await eventually {
+                try await Blocking.run { try admin.describeGroup(group, timeoutMilliseconds: 5_000).exists }
+            }
+            #expect(isThere)
+            try running.closeInput()
+            #expect(try await running.end().status == 0)
+            let left = try await Blocking.run { try admin.describeGroup(group, timeoutMilliseconds: 5_000) }
+            #expect(!left.exists, "\(left)")
         }
     }
 

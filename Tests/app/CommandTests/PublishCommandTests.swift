@@ -277,6 +277,18 @@ struct PublishWithoutBrokerTests {
         #expect(lines.last == "herald: 2 of 7 events cannot be sent; nothing was published", "\(run.error)")
     }
 
+    @Test(
+        "--check says that there are no events, and of a file of another form which form it wants",
+        arguments: [
+            ("", "herald: there is no event to check"), ("\n\n", "herald: there is no event to check"),
+            (#"[{"user":"u","message":"m","pns":"apns"}]"#, "without an array around them: jq -c '.[]' makes it"),
+            ("{\n  \"user\": \"u\",\n  \"message\": \"m\"\n}", "each event has to be on one line: jq -c . makes it so"),
+        ])
+    func otherForms(input: String, words: String) async throws {
+        let run = try await HeraldProgram.run(["publish", "--check", "--file", "-"], input: input)
+        #expect(run.status == 2 && run.error.components(separatedBy: words).count == 2, "\(run.error)")
+    }
+
     @Test("--check with -o json and jsonl prints a record for each event")
     func checkAsJSON() async throws {
         let input = """

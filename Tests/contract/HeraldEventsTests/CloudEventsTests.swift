@@ -41,11 +41,18 @@ struct CloudEventsTests {
         "What lacks a CloudEvent's headers, or has HTTP's, is told which one is missing"
     )
     func missingHeaders() {
-        let envelope = Decoding(envelope(), headers: [("content-type", "application/json")])
-        #expect(envelope.failure?.detail.contains("user is missing") == true)
+        let bare = Decoding(envelope())
+        #expect(bare.failure?.detail.contains("user is missing") == true)
         #expect(
-            envelope.failure?.detail.hasSuffix("its header content-type: application/cloudevents+json is missing")
-                == true)
+            bare.failure?.detail.hasSuffix("its header content-type: application/cloudevents+json is missing") == true)
+        let other = Decoding(envelope(), headers: [("content-type", "application/json; charset=utf-8")])
+        let found =
+            "its header content-type is application/json, and has to be content-type: application/cloudevents+json"
+        #expect(other.failure?.detail.hasSuffix(found) == true, "\(String(describing: other.failure))")
+        let both = Decoding(envelope(), headers: Self.binary + [("content-type", "application/json")])
+        #expect(
+            both.failure?.detail.contains("; the value looks like a structured CloudEvent, and its headers") == true)
+        #expect(both.failure?.detail.contains("publish the data alone, or leave them out") == true)
         let http = Decoding(
             #"{"message":"Hi","pns":"apns"}"#, headers: [("CE-id", "1"), ("ce-specversion", "1.0"), ("ce-source", "s")])
         #expect(http.failure?.detail.hasSuffix("they are called ce_, and ce_specversion is missing") == true)

@@ -77,6 +77,21 @@ struct EventReviewTests {
         }
     }
 
+    @Test(
+        "A mistake is named so that it can be found",
+        arguments: [
+            (#""id":"i","user":"a b","pns":"apns""#, "user holds a space (U+0020) as character 2, which"),
+            (#""id":"i","user":"u","pns":"apns,gcm""#, "several are an array, as [\"apns\", \"gcm\"]"),
+            (#""id":"","user":"u","pns":"apns""#, "id is empty; it has to have 1 to 128 characters"),
+            (#""id":"\#(String(repeating: "i", count: 129))","user":"u","pns":"apns""#, "id is too long; it has"),
+        ])
+    func mistakes(members: String, words: String) {
+        let review = EventReview(
+            of: Array(#"{"message":"m",\#(members)}"#.utf8), isCloudEvent: false, RecordDecoder(),
+            now: WallTime(milliseconds: 0))
+        #expect(review.mistakes.contains { $0.detail.contains(words) }, "\(review.mistakes)")
+    }
+
     @Test("Fields among the options are said to be ignored there")
     func fieldsInOptions() {
         #expect(

@@ -44,7 +44,7 @@ struct CSVAudienceTests {
             ("\"ann\"x,Ann", "2!has text behind a closing quote"),
             ("ann,\"Ann", "2!has text behind a closing quote"),
             (",Ann", "2!user is empty; an empty tag could reach everybody"),
-            ("a b,Ann", "2!user holds U+0020 at position 1"),
+            ("a b,Ann", "2!user holds a space (U+0020) as character 2"),
             ("ann,", "2!the message is empty"),
             ("ann,a\0b", "2!the message holds a NUL character"),
         ])

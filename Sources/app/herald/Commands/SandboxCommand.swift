@@ -85,9 +85,11 @@ enum SandboxCommand: HeraldCommand {
         try announce(
             Addresses(
                 broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")",
-                topics: settings.topicNames,
+                group: settings.kafka.group, topics: settings.topicNames,
                 retries: settings.topicWishes.retryDelays.map(settings.topicNames.retryTopic)), worker, invocation)
-        switch worker.run() {
+        let end = worker.run()
+        broker.group?.end(try settings.adminClient())
+        switch end {
         case .stopped: return .done
         case .failed(let sentence): throw CommandFailure(sentence)
         }
@@ -98,6 +100,8 @@ enum SandboxCommand: HeraldCommand {
         let address: String
         /// What the worker has to be told because of it.
         let settings: [String: [String]]
+        /// The group that was made on somebody else's broker.
+        let group: SandboxGroup?
         private let embedded: EmbeddedBroker?
 
         init(_ invocation: Invocation) async throws {
@@ -108,6 +112,7 @@ enum SandboxCommand: HeraldCommand {
                 let given = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
                 let loaded = try invocation.readSettings(requiring: [.kafka], replacing: given)
                 let group = SandboxGroup(loaded)
+                self.group = group
                 settings = given.merging(["kafka-group": [group.name]]) { $1 }
                 let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
                 try await Self.prepare(group, replaced, invocation.parsed[partitions])
@@ -118,6 +123,7 @@ enum SandboxCommand: HeraldCommand {
                 let cluster = try EmbeddedBroker(
                     topics: wishes.topicNames.map { EmbeddedBroker.Topic($0, partitions: count) })
                 embedded = cluster
+                group = nil
                 address = cluster.bootstrapServers
                 settings = login.merging([
                     "kafka-bootstrap-servers": [address],
@@ -151,20 +157,22 @@ enum SandboxCommand: HeraldCommand {
         let broker: String
         let backend: String
         let admin: String
+        let group: String
         let topics: HeraldEvents.Topics
         let retries: [String]
 
-        var lines: [String] { ["broker   \(broker)", "backend  \(backend)", "admin    \(admin)"] }
+        var lines: [String] { ["broker   \(broker)", "backend  \(backend)", "admin    \(admin)", "group    \(group)"] }
 
         var members: [JSONValue.Member] {
             let names: [JSONValue.Member] = [
                 .init("requests", .array(topics.requests.map { .string($0) })),
                 .init("results", .string(topics.results)),
                 .init("retry", .array(retries.map { .string($0) })), .init("deadLetter", .string(topics.deadLetter)),
+                .init("campaigns", .string(topics.campaigns)), .init("state", .string(topics.state)),
             ]
             return [
                 .init("bootstrapServers", .string(broker)), .init("backendURL", .string(backend)),
-                .init("adminURL", .string(admin)), .init("topics", .object(names)),
+                .init("adminURL", .string(admin)), .init("group", .string(group)), .init("topics", .object(names)),
             ]
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import HeraldCommandLine
 import HeraldKafka
 import HeraldSettings
@@ -63,6 +64,23 @@ struct SandboxGroup {
         return "warning: \(TopicsTool.counted(count, "member")) of the group \(group) "
             + "\(isOne ? "consumes" : "consume") these topics too: \(isOne ? "a worker delivers" : "workers deliver") to real people what you publish for the "
             + "sandbox; --topics-requests names a topic of its own."
+    }
+
+    /// Deletes it, with its offsets, when its members have left: nobody else would.
+    func end(_ admin: Admin) {
+        let end = ContinuousClock.now + Self.lookingTime
+        while ContinuousClock.now < end {
+            guard let known = try? admin.describeGroup(name, timeoutMilliseconds: Self.questionMilliseconds),
+                known.exists
+            else { return }
+            if known.members.isEmpty {
+                // One that this user may not delete stays, with offsets that expire.
+                try? admin.deleteGroup(name, timeoutMilliseconds: Self.questionMilliseconds)
+                return
+            }
+            // A member that has left shows for a moment.
+            usleep(50_000)
+        }
     }
 
     /// Begins where the topics end now: what was published before is none of the sandbox's business.

@@ -68,6 +68,23 @@ extension Admin {
         }
     }
 
+    /// Deletes a group without members, and its offsets.
+    public func deleteGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) {
+        var group = rd_kafka_DeleteGroup_new(name)
+        defer { rd_kafka_DeleteGroup_destroy(group) }
+        let error = try request(
+            RD_KAFKA_ADMIN_OP_DELETEGROUPS, timeoutMilliseconds: timeoutMilliseconds,
+            send: { rd_kafka_DeleteGroups(handle.client, &group, 1, $0, $1) },
+            read: { event -> KafkaError? in
+                var count = 0
+                let groups = rd_kafka_DeleteGroups_result_groups(rd_kafka_event_DeleteGroups_result(event), &count)
+                guard count == 1, let error = rd_kafka_group_result_error(groups?[0]) else { return nil }
+                return KafkaError(
+                    code: rd_kafka_error_code(error).rawValue, message: String(cString: rd_kafka_error_string(error)))
+            })
+        if let error { throw error }
+    }
+
     /// The answer of the broker that coordinates the group.
     private func describeGroup(
         _ name: String, brokers: [Int32], until end: ContinuousClock.Instant

@@ -31,7 +31,10 @@ extension RecordDecoder {
         guard form == .binary || token.kind == .string else {
             throw .invalid("id is \(token.kindName); it has to be a string")
         }
-        throw .invalid("id is empty or too long; it has to have 1 to \(Self.maximumIDCharacters) characters")
+        let allowed = "it has to have 1 to \(Self.maximumIDCharacters) characters"
+        // An empty ce_id is said to be missing.
+        if form == .binary { throw .invalid("the header \(HeaderName.cloudEventsID) is too long; \(allowed)") }
+        throw .invalid("id is \(token.range.isEmpty ? "empty" : "too long"); \(allowed)")
     }
 
     /// Checks every field but the id by its rule and keeps what the event needs.
@@ -167,7 +170,9 @@ extension RecordDecoder {
             : pushServices.index(of: value.extracting(token.range))
         guard let index else {
             let name = token.range.prefix(64)
-            throw .invalid("pns holds \"\(value.extracting(name).text)\"; allowed are \(allowedPushServices)")
+            let text = value.extracting(name).text
+            let hint = text.contains(",") ? "; several are an array, as [\"apns\", \"gcm\"]" : ""
+            throw .invalid("pns holds \"\(text)\"; allowed are \(allowedPushServices)\(hint)")
         }
         return index
     }

@@ -1,26 +1,43 @@
 import HeraldBytes
 
 extension RecordDecoder {
-    /// The failure of a record that was read as a plain event, with what its publisher probably forgot: nothing but headers
-    /// tells a CloudEvent.
+    /// The failure of a record, with what its publisher probably forgot: nothing but headers tells a CloudEvent.
     static func hinting(_ failure: DecodingFailure, _ form: RecordForm, value: RawSpan, _ headers: HeaderList)
         -> DecodingFailure
     {
-        guard form == .plain else { return failure }
-        var detail = failure.detail
-        if looksLikeEnvelope(value) {
-            detail +=
-                "; the value looks like a structured CloudEvent: its header "
-                + "content-type: application/cloudevents+json is missing"
-        } else if headers.isOfHTTP {
-            detail +=
-                "; headers that begin with ce- are those of a CloudEvent over HTTP: in Kafka they are called ce_, and "
+        let hint: String
+        switch form {
+        case .structured: return failure
+        case .binary where looksLikeEnvelope(value):
+            hint =
+                "the value looks like a structured CloudEvent, and its headers that begin with ce_ make it the data of a binary "
+                + "one: publish the data alone, or leave them out and set content-type: application/cloudevents+json"
+        case .binary: return failure
+        case .plain where looksLikeEnvelope(value):
+            let wanted = "content-type: application/cloudevents+json"
+            hint =
+                "the value looks like a structured CloudEvent: its header "
+                + (contentType(in: headers).map { "content-type is \($0), and has to be \(wanted)" }
+                    ?? "\(wanted) is missing")
+        case .plain where headers.isOfHTTP:
+            hint =
+                "headers that begin with ce- are those of a CloudEvent over HTTP: in Kafka they are called ce_, and "
                 + "\(HeaderName.cloudEventsSpecversion) is missing"
-        } else {
-            return failure
+        case .plain: return failure
         }
-        return DecodingFailure(reason: failure.reason, detail: detail)
+        return DecodingFailure(reason: failure.reason, detail: "\(failure.detail); \(hint)")
     }
+
+    /// As it is written, without parameters; `nil` when there is none.
+    private static func contentType(in headers: HeaderList) -> String? {
+        guard let index = headers.lastIndex(namedInAnyCase: HeaderName.contentType.literal),
+            let value = headers.value(at: index)
+        else { return nil }
+        let mediaType = RecordForm.mediaType(of: value)
+        return mediaType.extracting(0..<min(mediaType.byteCount, shownContentType)).text
+    }
+
+    private static let shownContentType = 64
 
     private static func looksLikeEnvelope(_ value: RawSpan) -> Bool {
         var envelope = JSONFields(names: ["specversion", "data", "data_base64"])

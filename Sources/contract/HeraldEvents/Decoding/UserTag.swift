@@ -8,6 +8,12 @@ package enum UserTag {
     private static let alphabet = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-")
     private static let expression = ASCIISet("!&|() ")
 
+    /// What people call characters that do not show.
+    private static let names: [Unicode.Scalar: String] = [
+        "\t": "a tab", "\n": "a line feed", "\r": "a carriage return", " ": "a space", "\u{A0}": "a no-break space",
+        "\u{FEFF}": "a byte order mark",
+    ]
+
     /// What is wrong with the user, or nothing.
     package static func problem(in user: RawSpan) -> String? {
         guard user.byteCount > 0 else { return "user is empty; an empty tag could reach everybody" }
@@ -27,9 +33,11 @@ package enum UserTag {
         }
         let code = String(scalar.value, radix: 16, uppercase: true)
         let name = "U+" + String(repeating: "0", count: max(0, 4 - code.count)) + code
-        let shown = scalar.properties.isShown ? "'\(scalar)' (\(name))" : name
+        let words = scalar.properties.isShown ? "'\(scalar)'" : names[scalar]
+        let shown = words.map { "\($0) (\(name))" } ?? name
         let isExpression = scalar.isASCII && expression.contains(UInt8(ascii: scalar))
-        return "user holds \(shown) at position \(offset), which a tag cannot hold; allowed are A-Z a-z 0-9 _ @ # . : -"
+        return
+            "user holds \(shown) as character \(offset + 1), which a tag cannot hold; allowed are A-Z a-z 0-9 _ @ # . : -"
             + (isExpression ? ", because a tag expression could reach everybody" : "")
     }
 }

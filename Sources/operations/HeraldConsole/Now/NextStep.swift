@@ -90,7 +90,8 @@ struct NextStep: Sendable, Equatable {
         "Are all workers there and ready? Then the backend, or the number of workers, is the bound.", kafka,
         section: "heraldlag")
     static let noWorker = Self(
-        "Start a worker, or see why it ended: status 78 means wrong settings.", ["systemctl", "status", "herald"],
+        "Start a worker, or see why it ended: status 78 means wrong settings. Workers of another group (kafka.group), such as "
+            + "a sandbox's, are not seen here.", ["systemctl", "status", "herald"],
         section: "heralddown")
     static let silentWorker = Self(
         "See whether it runs, and whether its admin port can be reached from here.",

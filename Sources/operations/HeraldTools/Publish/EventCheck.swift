@@ -29,6 +29,8 @@ package struct EventCheck {
     /// The lines of the ids so far, by the hash of the id alone, and of id, user and source.
     private var ids: [UInt64: Int] = [:]
     private var whole: [UInt64: Int] = [:]
+    /// Whether the file's form was said to be another: once is enough.
+    private var hasHinted = false
 
     /// - Parameters:
     ///   - decoder: what the workers decode with.
@@ -46,7 +48,23 @@ package struct EventCheck {
                 + "\(decoder.maxEventBytes) are allowed"
             return EventFindings(line: line.number, mistakes: [mistake], warnings: [])
         }
-        return look(at: line.bytes, line: line.number)
+        var findings = look(at: line.bytes, line: line.number)
+        if !hasHinted, !findings.mistakes.isEmpty, let hint = Self.hint(on: line.bytes) {
+            hasHinted = true
+            findings.mistakes[0] += "; \(hint)"
+        }
+        return findings
+    }
+
+    /// What a line probably is that is no JSON object: a part of a file of another form.
+    private static func hint(on line: [UInt8]) -> String? {
+        let bytes = line.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        if bytes.first == UInt8(ascii: "[") {
+            return "a file has one event on each line, without an array around them: jq -c '.[]' makes it"
+        }
+        // One that ends in the middle, and not a whole one with a mistake.
+        let isOpen = bytes.first == UInt8(ascii: "{") && bytes.last != UInt8(ascii: "}")
+        return isOpen ? "each event has to be on one line: jq -c . makes it so" : nil
     }
 
     /// The same of an event's JSON.

@@ -72,7 +72,7 @@ final class TroubleLog: Sendable {
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
     func kafka(_ notice: ClientNotice, now: MonotonicTime) {
         // Levels as syslog has them: up to 4 (warning) somebody may want to know.
-        guard notice.level <= 4 else { return debug(notice.text, ["part": "librdkafka"]) }
+        guard notice.level <= 4, !notice.isExpected else { return debug(notice.text, ["part": "librdkafka"]) }
         let due = entries.withLock { entries -> [(Reason, Entry)] in
             let reason = Reason.kafka(notice.essence)
             guard entries[reason] != nil || entries.count < Self.reasonLimit else { return [] }
@@ -145,6 +145,13 @@ extension Counters {
 }
 
 extension ClientNotice {
+    /// Whether nothing follows from it: that a producer has a consumer's property, because all clients share `kafka.properties`,
+    /// or that an old broker, such as the embedded one, cannot be told to make no topics.
+    var isExpected: Bool {
+        text.hasPrefix("CONFWARN: ") && text.contains("will be ignored by this ")
+            || text.hasPrefix("AUTOCREATE: ") && text.contains("not supported by broker")
+    }
+
     /// What is said, without who of librdkafka's threads says it, by which name, and how long it took: the same thing comes
     /// as a line and as an error, from every client.
     var essence: String {

@@ -48,6 +48,7 @@ struct PublishCheck {
     mutating func look(at file: LineFile) throws {
         try file.forEachLine(longest: longestLine) { line in try note(check.look(at: line)) }
         try writer?.finish()
+        if isCheck, goodCount + badCount == 0 { throw CommandFailure("there is no event to check", status: .usage) }
         // This command sets it, and nothing in a file shows whether another producer does.
         if isCheck, cloudEventCount > 0 {
             console.remark(
