@@ -26,7 +26,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     static let allTopics = topics(
         "requests", "results", "retry", "deadLetter", "campaigns", "state", "audit", "feedback")
     /// What tells whether workers deliver.
-    static let workers: Self = ["kafka.group", "admin.listen"]
+    static let workers: Self = ["kafka.group", "admin.listen", "console.workers"]
 
     static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
 

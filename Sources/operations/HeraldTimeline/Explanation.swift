@@ -56,7 +56,7 @@ package struct Explanation: Sendable {
         /// A worker says why it does not deliver.
         case failing(address: String, sentences: [String])
         /// Those that were asked say that they deliver.
-        case delivering(address: String)
+        case delivering(address: String, warnings: [String] = [])
 
         /// Whether it is certain that nobody delivers.
         var deliverNothing: Bool {
@@ -407,9 +407,10 @@ package struct Explanation: Sendable {
         case .failing(let address, let sentences):
             add("herald doctor")
             return "The worker at \(address) says that it does not deliver: \(sentences.joined(separator: " "))"
-        case .delivering(let address):
+        case .delivering(let address, let warnings):
             return "The worker at \(address) says that it delivers"
                 + (isNext ? ": it may be calling it just now, or its limits hold it back." : ".")
+                + warnings.map { " It warns: \($0)" }.joined()
         }
     }
 

@@ -55,18 +55,18 @@ extension TimelineSearch {
         guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
             return .elsewhere(group: group.name, members: known.members.count)
         }
-        var delivering: String?
+        var delivering: WorkerSurvey.Worker?
         for worker in WorkerSurvey.ask(
             WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen))
         {
             switch worker.state {
             case .notReady(let sentences): return .failing(address: worker.address, sentences: sentences)
-            case .ready: delivering = worker.address
+            case .ready: delivering = worker
             case .silent: break
             }
         }
         let host = String(member.host.drop { $0 == "/" })
-        return delivering.map { .delivering(address: $0) } ?? .silent(host: host)
+        return delivering.map { .delivering(address: $0.address, warnings: $0.warnings) } ?? .silent(host: host)
     }
 
     /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.

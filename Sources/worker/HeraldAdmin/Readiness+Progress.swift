@@ -22,8 +22,8 @@ extension Readiness {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
             return
                 "Nothing was committed for \(stalled / 1_000) s, and \(events) events in memory wait for it\(cause): look "
-                + "at the brokers, their disks, and what leads the group and its transactions; nothing is lost, and no call "
-                + "is repeated as long as the worker runs."
+                + "at the brokers, their disks, and what leads the group and its transactions; nothing is lost. What "
+                + "was called is called again only where partitions change hands before it is recorded: do not restart workers."
         }
         guard !cluster.standingStill.isEmpty else { return nil }
         return

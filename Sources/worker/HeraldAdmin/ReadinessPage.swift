@@ -66,12 +66,25 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        [growth, faults].compactMap { $0 }
+        failing + [growth, faults].compactMap { $0 }
+    }
+
+    /// Push services of which every call fails; in an outage that says why.
+    private var failing: [(word: String, sentence: String)] {
+        guard report.outages.isEmpty else { return [] }
+        return report.cluster.failingServices.map { service in
+            (
+                "push-service-failing",
+                "All \(service.calls) calls to \(service.name) within the last minute failed: its notifications are "
+                    + "retried, the others go on. Look at the backend's log for \(service.name); herald_calls_total says how "
+                    + "they end."
+            )
+        }
     }
 
     private var growth: (word: String, sentence: String)? {
-        // In an outage it grows because of the outage.
-        guard report.outages.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return nil }
+        // In an outage it grows because of the outage, and retries are a lag too.
+        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return nil }
         return (
             "lag-growing",
             "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "

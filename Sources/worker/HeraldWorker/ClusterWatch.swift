@@ -22,6 +22,8 @@ final class ClusterWatch: Sendable {
     private let requiredTopics: [String]
     /// Those of them that publishers write to, in the order of the settings.
     private let requestTopics: [String]
+    /// The push services, in the order of the lanes' counters.
+    private let pushServices: [String]
     /// What the topics take.
     private let limits: RecordLimits
     private let troubles: TroubleLog
@@ -31,12 +33,13 @@ final class ClusterWatch: Sendable {
 
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
-        limits: RecordLimits, troubles: TroubleLog
+        pushServices: [String], limits: RecordLimits, troubles: TroubleLog
     ) throws(SystemError) {
         self.admin = admin
         self.properties = properties
         self.requiredTopics = requiredTopics
         self.requestTopics = requestTopics
+        self.pushServices = pushServices
         self.limits = limits
         self.troubles = troubles
         end = try Wakeup()
@@ -81,6 +84,7 @@ final class ClusterWatch: Sendable {
     func run(reports: () -> [LaneReport], tell: ([String: Int]) -> Void) {
         var audit = PublisherAudit()
         var trend = LagTrend(rounds: Self.rounds)
+        var services = ServiceTrend()
         var statistics = StatisticsSum()
         var shortage = BrokerShortage()
         var standstill = StandstillWatch()
@@ -101,12 +105,14 @@ final class ClusterWatch: Sendable {
             let now = SystemClock.monotonic()
             let newest = reports()
             let still = standstill.look(at: newest, ends: known.ends, now: now)
+            let failing = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
             let lags = partitions.compactMap { known.lag(of: $0) }
             trend.add(lags.reduce(0, +), at: now)
             report.withLock { report in
                 report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
+                report.failingServices = failing
                 report.backlog.note(partitions.filter { $0.delay == nil }, ends: report.ends, at: now)
                 report.standingStill = still
                 report.consumers = statistics.consumers

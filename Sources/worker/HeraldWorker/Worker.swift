@@ -95,8 +95,8 @@ public final class Worker: Sendable {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try ClusterWatch(
                 admin: admin, properties: configuration.adminProperties,
-                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, limits: limits,
-                troubles: troubles)
+                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, pushServices: pushServices,
+                limits: limits, troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)

@@ -65,7 +65,7 @@ struct DemoCommandTests {
         #expect(run.output.contains(#"{"outcome":"dead-lettered","reason":"malformed","count":1,"expected":1}"# + "\n"))
     }
 
-    @Test("Told to stop, it drains and ends with 0")
+    @Test("Told to stop before all outcomes are there, it drains, says what is missing, and ends with 3")
     func stop() async throws {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: output) }
@@ -79,7 +79,8 @@ struct DemoCommandTests {
         #expect(hasBegun)
         process.signal(SIGINT)
         let status = try await Blocking.run { process.wait() }
-        #expect(status == 0)
-        #expect(try String(contentsOf: output, encoding: .utf8).contains("OUTCOME"))
+        #expect(status == 3)
+        let text = try String(contentsOf: output, encoding: .utf8)
+        #expect(text.contains("OUTCOME") && text.contains("Ended before every outcome was there") && !text.contains("All "), "\(text)")
     }
 }

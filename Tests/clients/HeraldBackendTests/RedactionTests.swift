@@ -42,6 +42,27 @@ struct RedactionTests {
     }
 
     @Test(
+        "A short secret is taken out where it stands for itself, and no word is that has it within",
+        arguments: [
+            ("wrong password ida:geheim", "wrong password ida:***"), ("geheim", "***"),
+            ("geheim, (geheim) \"geheim\"", "***, (***) \"***\""), ("insgeheim and geheime", "insgeheim and geheime"),
+        ])
+    func shortWord(line: String, expected: String) throws {
+        let basic = try #require(Credentials.basic(username: "ida", password: Secret("geheim")).authorization)
+        #expect(Redaction(authorization: basic).hidingSecrets(in: line) == expected)
+    }
+
+    @Test(
+        "A message is not passed on as JSON writes it either",
+        arguments: [
+            (#"bad body: {"message":"say \"hi\" & <b>"}"#, #"bad body: {"message":"(the message)"}"#),
+            (#"bad: say "hi" & <b>"#, "bad: (the message)"),
+        ])
+    func escapedMessage(line: String, expected: String) {
+        #expect(Redaction.hiding(message: Array(#"say "hi" & <b>"#.utf8).span.bytes, in: line) == expected)
+    }
+
+    @Test(
         "A message is not passed on, whole, in part or several times",
         arguments: [
             ("bad message 'Your code is 123456'!", "bad message '(the message)'!"),

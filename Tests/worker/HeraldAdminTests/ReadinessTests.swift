@@ -191,7 +191,7 @@ struct ReadinessTests {
         var counters = Counters(services: 1, requestTopics: 1)
         let before = counters
         counters.count(.unanswered(.refused), service: 0)
-        log.note(counters.troubles(since: before, services: 1), now: Self.now)
+        log.note(counters.troubles(since: before, services: [Array("apns".utf8)]), now: Self.now)
         for second in 1...59 {
             log.note(
                 [(.unanswered(.refused), 10), (.deadLetters(.rejected), 2)],
@@ -200,6 +200,35 @@ struct ReadinessTests {
         #expect(lines.withLock { $0.count } == 2)
         log.note([], now: Self.now.advanced(byMilliseconds: 60_000))
         #expect(lines.withLock { $0.count } == 3 && lines.withLock { $0.last?.contains("590") } == true)
+    }
+
+    @Test("Answers that can pass are told of, each push service by its name")
+    func failingAnswers() {
+        let lines = Guarded<[String]>([])
+        let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
+        var counters = Counters(services: 2, requestTopics: 1)
+        let before = counters
+        for _ in 0..<3 { counters.count(.answered(.transient), service: 1) }
+        counters.count(.answered(.delivered), service: 0)
+        log.note(counters.troubles(since: before, services: ["apns", "wns"].map { Array($0.utf8) }), now: Self.now)
+        let said = lines.withLock { $0 }
+        #expect(said.count == 1 && said.first?.contains("failure that can pass") == true, "\(said)")
+        #expect(said.first?.contains("wns") == true && said.first?.contains("3") == true, "\(said)")
+    }
+
+    @Test("A push service of which every call fails is warned of, and no lag beside it; the worker is ready")
+    func failingService() {
+        func text(_ change: (inout WorkerReport) -> Void) -> String {
+            String(decoding: ReadinessPage(Reports.ready(change), now: Self.now).response.body, as: UTF8.self)
+        }
+        let failing = text {
+            $0.cluster.failingServices = [FailingService(name: "wns", calls: 52)]
+            $0.cluster.lagPerSecond = 12
+        }
+        #expect(failing.contains(#""ready": true"#) && failing.contains("push-service-failing"), "\(failing)")
+        #expect(failing.contains("All 52 calls to wns within the last minute failed"), "\(failing)")
+        #expect(!failing.contains("lag-growing"), "\(failing)")
+        #expect(text { $0.cluster.lagPerSecond = 12 }.contains("lag-growing"))
     }
 
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {

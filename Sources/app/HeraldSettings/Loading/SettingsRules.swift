@@ -43,7 +43,7 @@ struct SettingsRules {
 
     mutating func requireSet(_ setting: any AnySetting, because reason: String) {
         guard isComplete, !values.isWritten(setting) else { return }
-        let ways = "write \(setting.path) into the file, or set \(setting.variable)"
+        let ways = "write \(setting.path) into the file of --config, or set \(setting.variable)"
         let flag = setting.traits.isSecret ? "" : " or --\(setting.flag)"
         mistakes.append(
             SettingsMistake(place: .standard, path: setting.path, message: "is missing (\(reason)): \(ways)\(flag)"))

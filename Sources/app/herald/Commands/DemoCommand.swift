@@ -11,7 +11,8 @@ import HeraldWorker
 enum DemoCommand: HeraldCommand {
     private static let once = CommandOption.flag(
         "once",
-        "Publish each kind of event once, check the outcomes, and exit with 0 or 1; always so without a terminal.")
+        "Publish each kind of event once, check the outcomes, and exit with 0 or 1, or with 3 when it is ended before; always "
+            + "so without a terminal.")
     private static let hub = CommandOption.flag(
         "hub", "Send over an emulated Azure notification hub in place of the reference backend.")
     private static let verbose = CommandOption.flag(
@@ -63,9 +64,13 @@ enum DemoCommand: HeraldCommand {
             writer.close(within: .seconds(1))
             context.backend.stop()
         }
-        let isGood = try run.run(worker)
+        let end = try run.run(worker)
         // The thread waits for signals as long as the process lives.
         withExtendedLifetime(signals) {}
-        return isGood ? .done : .failed
+        return switch end {
+        case .good: .done
+        case .interrupted: .partlyDone
+        case .bad: .failed
+        }
     }
 }

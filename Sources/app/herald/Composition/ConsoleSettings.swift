@@ -24,7 +24,7 @@ extension Settings {
                 pushServices: try pushServices(), maximumEventBytes: limits.eventBytes,
                 uploadLimit: console.uploadLimit, directory: temporaryDirectory),
             timeline: TimelineContext(
-                search: try timelineSearch(workers: console.workers.isEmpty ? nil : console.workers),
+                search: try timelineSearch(),
                 reach: clusterReach, admin: try adminClient(),
                 situation: { situation(now: $0) }),
             now: nowPlan)
@@ -38,7 +38,7 @@ extension Settings {
             clientProperties: KafkaClientSettings.common(self),
             groupProperties: KafkaClientSettings.doctorReader(self),
             readerProperties: KafkaClientSettings.watcher(self),
-            workers: console.workers.isEmpty ? nil : console.workers, listen: adminAddress)
+            workers: namedWorkers, listen: adminAddress)
     }
 
     /// Where the console is served, and to whom.

@@ -34,15 +34,19 @@ extension Settings {
     /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
     func workerTrouble() -> String? {
         guard let admin = try? adminClient() else { return nil }
-        return WorkerSurvey.trouble(group: kafka.group, listen: adminAddress, admin: admin)
+        return WorkerSurvey.trouble(group: kafka.group, named: namedWorkers, listen: adminAddress, admin: admin)
     }
+
+    /// The workers' admin ports as `host:port`; `nil` when nobody has named them.
+    var namedWorkers: [String]? { console.workers.isEmpty ? nil : console.workers }
 
     /// The doctor of these settings.
     ///
-    /// - Parameter workers: where their admin ports are, as `host:port`; `nil` when nobody said so.
+    /// - Parameter workers: where their admin ports are, as `host:port`; `nil` for those that the settings name, or where
+    ///   members of the group run.
     func examination(of part: Examination.Part?, workers: [String]? = nil) throws -> Examination {
         var plan = try brokerPlan()
-        plan.workers = workers
+        plan.workers = workers ?? namedWorkers
         let url = backend.url?.description ?? ""
         var makeBroker: (@Sendable () -> any Examiner)?
         var makeBackend: (@Sendable () -> any Examiner)?

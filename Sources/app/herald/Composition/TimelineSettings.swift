@@ -6,9 +6,7 @@ import HeraldTimeline
 
 extension Settings {
     /// A search through Herald's topics.
-    ///
-    /// - Parameter workers: their admin ports as `host:port`; `nil` when nobody has named them.
-    func timelineSearch(workers: [String]? = nil) throws -> TimelineSearch {
+    func timelineSearch() throws -> TimelineSearch {
         TimelineSearch(
             topics: topicNames, delays: retryDelayNames,
             // As whoever goes through millions of results.
@@ -16,7 +14,7 @@ extension Settings {
             decoder: RecordDecoder(
                 pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
                 requestTopics: topicNames.requests),
-            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: workers))
+            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers))
     }
 
     /// What decides by the settings, before anything is known of an event.

@@ -1,9 +1,12 @@
 internal import Foundation
+private import HeraldBytes
 
 /// Takes out of what a backend says what it was told: some repeat a whole request in an error's body.
 public struct Redaction: Sendable {
     /// Shorter secrets are left alone, or words would be blotted out.
-    private static let shortest = 8
+    private static let shortest = 4
+    /// Shorter ones are taken out only where they stand for themselves, as a word.
+    private static let shortestWithinWords = 8
     /// So many characters of a text show that it is repeated, and where.
     private static let anchor = 16
     /// Shorter texts than this are left alone.
@@ -42,12 +45,32 @@ public struct Redaction: Sendable {
 
     /// The text with stars in place of secrets; of a text that was cut already a part of one may be left.
     func hidingSecrets(in text: String) -> String {
-        secrets.joined().reduce(text) { $0.replacing($1, with: "***") }
+        secrets.joined().reduce(text) { Self.hiding(secret: $1, in: $0) }
+    }
+
+    /// The text with stars in place of a secret; in place of a short one where it stands for itself.
+    static func hiding(secret: String, in text: String) -> String {
+        guard !secret.isEmpty else { return text }
+        guard secret.utf8.count < shortestWithinWords else { return text.replacing(secret, with: "***") }
+        var result = ""
+        var rest = text[...]
+        while let found = rest.firstRange(of: secret) {
+            let before = text[..<found.lowerBound].last
+            let after = text[found.upperBound...].first
+            let isWord = ![before, after].contains { $0.map { $0.isLetter || $0.isNumber } ?? false }
+            result += rest[..<found.lowerBound] + (isWord ? "***" : secret)
+            rest = rest[found.upperBound...]
+        }
+        return result + rest
     }
 
     /// The line with a mark in place of the message, or of as much of it as is there.
     public static func hiding(message: RawSpan, in line: String) -> String {
-        OneLine.text(message).map { hiding($0, as: "(the message)", in: line) } ?? line
+        var escaped: [UInt8] = []
+        JSONText.appendString(message, to: &escaped)
+        // A backend that repeats the request's body repeats the message as JSON writes it.
+        let forms = [escaped.dropFirst().dropLast().withUnsafeBufferPointer { OneLine.text(RawSpan(_unsafeElements: $0)) }, OneLine.text(message)]
+        return forms.compactMap(\.self).reduce(line) { hiding($1, as: "(the message)", in: $0) }
     }
 
     /// The line with a mark in place of a text, which is one line itself.

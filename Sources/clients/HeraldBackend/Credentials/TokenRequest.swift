@@ -71,7 +71,7 @@ struct TokenRequest {
             .none(
                 .refused(
                     status: response.status, error: error(in: response.body),
-                    detail: ErrorBody.line(response.body.span.bytes).map(safe),
+                    detail: detail(of: response.body),
                     retryAfterSeconds: response.retryAfterSeconds))
         }
     }
@@ -104,10 +104,20 @@ struct TokenRequest {
         (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
     }
 
+    /// What a refusal says; a token in it is nobody's to read.
+    private func detail(of body: [UInt8]) -> String? {
+        if Self.tokenNames.contains(where: { body.firstRange(of: Array($0.utf8)) != nil }) {
+            return "its answer holds a token, which is not shown"
+        }
+        return ErrorBody.line(body.span.bytes).map(safe)
+    }
+
+    private static let tokenNames = ["access_token", "refresh_token", "id_token"]
+
     /// A line from outside without the secret, should it be in there.
     private func safe(_ line: String) -> String {
         let secret = client.clientSecret.reveal()
-        let clean = line.replacing(secret, with: "***").replacing(Self.encoded(secret), with: "***")
+        let clean = [secret, Self.encoded(secret)].reduce(line) { Redaction.hiding(secret: $1, in: $0) }
         return clean.count > 300 ? clean.prefix(300) + "…" : clean
     }
 }

@@ -201,6 +201,8 @@ struct VerdictRules {
 
     /// A lag that grew over the last minute and is gone, or is a few seconds of work, is no news.
     private func isNews(_ reason: WorkerSurvey.Page.Reason) -> Bool {
+        // The calls themselves tell more: ``calls``.
+        if reason.reason == "push-service-failing" { return false }
         guard reason.reason == "lag-growing", let waiting else { return true }
         return Double(waiting) >= max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
     }

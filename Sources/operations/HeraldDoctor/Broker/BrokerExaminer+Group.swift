@@ -150,7 +150,9 @@ enum GroupJudgement {
         }
         return workers.map { worker in
             switch worker.state {
-            case .ready: Check(name, worker.address, .passed, "delivers")
+            case .ready where worker.warnings.isEmpty: Check(name, worker.address, .passed, "delivers")
+            case .ready:
+                Check(name, worker.address, .warning, "delivers, and warns: " + worker.warnings.joined(separator: " "))
             case .notReady(let sentences):
                 Check(name, worker.address, .failed, sentences.joined(separator: " "))
             case .silent(let reason):

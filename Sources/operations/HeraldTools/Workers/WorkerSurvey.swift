@@ -18,10 +18,13 @@ package struct WorkerSurvey: Sendable {
         /// As `host:port`.
         package var address: String
         package var state: State
+        /// What it warns of although it delivers, a sentence each.
+        package var warnings: [String]
 
-        package init(address: String, state: State) {
+        package init(address: String, state: State, warnings: [String] = []) {
             self.address = address
             self.state = state
+            self.warnings = warnings
         }
     }
 
@@ -61,13 +64,15 @@ package struct WorkerSurvey: Sendable {
     ///
     /// Blocks.
     package static func ask(_ addresses: [String]) -> [Worker] {
-        addresses.prefix(limit).map { Worker(address: $0, state: state(at: $0)) }
+        addresses.prefix(limit).map(worker)
     }
 
-    private static func state(at address: String) -> State {
+    private static func worker(at address: String) -> Worker {
         switch readiness(at: address) {
-        case .success(let page): return page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
-        case .failure(let silence): return .silent(silence.reason)
+        case .success(let page):
+            let state: State = page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
+            return Worker(address: address, state: state, warnings: (page.warnings ?? []).map(\.sentence))
+        case .failure(let silence): return Worker(address: address, state: .silent(silence.reason))
         }
     }
 
@@ -168,17 +173,22 @@ extension WorkerSurvey {
     /// Why what is published now will wait; `nil` when nothing is known that speaks against it.
     ///
     /// Blocks for a few seconds at most.
-    package static func trouble(group: String, listen: (host: String, port: UInt16)?, admin: Admin) -> String? {
+    package static func trouble(
+        group: String, named: [String]?, listen: (host: String, port: UInt16)?, admin: Admin
+    ) -> String? {
         guard let description = try? admin.describeGroup(group, timeoutMilliseconds: 2 * patienceMilliseconds)
         else { return nil }
         guard !description.members.isEmpty else {
             return "No worker runs in the group \(group): what is published waits until one does."
         }
-        for worker in ask(addresses(of: description.members, named: nil, listen: listen)) {
+        let workers = ask(addresses(of: description.members, named: named, listen: listen))
+        for worker in workers {
             if case .notReady(let sentences) = worker.state {
                 return "The worker at \(worker.address) does not deliver: \(sentences.joined(separator: " "))"
             }
         }
-        return nil
+        return workers.first { !$0.warnings.isEmpty }.map {
+            "The worker at \($0.address) warns: \($0.warnings.joined(separator: " "))"
+        }
     }
 }

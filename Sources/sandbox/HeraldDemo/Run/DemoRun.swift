@@ -25,6 +25,17 @@ package final class DemoRun {
     private var tracker = DemoTracker()
     private var screen: LiveScreen?
     private var schedule: DemoSchedule
+    private let sceneCount: Int
+
+    /// How a run has ended.
+    package enum End: Sendable {
+        /// All that was to come has come, as it must be; a run that is watched may be ended at any time.
+        case good
+        /// It was ended before every outcome was there.
+        case interrupted
+        /// Something differs from what the stream must give.
+        case bad
+    }
 
     /// Prepares a run; live, when a person watches and did not ask for a single round.
     ///
@@ -41,7 +52,8 @@ package final class DemoRun {
         publisher = try DemoPublisher(
             bootstrapServers: context.bootstrapServers, topic: context.topics.requests[0], wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
-        schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
+        sceneCount = DemoScript.scenes.count
+        schedule = DemoSchedule(isLive ? .live : .once, sceneCount: sceneCount)
     }
 
     /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
@@ -55,10 +67,11 @@ package final class DemoRun {
     /// What a terminal needs to be as it was, when the process ends at once.
     package static let restoringTerminal = LiveScreen.restoring
 
-    /// Runs the worker and the stream, and writes what came of it; whether all is as it must be.
+    /// Runs the worker and the stream, and writes what came of it.
     ///
     /// Blocks; call it once.
-    package func run(_ worker: Worker) throws -> Bool {
+    package func run(_ worker: Worker) throws -> End {
+        let isLive = screen != nil
         let thread = try WorkerThread(worker, wakeup: wakeup)
         let outcome = Result { try play(thread) }
         thread.stop()
@@ -75,7 +88,7 @@ package final class DemoRun {
         try outcome.get()
         try drained.get()
         try read.get()
-        return try report()
+        return try report(isLive: isLive)
     }
 
     // MARK: The stream
@@ -159,7 +172,7 @@ package final class DemoRun {
         return schedule.isPublishing ? "Ctrl-C ends" : "waiting for the rest"
     }
 
-    private func report() throws -> Bool {
+    private func report(isLive: Bool) throws -> End {
         let report = DemoReport(console: console, format: format)
         let wasStopped = stopped.withLock { $0 }
         try report.write(OutcomeCounts(tracker))
@@ -167,16 +180,18 @@ package final class DemoRun {
         var differences = DemoCheck(tracker, isWhole: !wasStopped).differences
         if tracker.isSettled { differences += DemoDevice.differences(tracker, context.backend) }
         for difference in differences { console.complain("demo: \(difference)") }
-        if wasStopped, tracker.openCount > 0 {
+        let isIncomplete = wasStopped && (tracker.openCount > 0 || (!isLive && tracker.entries.count < sceneCount))
+        if isIncomplete {
             console.remark(
                 "Ended before every outcome was there; missing: \(tracker.openCount). On a broker that keeps its records the "
                     + "next worker would go on.")
         }
         if differences.isEmpty, !tracker.results.isEmpty {
             console.remark(
-                "All \(tracker.results.count) outcomes are what the stream must give: in the results topic, in the dead "
+                "\(isIncomplete ? "The" : "All") \(tracker.results.count) outcomes \(isIncomplete ? "that came " : "")are what the stream must give: in the results topic, in the dead "
                     + "letters, in the backend's calls.")
         }
-        return differences.isEmpty
+        guard differences.isEmpty else { return .bad }
+        return isIncomplete && !isLive ? .interrupted : .good
     }
 }

@@ -132,7 +132,7 @@ final class LaneClients: LaneIO {
     // MARK: People
 
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {
-        troubles.note(counters.troubles(since: before, services: pushServiceNames.count), now: now)
+        troubles.note(counters.troubles(since: before, services: pushServiceNames), now: now)
     }
 
     func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {

@@ -19,6 +19,8 @@ final class TroubleLog: Sendable {
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
         case unanswered(CallFailure)
+        /// Answers of a push service that can pass, such as 5xx.
+        case failing(service: String)
         /// Records of a request topic that were published otherwise than the contract asks.
         case publisher(topic: String, PublisherFault)
         /// What librdkafka said, without what is different each time.
@@ -109,6 +111,10 @@ final class TroubleLog: Sendable {
                 warn(
                     "calls had no answer from the backend; their events are retried",
                     ["reason": .string(failure.label), "count": .int(entry.count)])
+            case .failing(let service):
+                warn(
+                    "calls were answered with a failure that can pass, such as 5xx; their events are retried",
+                    ["pns": .string(service), "count": .int(entry.count)])
             case .publisher(let topic, let fault):
                 warn(
                     "records of \(topic) \(fault.words): \(fault.consequence); \(fault.remedy)",
@@ -127,17 +133,23 @@ final class TroubleLog: Sendable {
 
 extension Counters {
     /// What has happened since that people want to know of.
-    func troubles(since before: Counters, services: Int) -> [(reason: TroubleLog.Reason, count: Int)] {
+    ///
+    /// - Parameter services: their names, in the order of the counters.
+    func troubles(since before: Counters, services: [[UInt8]]) -> [(reason: TroubleLog.Reason, count: Int)] {
         var troubles: [(reason: TroubleLog.Reason, count: Int)] = []
         for reason in DeadLetterReason.allCases {
             let count = deadLetters(reason) - before.deadLetters(reason)
             if count > 0 { troubles.append((.deadLetters(reason), count)) }
         }
+        func ended(_ end: CallEnd, _ service: Int) -> Int {
+            calls(end, service: service) - before.calls(end, service: service)
+        }
+        for (service, name) in services.enumerated() {
+            let count = ended(.answered(.transient), service)
+            if count > 0 { troubles.append((.failing(service: String(decoding: name, as: UTF8.self)), count)) }
+        }
         for failure in [CallFailure.refused, .reset, .timeout, .brokenHTTP] {
-            let count = (0..<services).reduce(0) { sum, service in
-                sum + calls(.unanswered(failure), service: service)
-                    - before.calls(.unanswered(failure), service: service)
-            }
+            let count = services.indices.reduce(0) { $0 + ended(.unanswered(failure), $1) }
             if count > 0 { troubles.append((.unanswered(failure), count)) }
         }
         return troubles

@@ -77,6 +77,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var leaderless: [TopicPartition] = []
     /// Brokers with copies of Herald's partitions that did not answer the latest question.
     public var silentBrokers: [ClusterMetadata.Broker] = []
+    /// Push services of which every call of the last minute failed.
+    public var failingServices: [FailingService] = []
     /// Partitions that nobody can write or read because too few of their brokers answer.
     public var unusable: [TopicPartition] = []
     /// Partitions of request topics with events that nobody takes, for no reason that is known.

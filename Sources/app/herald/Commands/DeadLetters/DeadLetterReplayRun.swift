@@ -85,10 +85,13 @@ struct DeadLetterReplayRun {
         let isEstimated = options.rate == nil && plan.count > 0 && foreignTopic == nil
         let output = ReplayOutput(
             format, plan: plan, options: options,
+            warnings: PlanWarnings(plan, isCorrected: rules.correction != nil, deadServices: []),
             outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil,
             foreignTopic: foreignTopic)
+        let trouble = foreignTopic == nil && plan.count > 0 ? settings.workerTrouble() : nil
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)
+            if let trouble { console.complain(SafeText.escaped(trouble)) }
             return .done
         }
         if !console.isQuiet { for text in output.planLines { console.complain(text) } }
@@ -98,7 +101,7 @@ struct DeadLetterReplayRun {
             // Who names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
-        if foreignTopic == nil, let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
+        if let trouble { console.complain(SafeText.escaped(trouble)) }
         let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
         let isAssumed = invocation.parsed[DeadLetterOptions.yes]
         let isConfirmed = try stop.whileAnswering {

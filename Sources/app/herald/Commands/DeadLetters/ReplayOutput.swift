@@ -10,13 +10,14 @@ struct ReplayOutput {
     private let options: ReplayOptions
     private let forecast: ReplayForecast
     private let foreignTopic: String?
+    private let warnings: [String]
 
     /// - Parameters:
     ///   - outcomesPerSecond: how fast the workers have shown that they are.
     ///   - foreignTopic: the topic of others that the dead letters lie in; `nil` for Herald's own.
     init(
-        _ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, outcomesPerSecond: Double?,
-        foreignTopic: String?
+        _ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, warnings: PlanWarnings,
+        outcomesPerSecond: Double?, foreignTopic: String?
     ) {
         self.format = format
         self.plan = plan
@@ -24,6 +25,7 @@ struct ReplayOutput {
         forecast = ReplayForecast(
             plan, options, outcomesPerSecond: outcomesPerSecond, isForeign: foreignTopic != nil)
         self.foreignTopic = foreignTopic
+        self.warnings = warnings.sentences
     }
 
     // MARK: - For people
@@ -48,6 +50,7 @@ struct ReplayOutput {
         let services = plan.pushServices.sorted { $0.key < $1.key }.map { "\(SafeText.escaped($0.key)) \($0.value)" }
         if !services.isEmpty { lines.append("  calls: \(services.joined(separator: ", "))") }
         if let doubt = forecast.doubt { lines.append("  \(doubt)") }
+        lines += warnings.map { "  \(SafeText.escaped($0))" }
         if let earliest = plan.earliest, let latest = plan.latest {
             lines.append("  from \(earliest.text) to \(latest.text)")
         }
@@ -104,8 +107,10 @@ struct ReplayOutput {
     // MARK: - Data
 
     func writePlan(_ console: Console) throws {
-        try format.write(forecast.members, lines: planLines, to: console)
+        try format.write(forecast.members + [warningsMember], lines: planLines, to: console)
     }
+
+    private var warningsMember: JSONValue.Member { .init("warnings", .array(warnings.map { .string($0) })) }
 
     /// There was nothing to do, which a script wants to read too.
     func writeNothing(_ console: Console) throws {

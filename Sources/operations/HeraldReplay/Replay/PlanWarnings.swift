@@ -1,15 +1,14 @@
 internal import HeraldEvents
-internal import HeraldReplay
 
 /// What speaks against a plan as it stands: pure.
-struct PlanWarnings {
+package struct PlanWarnings {
     /// Each a sentence.
-    let sentences: [String]
+    package let sentences: [String]
 
     /// - Parameters:
     ///   - isCorrected: whether what is replayed is said otherwise than it was.
     ///   - deadServices: the push services of which every call fails now.
-    init(_ plan: ReplayPlan, isCorrected: Bool, deadServices: [String]) {
+    package init(_ plan: ReplayPlan, isCorrected: Bool, deadServices: [String]) {
         var sentences: [String] = []
         let hopeless = [DeadLetterReason.malformed, .invalid].reduce(0) { $0 + (plan.reasons[$1] ?? 0) }
         if hopeless > 0, !isCorrected {
