@@ -96,11 +96,8 @@ public struct Readiness: Sendable, Equatable {
         if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfterMilliseconds {
             find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
         }
-        if cluster.isReachable == false, let error = cluster.error, error.isOfLogin {
-            find(
-                .loginFailed,
-                "Herald cannot log in to the brokers (\(error.words)): check kafka.auth, or the SASL properties in "
-                    + "kafka.properties; the worker resumes by itself when a file that they name changes.")
+        if let sentence = cluster.loginTrouble {
+            find(.loginFailed, sentence)
         } else if cluster.isReachable == false {
             find(
                 .brokersUnreachable,

@@ -84,7 +84,9 @@ struct ReadinessPage {
 
     private var growth: (word: String, sentence: String)? {
         // In an outage it grows because of the outage, and retries are a lag too.
-        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, let growth = report.cluster.lagPerSecond, growth >= 1 else { return nil }
+        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, let growth = report.cluster.lagPerSecond,
+            growth >= 1
+        else { return nil }
         return (
             "lag-growing",
             "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "

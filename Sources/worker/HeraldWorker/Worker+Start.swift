@@ -10,7 +10,7 @@ extension Worker {
 
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
     func checkTopics(_ admin: Admin, _ watch: ClusterWatch) -> WorkerEnd? {
-        var wasLogged = false
+        var logged: (silence: Bool, login: Bool) = (false, false)
         while !isStopping {
             do throws(KafkaError) {
                 let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeoutMilliseconds)
@@ -31,8 +31,13 @@ extension Worker {
                 let notices = admin.takeNotices().notices
                 watch.noteSilence(error, notices)
                 for notice in notices { troubles.kafka(notice, now: SystemClock.monotonic()) }
-                if !wasLogged { logger.warning("no broker answers yet, retrying: \(error)") }
-                wasLogged = true
+                if let sentence = watch.latest.loginTrouble {
+                    if !logged.login { logger.error(sentence) }
+                    logged = (true, true)
+                } else if !logged.silence {
+                    logger.warning("no broker answers yet, retrying: \(error.wordsInFull)")
+                    logged.silence = true
+                }
             }
         }
         return .stopped

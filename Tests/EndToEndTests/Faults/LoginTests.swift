@@ -78,6 +78,7 @@ struct LoginTests {
                         "kafka.auth.passwordFile": file.path,
                     ]))
             try await worker.waitUntilNotReady("login-failed", naming: "kafka.auth")
+            try await worker.waitForLog("Herald cannot log in to the brokers")
             try "\(SecuredUser.owner.password)\n".write(to: file, atomically: true, encoding: .utf8)
             try await worker.waitForLog("partitions assigned")
             try await worker.waitUntilReady()

@@ -81,6 +81,8 @@ struct DemoCommandTests {
         let status = try await Blocking.run { process.wait() }
         #expect(status == 3)
         let text = try String(contentsOf: output, encoding: .utf8)
-        #expect(text.contains("OUTCOME") && text.contains("Ended before every outcome was there") && !text.contains("All "), "\(text)")
+        #expect(
+            text.contains("OUTCOME") && text.contains("Ended before every outcome was there") && !text.contains("All "),
+            "\(text)")
     }
 }

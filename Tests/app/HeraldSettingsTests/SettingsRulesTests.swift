@@ -83,6 +83,17 @@ struct SettingsRulesTests {
         #expect(found.contains { $0.contains("backend.tls.caFile: \"/nonexistent/ca\" cannot be read") })
     }
 
+    @Test("A backend's address that has the path of calls already draws a warning")
+    func doubledPath() throws {
+        func warnings(_ backend: String) throws -> [String] {
+            try load("backend: {\(backend)}").warnings.map { "\($0)" }
+        }
+        let doubled = try warnings("url: 'https://h/api/notifications'")
+        #expect(doubled.count == 1 && doubled[0].contains("/api/notifications/api/notifications"), "\(doubled)")
+        #expect(try warnings("url: 'https://h/api/notifications/', path: /v1") == [])
+        #expect(try warnings("url: 'https://h/base'") == [])
+    }
+
     @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or without any")
     func plainHTTP() throws {
         #expect(try load("backend: {url: http://push.example.com}").warnings.map(\.path) == ["backend.url"])

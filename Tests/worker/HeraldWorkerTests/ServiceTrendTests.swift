@@ -1,7 +1,7 @@
-@testable import HeraldCore
 import HeraldTime
 import Testing
 
+@testable import HeraldCore
 @testable import HeraldWorker
 
 @Suite("A push service of which every call fails")

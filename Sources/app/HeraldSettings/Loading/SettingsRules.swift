@@ -138,6 +138,13 @@ struct SettingsRules {
         {
             warn(table.backend.url, "credentials go to \(url.host) unencrypted; use https://")
         }
+        if let url = values.valid(table.backend.url) ?? nil, let path = values.valid(table.backend.path),
+            !path.isEmpty, url.basePath.hasSuffix(path)
+        {
+            warn(
+                table.backend.url,
+                "ends with backend.path already: calls go to \(url.basePath)\(path); leave \(path) out of one of them")
+        }
         if values.valid(table.backend.auth.kind) == .oauth2, let url = values.valid(table.backend.auth.tokenURL) ?? nil,
             let address = HTTPAddress(tokenURL: url)
         {

@@ -69,8 +69,9 @@ public struct Redaction: Sendable {
         var escaped: [UInt8] = []
         JSONText.appendString(message, to: &escaped)
         // A backend that repeats the request's body repeats the message as JSON writes it.
-        let forms = [escaped.dropFirst().dropLast().withUnsafeBufferPointer { OneLine.text(RawSpan(_unsafeElements: $0)) }, OneLine.text(message)]
-        return forms.compactMap(\.self).reduce(line) { hiding($1, as: "(the message)", in: $0) }
+        let asJSON = OneLine.text(String(decoding: escaped.dropFirst().dropLast(), as: UTF8.self))
+        return [asJSON, OneLine.text(message)].compactMap(\.self)
+            .reduce(line) { hiding($1, as: "(the message)", in: $0) }
     }
 
     /// The line with a mark in place of a text, which is one line itself.

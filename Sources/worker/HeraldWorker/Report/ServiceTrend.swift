@@ -44,7 +44,9 @@ struct ServiceTrend {
             })
         samples.append(sample)
         // The newest that is older than the window stays: it is what the window's calls are counted from.
-        while samples.count > 2, now.milliseconds(since: samples[1].at) >= Self.windowMilliseconds { samples.removeFirst() }
+        while samples.count > 2, now.milliseconds(since: samples[1].at) >= Self.windowMilliseconds {
+            samples.removeFirst()
+        }
         guard let first = samples.first else { return [] }
         return names.enumerated().compactMap { service, name in
             let failed = sample.ends[service].failed - first.ends[service].failed

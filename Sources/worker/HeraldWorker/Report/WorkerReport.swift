@@ -71,6 +71,12 @@ public struct ClusterReport: Sendable, Equatable {
     public var isReachable: Bool?
     /// Why none did: that a login failed, if one did.
     public var error: KafkaError?
+    /// That the brokers refuse the login, and what to do; `nil` when that is not what is in the way.
+    public var loginTrouble: String? {
+        guard isReachable == false, let error, error.isOfLogin else { return nil }
+        return "Herald cannot log in to the brokers (\(error.words)): check kafka.auth, or the SASL properties in "
+            + "kafka.properties; the worker resumes by itself when a file that they name changes."
+    }
     /// Topics that Herald needs and that are missing, or that it may not see.
     public var missingTopics: [String] = []
     /// Partitions that nobody leads.
