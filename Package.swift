@@ -223,7 +223,10 @@ let package = Package(
         ),
         tests(
             "worker/HeraldFeedbackTests", "HeraldFeedbackTests",
-            ["HeraldBytes", "HeraldEvents", "HeraldFeedback", "HeraldHub", "HeraldText", "HeraldTime"]),
+            [
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
+            ]),
         tests("clients/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "clients/HeraldHubTests", "HeraldHubTests",

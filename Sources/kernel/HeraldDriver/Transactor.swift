@@ -11,7 +11,8 @@ package final class Transactor {
     private typealias Letters = Guarded<[(generation: Int, TransactionReport)]>
 
     private let properties: ClientProperties
-    private let group: () -> GroupMetadata?
+    /// The member of the group whose offsets its batches commit.
+    package var group: GroupMetadata?
     private let wakeup: Wakeup
     private let letters = Letters([])
     private var producer: Producer?
@@ -29,11 +30,9 @@ package final class Transactor {
     /// - Parameters:
     ///   - properties: librdkafka's, the `transactional.id` among them.
     ///   - wakeup: signalled when ``serve(_:)`` has something.
-    ///   - group: the group whose offsets its batches commit.
-    package init(properties: ClientProperties, wakeup: Wakeup, group: @escaping () -> GroupMetadata? = { nil }) {
+    package init(properties: ClientProperties, wakeup: Wakeup) {
         self.properties = properties
         self.wakeup = wakeup
-        self.group = group
     }
 
     package func perform(_ action: BatchWriter.Action) {
@@ -44,7 +43,7 @@ package final class Transactor {
             (withheld, isOffering) = (records[...], true)
             offer()
         case .commit(let sequence, let positions):
-            calls?.commit(sequence, positions, group: positions.isEmpty ? nil : group())
+            calls?.commit(sequence, positions, group: group)
         case .abort:
             (withheld, isOffering) = ([], false)
             calls?.abort()

@@ -1,12 +1,20 @@
+import Foundation
 import HeraldDriver
 import HeraldKafka
 import HeraldKernel
 import HeraldTime
+import TestSupport
 import Testing
 
 @Suite("A batch that is written in one transaction")
 struct BatchWriterTests {
     private typealias Script = BatchWriterScript
+
+    @Test("docs/DESIGN.md shows its table")
+    func documents() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(BatchWriter.State.transitions.markdown))
+    }
 
     @Test("It is opened, offered and committed, and the next one follows")
     func written() {
