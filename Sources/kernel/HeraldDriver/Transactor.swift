@@ -38,8 +38,8 @@ package final class Transactor {
     package func perform(_ action: BatchWriter.Action) {
         switch action {
         case .claim: claim()
-        case .begin: begin()
         case .produce(let records):
+            guard begin() else { return }
             (withheld, isOffering) = (records[...], true)
             offer()
         case .commit(let sequence, let positions):
@@ -94,13 +94,16 @@ package final class Transactor {
         }
     }
 
-    private func begin() {
-        guard let producer else { return }
+    /// Opens a transaction, if that is possible.
+    private func begin() -> Bool {
+        guard let producer else { return false }
         do throws(KafkaError) {
             try producer.beginTransaction()
+            return true
         } catch {
-            reports.append(.notBegun(fence ?? error))
+            reports.append(.notProduced(fence ?? error))
             wakeup.signal()
+            return false
         }
     }
 

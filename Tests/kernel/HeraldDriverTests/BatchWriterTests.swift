@@ -22,7 +22,7 @@ struct BatchWriterTests {
         script.claim()
         for number: UInt64 in 1...2 {
             script.write()
-            #expect(script.take() == ["begin", "produce 1"])
+            #expect(script.take() == ["produce 1"])
             script.report(.produced)
             #expect(script.take() == ["commit \(number)"])
             script.report(.transaction(.committed(sequence: number, nil, .acknowledged)))
@@ -75,7 +75,7 @@ struct BatchWriterTests {
         script.report(.transaction(.aborted(nil, .acknowledged)))
         #expect(script.events == ["waiting"] && script.take() == [])
         script.pass(100)
-        #expect(script.take() == ["begin", "produce 1"])
+        #expect(script.take() == ["produce 1"])
     }
 
     @Test("The pauses between attempts grow, to two seconds")
@@ -132,7 +132,7 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: fenced, long"])
         script.claim()
         script.write()
-        script.report(.notBegun(fence))
+        script.report(.notProduced(fence))
         #expect(script.events == ["lost: fenced"])
     }
 
@@ -149,7 +149,7 @@ struct BatchWriterTests {
         var script = Script()
         script.claim()
         script.write()
-        script.report(.notBegun(KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)))
+        script.report(.notProduced(KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)))
         #expect(script.take() == [] && script.events == ["lost: in doubt"])
     }
 
@@ -226,7 +226,6 @@ private struct BatchWriterScript {
         writer.takeActions().map { action in
             switch action {
             case .claim: "claim"
-            case .begin: "begin"
             case .produce(let records): "produce \(records.count)"
             case .commit(let sequence, _): "commit \(sequence)"
             case .abort: "abort"

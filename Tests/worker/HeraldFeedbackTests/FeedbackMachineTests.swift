@@ -29,7 +29,7 @@ struct FeedbackMachineTests {
         #expect(script.take() == ["ask NH-1"])
         script.answer(token: 1)
         script.pass(1_000)
-        #expect(script.take() == ["begin", "produce 1"])
+        #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit 5"])
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
@@ -88,7 +88,7 @@ struct FeedbackMachineTests {
         script.answer(token: 2)
         script.machine.stop(now: script.now)
         script.pass(0)
-        #expect(script.take() == ["begin", "produce 1"])
+        #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit 0"] && !script.machine.isOver)
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
@@ -160,7 +160,7 @@ struct FeedbackMachineTests {
         script.machine.takeDevices([OutgoingRecord(topic: "f", key: nil, value: [1])])
         #expect(script.machine.nextWake == .distantPast)
         script.pass(0)
-        #expect(script.take() == ["begin", "produce 1"])
+        #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit"])
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
@@ -269,7 +269,6 @@ private struct FeedbackScript {
         machine.takeActions().map { action in
             switch action {
             case .write(.claim): "claim"
-            case .write(.begin): "begin"
             case .write(.produce(let records)): "produce \(records.count)"
             case .write(.commit(_, let positions)):
                 (["commit"] + positions.map { "\($0.offset)" }).joined(separator: " ")
