@@ -302,8 +302,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
-                "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),
