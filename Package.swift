@@ -223,7 +223,10 @@ let package = Package(
         ),
         tests(
             "worker/HeraldFeedbackTests", "HeraldFeedbackTests",
-            ["HeraldBytes", "HeraldEvents", "HeraldFeedback", "HeraldHub", "HeraldText", "HeraldTime"]),
+            [
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
+            ]),
         tests("clients/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "clients/HeraldHubTests", "HeraldHubTests",
@@ -299,8 +302,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
-                "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),

@@ -40,9 +40,9 @@ package struct BatchWriter: Sendable {
     package enum Action: Sendable {
         /// Puts a producer in the place of the former, if there is one, and claims the name: ``TransactionReport``.
         case claim
-        /// Opens a transaction; ``Report/notBegun(_:)`` when that fails.
-        case begin
-        /// Offers these to the producer, one after another: ``Report/produced``, ``Report/notProduced(_:)``.
+        /// Opens a transaction, and offers these to the producer, one after another: ``Report/produced``,
+        /// ``Report/notProduced(_:)``. When it can't be opened none may be offered: they would open one at the broker that
+        /// a late request ends.
         case produce([OutgoingRecord])
         case commit(sequence: UInt64, [CommitPosition])
         case abort
@@ -51,10 +51,9 @@ package struct BatchWriter: Sendable {
     /// What the driver reports.
     package enum Report: Sendable {
         case transaction(TransactionReport)
-        case notBegun(KafkaError)
         /// The producer has taken all records.
         case produced
-        /// It does not take one of them.
+        /// It opens no transaction, or does not take one of them.
         case notProduced(KafkaError)
         /// A broker did not take one of them.
         case undelivered(KafkaError)
@@ -185,7 +184,7 @@ package struct BatchWriter: Sendable {
         case .transaction(.committed(let number, let error, let outcome)):
             if number == sequence { committed(error, outcome, now: now) }
         case .transaction(.aborted(let error, let outcome)): aborted(error, outcome, now: now)
-        case .notBegun(let error), .notProduced(let error): notProduced(error, now: now)
+        case .notProduced(let error): notProduced(error, now: now)
         case .produced: produced()
         case .undelivered(let error): undelivered(error)
         }
@@ -213,7 +212,6 @@ package struct BatchWriter: Sendable {
         attempt.undelivered = nil
         sequence += 1
         state.become(.producing(attempt))
-        actions.append(.begin)
         actions.append(.produce(attempt.batch.records))
     }
 
@@ -226,8 +224,6 @@ package struct BatchWriter: Sendable {
     /// Nothing of the transaction was asked to be committed.
     private mutating func notProduced(_ error: KafkaError, now: MonotonicTime) {
         guard case .producing(let attempt) = state else { return }
-        // The rest of the batch is not offered any more.
-        actions.removeAll { if case .produce = $0 { true } else { false } }
         let mayTryAgain =
             error.isRetriable || error.isAbortable || error.code == KafkaError.Code.queueFull
             || error.kind == .unreachable

@@ -11,7 +11,8 @@ package final class Transactor {
     private typealias Letters = Guarded<[(generation: Int, TransactionReport)]>
 
     private let properties: ClientProperties
-    private let group: () -> GroupMetadata?
+    /// The member of the group whose offsets its batches commit.
+    package var group: GroupMetadata?
     private let wakeup: Wakeup
     private let letters = Letters([])
     private var producer: Producer?
@@ -29,22 +30,20 @@ package final class Transactor {
     /// - Parameters:
     ///   - properties: librdkafka's, the `transactional.id` among them.
     ///   - wakeup: signalled when ``serve(_:)`` has something.
-    ///   - group: the group whose offsets its batches commit.
-    package init(properties: ClientProperties, wakeup: Wakeup, group: @escaping () -> GroupMetadata? = { nil }) {
+    package init(properties: ClientProperties, wakeup: Wakeup) {
         self.properties = properties
         self.wakeup = wakeup
-        self.group = group
     }
 
     package func perform(_ action: BatchWriter.Action) {
         switch action {
         case .claim: claim()
-        case .begin: begin()
         case .produce(let records):
+            guard begin() else { return }
             (withheld, isOffering) = (records[...], true)
             offer()
         case .commit(let sequence, let positions):
-            calls?.commit(sequence, positions, group: positions.isEmpty ? nil : group())
+            calls?.commit(sequence, positions, group: group)
         case .abort:
             (withheld, isOffering) = ([], false)
             calls?.abort()
@@ -95,13 +94,16 @@ package final class Transactor {
         }
     }
 
-    private func begin() {
-        guard let producer else { return }
+    /// Opens a transaction, if that is possible.
+    private func begin() -> Bool {
+        guard let producer else { return false }
         do throws(KafkaError) {
             try producer.beginTransaction()
+            return true
         } catch {
-            reports.append(.notBegun(fence ?? error))
+            reports.append(.notProduced(fence ?? error))
             wakeup.signal()
+            return false
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldHTTP
 internal import HeraldHub
@@ -14,7 +15,7 @@ internal import HeraldTime
 /// names, and not in the feedback topic, which would have to be read as a whole at each start.
 final class DeviceWatch: Sendable {
     private struct State {
-        var work: [FeedbackWriter.Record]?
+        var work: [OutgoingRecord]?
         var isWritten = false
         var isClosed = false
     }
@@ -54,7 +55,7 @@ final class DeviceWatch: Sendable {
     }
 
     /// What is to be written in one transaction; ``written()`` follows.
-    func takeWork() -> [FeedbackWriter.Record]? {
+    func takeWork() -> [OutgoingRecord]? {
         state.withLock { state in
             defer { state.work = nil }
             return state.work
@@ -188,7 +189,7 @@ final class DeviceWatch: Sendable {
         let now = SystemClock.wall()
         let records = news.dropFirst(start).map { device in
             let feedback = DeviceFeedback(device, checkedAt: now)
-            return FeedbackWriter.Record(
+            return OutgoingRecord(
                 topic: configuration.topics.feedback, key: feedback.recordKey, value: feedback.encoded())
         }
         let mark = marks.set(DeviceMarks.Mark(etag: blob.etag, devices: max(start, news.count)), of: blob.name)
@@ -196,12 +197,12 @@ final class DeviceWatch: Sendable {
         logger.info("devices are gone", ["count": .int(records.count), "blob": .string(blob.name)])
     }
 
-    private func stateRecord(_ record: (key: [UInt8], value: [UInt8]?)) -> FeedbackWriter.Record {
-        FeedbackWriter.Record(topic: configuration.topics.state, key: record.key, value: record.value)
+    private func stateRecord(_ record: (key: [UInt8], value: [UInt8]?)) -> OutgoingRecord {
+        OutgoingRecord(topic: configuration.topics.state, key: record.key, value: record.value)
     }
 
     /// Waits until the records are durable.
-    private func hand(over records: [FeedbackWriter.Record]) throws {
+    private func hand(over records: [OutgoingRecord]) throws {
         state.withLock { state in
             state.work = records
             state.isWritten = false

@@ -1,14 +1,14 @@
-internal import Glibc
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldHub
 internal import HeraldKafka
 package import HeraldTelemetry
 package import HeraldThreads
+internal import HeraldTime
 
 /// Follows the results topic and says what became of each notification that a hub took; one runs for a group at a time.
 ///
-/// It works in sessions (``FeedbackSession``). A session begins with what is durable and ends with the first trouble of a
-/// transaction; so there is one way to begin, after a kill as after a broker that was away.
+/// ``FeedbackMachine`` decides, ``FeedbackClients`` carries out.
 package final class FeedbackFollower: Sendable {
     /// How it ended.
     package enum End: Equatable, Sendable {
@@ -17,8 +17,6 @@ package final class FeedbackFollower: Sendable {
         /// It cannot go on; a sentence says why.
         case failed(String)
     }
-
-    private static let pauseMilliseconds = 2_000
 
     private let configuration: FeedbackConfiguration
     private let logger: Logger
@@ -41,30 +39,26 @@ package final class FeedbackFollower: Sendable {
     ///
     /// Blocks.
     package func run() -> End {
-        // A broker that has just come back may not know every topic.
-        var hasFollowed = false
-        while !isStopping.withLock({ $0 }) {
-            do {
-                let session = try FeedbackSession(
-                    configuration, logger: logger, wakeup: wakeup, isStopping: { self.isStopping.withLock { $0 } })
-                defer { session.close() }
-                hasFollowed = true
-                try session.run()
-            } catch let end as FeedbackSession.Ending {
-                if case .final(let sentence) = end { return .failed(sentence) }
-            } catch let error as KafkaError {
-                if !hasFollowed, let sentence = finalSentence(error) { return .failed(sentence) }
-                logger.warning("beginning again from what is committed: \(error)")
-                pause()
-            } catch {
-                logger.warning("beginning again from what is committed: \(error)")
-                pause()
-            }
+        let clients: FeedbackClients
+        do {
+            clients = try FeedbackClients(
+                configuration, logger: logger, wakeup: wakeup, isStopping: { self.isStopping.withLock { $0 } })
+        } catch {
+            return .failed("\(error)")
         }
-        return .stopped
+        defer { clients.close() }
+        let driver = JobDriver(FeedbackMachine(configuration.machine, now: clients.now.monotonic), io: clients)
+        driver.run()
+        clients.report(driver.machine.counts)
+        switch driver.machine.end {
+        case .failed(let error): return .failed(finalSentence(error))
+        case .replaced:
+            return .failed("another herald feedback of the same group has begun; only one of them works at a time")
+        case .stopped, nil: return .stopped
+        }
     }
 
-    private func finalSentence(_ error: KafkaError) -> String? {
+    private func finalSentence(_ error: KafkaError) -> String {
         let topics = configuration.topics
         switch error.kind {
         case .forbidden:
@@ -72,15 +66,21 @@ package final class FeedbackFollower: Sendable {
                 + error.advice(
                     KafkaPermission(.read, .write, on: .topic(topics.results), .topic(topics.feedback)))
         case .unsupported: return "the brokers have no transactions, and feedback needs them: \(error)"
-        case .unknownTopic:
+        default:
             return "\(topics.results) or \(topics.feedback) is missing; make them with: herald topics apply (\(error))"
-        default: return nil
         }
     }
+}
 
-    private func pause() {
-        guard !isStopping.withLock({ $0 }) else { return }
-        wakeup.drain()
-        _ = wakeup.wait(for: .milliseconds(Self.pauseMilliseconds))
+extension FeedbackConfiguration {
+    /// For a broker that comes back or a leader that moves, in a transaction.
+    private static let patienceMilliseconds: Int64 = 60_000
+
+    fileprivate var machine: FeedbackMachine.Configuration {
+        FeedbackMachine.Configuration(
+            engine: engine,
+            writer: BatchWriter.Configuration(
+                transactionTimeout: Int64(transactionTimeout / .milliseconds(1)), patience: Self.patienceMilliseconds),
+            topics: topics)
     }
 }

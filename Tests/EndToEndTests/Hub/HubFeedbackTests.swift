@@ -1,5 +1,4 @@
 import Foundation
-import HeraldBytes
 import HeraldSandbox
 import TestSupport
 import Testing
@@ -160,48 +159,6 @@ struct HubFeedbackTests {
             follower.terminate()
             #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
             try await expectAll(90, in: fixture, stream, after: kills)
-        }
-    }
-
-    @Test(
-        "Worker and follower killed anywhere, again and again: nothing is lost or told twice",
-        .long("some ten kills anywhere in the work of both, paced by the hub's latency"))
-    func killedAnywhere() async throws {
-        var generator = SplitMix64(seed: 23)
-        let stream = try HubStream()
-        defer { stream.hub.stop() }
-        try await Fixture.run(Fixture.feedbackPlan) { fixture in
-            let (count, rounds) = (900, 10)
-            try await stream.register(count)
-            var worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
-            var follower = try fixture.startFeedback(stream.hub)
-            var kills: [Kill] = []
-            for round in 0..<rounds {
-                try await fixture.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
-                let goal = stream.hub.sends.count + Int.random(in: 0...70, using: &generator)
-                try await fixture.wait("some are sent") {
-                    stream.hub.sends.count >= goal
-                        || fixture.count("notifications.results") >= (round + 1) * count / rounds
-                }
-                if round == 0 || Bool.random(using: &generator) {
-                    kills.append(try Kill(of: worker, in: fixture, stream.hub))
-                    worker = try await fixture.startHubWorker(stream.hub, changing: Self.telemetry)
-                }
-                if round == 1 || Bool.random(using: &generator) {
-                    // Anywhere in its work: its questions come seconds after the sends.
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...2_500, using: &generator)))
-                    #expect(follower.isRunning, "\(follower.tail)")
-                    follower.kill()
-                    follower = try fixture.startFeedback(stream.hub)
-                }
-            }
-            try await fixture.waitForResults(count)
-            try await fixture.wait("everything has feedback", within: 2 * Patience.seconds) {
-                fixture.feedback.count >= count
-            }
-            follower.terminate()
-            #expect(try await follower.waitForExit() == 0, "\(follower.tail)")
-            try await expectAll(count, in: fixture, stream, after: kills)
         }
     }
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What mutants.py builds in .build/mutants: the engine and the lane, which may be broken there, and the simulation. It is
+// What mutants.py builds in .build/mutants: engine, lane and jobs, which may be broken there, and the simulation. It is
 // the only package that builds the simulation's program.
 
 let strict: [SwiftSetting] = [
@@ -16,6 +16,7 @@ let package = Package(
     name: "mutant",
     targets: [
         .systemLibrary(name: "CEpoll", path: "Sources/c/CEpoll"),
+        .systemLibrary(name: "CExpat", path: "Sources/c/CExpat", pkgConfig: "expat"),
         .systemLibrary(name: "CRDKafka", path: "Sources/c/CRDKafka", pkgConfig: "rdkafka"),
         .target(name: "HeraldBytes", path: "Sources/foundation/HeraldBytes", swiftSettings: strict),
         .target(
@@ -57,11 +58,22 @@ let package = Package(
             path: "Sources/worker/HeraldWorker",
             sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
             swiftSettings: strict),
+        // What a hub says of its messages.
+        .target(
+            name: "HeraldHub", dependencies: ["CExpat", "HeraldBytes", "HeraldText", "HeraldTime"],
+            path: "Sources/clients/HeraldHub", swiftSettings: strict),
+        // A follower's machine without its clients.
+        .target(
+            name: "HeraldFeedback",
+            dependencies: [
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldTime",
+            ],
+            path: "Sources/worker/HeraldFeedback", swiftSettings: strict),
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
-                "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
+                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         .executableTarget(

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Shows that the simulation finds a broken engine or lane: builds each of the mistakes of table.py and runs it.
+"""Shows that the simulation finds a broken engine, lane or job: builds each of the mistakes of table.py and runs it.
 
     Tests/Simulation/Mutants/mutants.py [PART OF A NAME …]
     Tests/Simulation/Mutants/mutants.py --changed-since COMMIT [--most N]   only of files that differ from COMMIT
     Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
 
-A small package in .build/mutants has the engine, the lane and Kafka's client as copies and everything else as links, so that a mutant
-is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
+A small package in .build/mutants has the engine, the lane, the jobs' machines, what drives them and Kafka's client as
+copies and everything else as links, so that a mutant is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
 when it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives,
 and when one no longer applies.
 """
@@ -31,14 +31,18 @@ PROGRAM = ".build/debug/simulate"
 CORE = "Sources/worker/HeraldCore"
 LANE = "Sources/worker/HeraldWorker/Lane"
 CLIENT = "Sources/clients/HeraldKafka"
+KERNEL = "Sources/kernel/HeraldKernel"
+DRIVER = "Sources/kernel/HeraldDriver"
+FEEDBACK = "Sources/worker/HeraldFeedback/Machine"
 # What a mutant may break.
-BREAKABLE = (CORE, LANE, CLIENT)
+BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
-    "Sources/c/CEpoll", "Sources/c/CRDKafka",
+    "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka",
     "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
     "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
-    "Sources/kernel/HeraldKernel", "Sources/kernel/HeraldDriver",
+    "Sources/clients/HeraldHub/Telemetry/MessageAnswer.swift",
+    "Sources/clients/HeraldHub/Telemetry/MessageDetails.swift", "Sources/clients/HeraldHub/XML",
     "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
@@ -79,6 +83,9 @@ def link(package: Path, name: str) -> None:
 
 
 def copy_tree(source: Path, destination: Path) -> None:
+    # An earlier layout may have a link to the tree here, and a mutant would break the tree.
+    if destination.is_symlink():
+        destination.unlink()
     if source.is_file():
         copy(source, destination)
         return

@@ -1,5 +1,5 @@
-"""Ways to break the engine and the lane on purpose. Each is one exact replacement in a file of Sources/worker/HeraldCore
-or Sources/worker/HeraldWorker/Lane, named without its folder.
+"""Ways to break the engine, the lane and the jobs on purpose. Each is one exact replacement in a file of what mutants.py
+may break (BREAKABLE), named without its folder.
 
 When they change and one of them no longer applies, the run says so: write the same mistake anew.
 """
@@ -719,5 +719,67 @@ MUTANTS = [
         "        configuration.live = live\n",
         "        let statuses = configuration.live.statuses\n        configuration.live = live\n"
         "        configuration.live.statuses = statuses\n",
+    ),
+    # A follower of a hub's messages: each is told once.
+    Mutant(
+        "a follower tells again what the note with its offset says is told",
+        "FeedbackMachine.swift",
+        "                    done = map\n",
+        "                    _ = map\n",
+    ),
+    Mutant(
+        "a follower takes an answer to a former question for one to a new one",
+        "FeedbackEngine.swift",
+        "lastToken = former?.lastToken ?? 0",
+        "lastToken = 0",
+    ),
+    Mutant(
+        "a follower passes a message that has not come yet",
+        "FeedbackEngine.swift",
+        "        _ = partitions[partition]?.tracker.reachEnd(offset)\n",
+        "        _ = partitions[partition]?.tracker.reachEnd(offset + 1)\n",
+    ),
+    Mutant(
+        "a follower that rests never wakes",
+        "FeedbackMachine.swift",
+        "        case .resting(let end): moments.append(end)\n",
+        "        case .resting: break\n",
+    ),
+    Mutant(
+        "feedback is taken for the news of devices",
+        "FeedbackMachine.swift",
+        "case .feedback: engine.committed()",
+        "case .feedback: actions.append(.devicesWritten)",
+    ),
+    Mutant(
+        "a job does not do what is due",
+        "JobDriver.swift",
+        "        machine.advance(now: io.now)\n",
+        "",
+    ),
+    Mutant(
+        "a batch whose commit failed for now counts as written",
+        "BatchWriter.swift",
+        "        guard case .committing(var attempt, _) = state else { return }\n        guard let error else {",
+        "        guard case .committing(var attempt, _) = state else { return }\n"
+        "        guard let error, outcome != .failedForNow else {",
+    ),
+    Mutant(
+        "a batch that was aborted counts as written",
+        "BatchWriter.swift",
+        "        state.become(.pausing(attempt, until: end))\n",
+        "        state = .ready\n        events.append(.written)\n        _ = end\n",
+    ),
+    Mutant(
+        "a batch is lost with an answer that comes late to its own claim",
+        "BatchWriter.swift",
+        "        self.lateClaims += lateClaims\n",
+        "",
+    ),
+    Mutant(
+        "a transaction that was open for too long is taken for another's fence",
+        "BatchWriter.swift",
+        ">= configuration.transactionTimeout } ?? true",
+        ">= 100 * configuration.transactionTimeout } ?? true",
     ),
 ]

@@ -78,6 +78,15 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test(
+        "each message of a hub is told once while its followers are killed, frozen and replaced",
+        arguments: [true, false])
+    func followers(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.followers = 2
+        run(scenario)
+    }
+
     @Test("the same seed gives the same run")
     func deterministic() {
         let first = Simulation(scenario: .any(seed: 77))

@@ -57,6 +57,7 @@ struct Duty {
 /// |---|---|
 /// | `Checkers+Records.swift` | what is in the logs: promises 1 and 2 |
 /// | `Checkers+Calls.swift` | promises 3 and 4 |
+/// | `Simulation+Jobs.swift` | each of a hub's messages is told once |
 struct Checkers {
     var violations: [String] = []
     var duties: [Duty] = []
@@ -92,6 +93,12 @@ struct Checkers {
     /// Campaigns that were paused once, and that are cancelled.
     var pausedCampaigns: Set<Int> = []
     var cancelledCampaigns: Set<Int> = []
+
+    /// How often each of the hub's messages was told, for all to see, and how often all of them.
+    var told: [String: Int] = [:]
+    var toldCount = 0
+    /// How many devices that are gone were told.
+    var devicesTold = 0
 
     init(_ scenario: Scenario, topics: [String]) {
         isAtomic = scenario.isAtomic

@@ -8,7 +8,7 @@ import HeraldTime
 import HeraldWorker
 
 /// A lane between topics that keep what it produces, and a backend that answers some users the same for ever.
-final class FailingUsers: SimulatedIO {
+final class FailingUsers: PlainIO {
     typealias Record = PlainRecord
     typealias Member = Int
 

@@ -1,7 +1,8 @@
 import HeraldCore
+import HeraldHub
 import HeraldKernel
 
-/// One life of a worker's process.
+/// One life of a process: a worker's, or a job's.
 struct Process: Hashable, CustomStringConvertible {
     var worker: Int
     var life: Int
@@ -18,7 +19,12 @@ struct Process: Hashable, CustomStringConvertible {
         self.init(worker: member / 1_000_000, life: member % 1_000_000)
     }
 
-    var description: String { "worker \(worker).\(life)" }
+    /// Jobs are numbered from here on.
+    static let firstJob = 1_000
+
+    var isJob: Bool { worker >= Self.firstJob }
+
+    var description: String { isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)" }
 }
 
 /// Something that happens at a moment.
@@ -30,6 +36,9 @@ enum Step {
     case publisherEnds(transaction: Int)
     case start(worker: Int)
     case fault(Fault)
+    /// A follower of the hub's messages starts; unasked, it only does where none runs.
+    case follow(job: Int, takesOver: Bool)
+    case jobFault
     case thaw(Process, after: Int64)
     case weather
     /// Users that were refused are accepted from here on.
@@ -79,12 +88,14 @@ enum Request {
     case commit(sequence: UInt64, generation: Int, [Position])
     // Transactions. The numbers tell one blocking call, and one transaction, from another.
     case initialise(call: Int)
-    case write(ProductionID, Place, LogRecord, Effect, epoch: Int, transaction: Int, sentAt: Int64)
+    case write(ProductionID, Place, LogRecord, Effect?, epoch: Int, transaction: Int, sentAt: Int64)
     case sendOffsets(call: Int, [Position], generation: Int, epoch: Int, transaction: Int)
     /// A partition becomes part of a transaction, which opens it if none is; a write does the same by itself.
     case addPartition(epoch: Int)
     case end(call: Int, commits: Bool, epoch: Int, transaction: Int)
     case lookUp(sequence: UInt64, [Position])
+    /// A job asks where its group stands in the results.
+    case standing(question: Int)
 }
 
 /// What a process hears.
@@ -110,6 +121,15 @@ enum News {
     case timedOut(call: Int)
     /// A blocking call returns.
     case concluded(TransactionClient.Operation, CallOutcome)
+    case job(JobNews)
+}
+
+/// What a follower hears.
+enum JobNews {
+    case tick(Int)
+    /// Where its group stands; without that, no broker has said so in time.
+    case standing(question: Int, [Committed]?)
+    case answer(token: UInt64, MessageAnswer)
 }
 
 /// What is committed of a partition.

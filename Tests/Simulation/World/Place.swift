@@ -47,6 +47,8 @@ struct LogRecord {
     var event = 0
     /// What the record is about, as indices of the checkers' duties.
     var duties: [Int] = []
+    /// What the hub calls the message that a result is about.
+    var message: String?
     /// Whether the topics that it may go to take it.
     var size = Size.usual
     /// The transaction that it was written in.
@@ -71,4 +73,6 @@ struct Effect {
     var kind: Kind
     /// What of it this is about.
     var duties: [Int]
+    /// What the hub calls the message that was delivered.
+    var message: String?
 }

@@ -84,6 +84,9 @@ extension Scenario {
         if choices.once(in: 4, for: "skew") { skew = choices.between(1, 3_000, for: "skewBy") }
         hasFixedIDs = choices.once(in: 2, for: "hasFixedIDs")
         isStatic = choices.once(in: 3, for: "isStatic")
+        followers = choices.pick([0, 0, 1, 2], for: "followers")
+        followerFaults = choices.below(12, for: "followerFaults")
+        followerKills = choices.pick([0, 500, 5_000, 20_000], for: "followerKills")
         if isAtomic, choices.once(in: 3, for: "hasRivals") { rivals = 1 + choices.below(2, for: "rivals") }
         let shares: [(String, WritableKeyPath<Self, Int>)] = [
             ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),

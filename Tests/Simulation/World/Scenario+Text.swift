@@ -37,7 +37,8 @@ extension Scenario {
         // Workers.
         ("crashes", .count(\.crashes, 0)), ("stops", .count(\.stops, 0)), ("freezes", .count(\.freezes, 0)),
         ("sessionLosses", .count(\.sessionLosses, 0)), ("skew", .time(\.skew)), ("hasFixedIDs", .flag(\.hasFixedIDs)),
-        ("isStatic", .flag(\.isStatic)),
+        ("isStatic", .flag(\.isStatic)), ("followers", .count(\.followers, 0)),
+        ("followerFaults", .count(\.followerFaults, 0)), ("followerKills", .count(\.followerKills, 0)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("refusals", .count(\.refusals, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),

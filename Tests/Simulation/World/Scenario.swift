@@ -28,6 +28,14 @@ package struct Scenario: Sendable {
     /// Whether the members are static: a stop or a restart within the session moves no partitions.
     package var isStatic = false
 
+    // Jobs.
+    /// How many processes may follow the hub's messages; one of them at a time.
+    package var followers = 0
+    /// How often one is killed, stopped, frozen or replaced, or its topic has no leader or refuses every record.
+    package var followerFaults = 6
+    /// Share of a follower's actions before which it is killed.
+    package var followerKills = 2_000
+
     // What happens to the brokers.
     /// How often every topic gets one more partition.
     package var growths = 1
@@ -141,6 +149,7 @@ package struct Scenario: Sendable {
         configuration.duplicateWindowMilliseconds = duplicateWindowMilliseconds
         configuration.duplicateSize = Self.duplicateSize
         configuration.repeatsUnanswered = repeatsUnanswered
+        configuration.keepsBackendIDs = followers > 0
         configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))
         return configuration
     }
@@ -159,6 +168,9 @@ package struct Scenario: Sendable {
     /// The topics that are written and not consumed.
     var otherTopics: [String] { [topics.results, topics.deadLetter] }
 
+    /// The topics that only jobs write to.
+    var jobTopics: [String] { followers > 0 ? [topics.feedback] : [] }
+
     /// Weather and workers as calm as can be.
     package mutating func calm() {
         crashes = 0
@@ -173,6 +185,8 @@ package struct Scenario: Sendable {
         campaignChanges = 0
         pauseIfFailures = nil
         rivals = 0
+        followerFaults = 0
+        followerKills = 0
         hasStorms = false
         isBackendCalm = true
         forbidden = []

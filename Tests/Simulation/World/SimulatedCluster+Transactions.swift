@@ -38,6 +38,8 @@ struct Transaction {
     var commits = false
     var places: [Place] = []
     var effects: [(effect: Effect, name: RecordName)] = []
+    /// The records of a job.
+    var jobRecords: [RecordName] = []
     var offsets: [Position] = []
     var markersLeft = 0
 }
@@ -95,12 +97,17 @@ extension SimulatedCluster {
     }
 
     /// Writes a record in an open transaction.
-    mutating func write(_ record: LogRecord, to place: Place, in transaction: Int, effect: Effect) -> Int64 {
+    mutating func write(_ record: LogRecord, to place: Place, in transaction: Int, effect: Effect?) -> Int64 {
         var written = record
         written.transaction = transaction
         let offset = append(written, to: place)
         noteWrite(at: place, offset, in: transaction)
-        transactions[transaction].effects.append((effect, RecordName(place: place, offset: offset)))
+        let name = RecordName(place: place, offset: offset)
+        if let effect {
+            transactions[transaction].effects.append((effect, name))
+        } else {
+            transactions[transaction].jobRecords.append(name)
+        }
         return offset
     }
 

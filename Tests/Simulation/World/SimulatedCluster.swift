@@ -46,6 +46,8 @@ struct SimulatedCluster {
     var awayUntil: Int64 = 0
     /// This topic refuses every record before that moment.
     var refusing: (topic: Int, until: Int64) = (0, 0)
+    /// The same of a topic that only jobs write to.
+    var refusingJobs: (topic: Int, until: Int64) = (0, 0)
 
     // The group.
     var members: [Int: Member] = [:]
@@ -83,6 +85,11 @@ struct SimulatedCluster {
     subscript(place: Place) -> Log {
         get { logs[place.topic][place.partition] }
         _modify { yield &logs[place.topic][place.partition] }
+    }
+
+    /// Whether a topic refuses every record now.
+    func isRefusing(_ topic: Int, now: Int64) -> Bool {
+        refusing.topic == topic && refusing.until > now || refusingJobs.topic == topic && refusingJobs.until > now
     }
 
     /// The partitions that the group consumes.

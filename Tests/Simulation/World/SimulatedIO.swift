@@ -25,14 +25,6 @@ extension SimulatedIO {
     func resume(_ partition: TopicPartition) {}
     func findRange(of partition: TopicPartition, reading: Int) {}
 
-    func prepareProducer() {}
-    func renewProducer() {}
-    func producerError() -> KafkaError? { nil }
-    func beginTransaction() {}
-    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?) {}
-    func abortTransaction() {}
-    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
-
     func use(connectionLimit: Int) {}
     func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }
     func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
@@ -48,6 +40,19 @@ extension SimulatedIO {
     var isClosed: Bool { true }
     func wait(milliseconds: Int32) -> LaneEvents { [] }
     func close(_ report: LaneReport) {}
+}
+
+/// The same without a transactional producer.
+protocol PlainIO: SimulatedIO {}
+
+extension PlainIO {
+    func prepareProducer() {}
+    func renewProducer() {}
+    func producerError() -> KafkaError? { nil }
+    func beginTransaction() {}
+    func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?) {}
+    func abortTransaction() {}
+    func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 }
 
 extension BackendAnswer {

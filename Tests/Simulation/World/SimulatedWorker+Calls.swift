@@ -26,7 +26,10 @@ extension SimulatedWorker {
         checkCampaign(name, record)
         checkPriority(token, name)
         checkPause(token)
-        let (result, after) = answer(token, record)
+        var (result, after) = answer(token, record)
+        if result.status == 200, simulation.scenario.followers > 0 {
+            result.detail = simulation.takenByHub(after: after)
+        }
         let isRefused = result.status == 401 || result.status == 403 && result.verdict != .throttled
         let isCounted =
             !isRefused && !holds(result) && result.verdict != .oversized && result.failure != .nameNotFound

@@ -6,7 +6,7 @@ import HeraldTime
 import HeraldWorker
 
 /// What the lane drives: the group and the records.
-extension SimulatedWorker: SimulatedIO {
+extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     typealias Record = SimulatedRecord
     /// A generation of the group.
     typealias Member = Int
@@ -89,28 +89,13 @@ extension SimulatedWorker: SimulatedIO {
         if commitIsDoubtful { hitInMemory() }
     }
 
-    /// A position as the cluster knows it.
-    func position(_ position: CommitPosition) -> Position {
-        Position(place: place(position.partition), offset: position.offset, metadata: position.metadata)
-    }
-
-    func place(_ partition: TopicPartition) -> Place {
-        Place(
-            topic: simulation.cluster.topics.firstIndex(of: partition.topic) ?? 0, partition: Int(partition.partition))
-    }
-
-    func name(_ place: Place) -> TopicPartition {
-        TopicPartition(topic: simulation.cluster.topics[place.topic], partition: Int32(place.partition))
-    }
-
     private static let refused = KafkaError(code: KafkaError.Code.illegalGeneration)
-    static let timedOut = KafkaError(code: KafkaError.Code.timedOut)
 
     private static func error(of outcome: CallOutcome) -> KafkaError? {
         switch outcome {
         case .acknowledged: nil
         case .refused: refused
-        case .failedForNow, .abortable, .fatal: timedOut
+        case .failedForNow, .abortable, .fatal: .timedOut
         }
     }
 

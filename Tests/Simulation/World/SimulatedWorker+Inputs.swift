@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldKernel
@@ -59,6 +60,7 @@ extension SimulatedWorker {
             inbox.commits.append((sequence, outcome))
             inbox.events.insert(.consumer)
         case .initialised, .written, .replied, .lookedUp, .timedOut, .concluded: hearProducer(news)
+        case .job: simulation.checkers.fail("\(process) is no job")
         }
         go()
     }
@@ -67,6 +69,12 @@ extension SimulatedWorker {
         inbox.messages.append(message)
         inbox.events.insert(.messages)
     }
+
+    func take(_ report: TransactionReport) { tell(.transaction(report)) }
+
+    func noteFence() { inbox.events.insert(.producer) }
+
+    func transactionBegins() { companions = [] }
 
     private func tell(_ rebalance: Rebalance) {
         inbox.rebalances.append(rebalance)

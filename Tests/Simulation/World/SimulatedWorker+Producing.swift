@@ -42,6 +42,7 @@ extension SimulatedWorker {
         written.event = record.event
         written.size = record.size
         written.duties = effect.duties
+        written.message = effect.message
         let place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)
         if isAtomic { write(id, place, written, effect) } else { send(id, place, written, effect) }
         return .taken
@@ -68,13 +69,12 @@ extension SimulatedWorker {
         switch failure {
         case .doesNotFit, .tooLarge: tooLarge
         case .queueFull: queueFull
-        case .other: notTaken
+        case .other: .notTaken
         }
     }
 
     private static let tooLarge = KafkaError(code: KafkaError.Code.messageSizeTooLarge)
     private static let queueFull = KafkaError(code: KafkaError.Code.queueFull)
-    private static let notTaken = KafkaError(code: KafkaError.Code.messageTimedOut)
 
     private var isAtomic: Bool { simulation.scenario.isAtomic }
 
@@ -134,6 +134,7 @@ extension SimulatedWorker {
             effect.kind = .result(
                 outcome: result.outcome, first: result.firstOutcome, reason: result.reason, attempts: result.attempts)
             effect.duties = duties(of: record, services: [result.pushService ?? ""])
+            effect.message = result.backendID
             check(origin: result.origin.description, of: effect)
             guard result.outcome == .expired else { break }
             let expiresAt = lane.engine.slot(production.slot.index).event.expiresAt?.milliseconds

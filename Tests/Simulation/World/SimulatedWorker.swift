@@ -12,7 +12,7 @@ import HeraldWorker
 /// | `SimulatedWorker+IO.swift` | what its lane drives: the group and the records |
 /// | `SimulatedWorker+Calls.swift` | calls of the backend |
 /// | `SimulatedWorker+Producing.swift` | records that it writes |
-/// | `SimulatedWorker+Transactions.swift` | its transactional producer |
+/// | `TransactionalProcess.swift` | its transactional producer, as any process has one |
 final class SimulatedWorker {
     unowned let simulation: Simulation
     let index: Int
@@ -144,10 +144,6 @@ final class SimulatedWorker {
 
     /// The record in one of the engine's slots.
     func record(in slot: SlotID) -> SimulatedRecord? { lane.records[Int(slot.index)] }
-
-    func log(_ text: @autoclosure () -> String) {
-        simulation.log("\(process): \(text())")
-    }
 
     // MARK: Life and death
 

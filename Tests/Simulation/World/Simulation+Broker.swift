@@ -30,11 +30,12 @@ extension Simulation {
         case .end(let call, let commits, let epoch, let transaction):
             end(process, call: call, commits: commits, epoch: epoch, transaction: transaction, request)
         case .lookUp(let sequence, let positions): lookUp(process, sequence: sequence, positions, request)
+        case .standing(let question): tellStanding(process, question: question, request)
         }
     }
 
     func tell(_ process: Process, _ news: News) {
-        schedule(.news(process, news), after: chance[.answer].between(0, 15))
+        schedule(.news(process, news), after: self[process][.answer].between(0, 15))
     }
 
     /// The client sends it again until somebody takes it, or until its time is over.
@@ -43,19 +44,19 @@ extension Simulation {
         case .write(let id, _, _, _, _, let transaction, let sentAt) where moment - sentAt > Self.messageTimeout:
             let wait = max(0, sentAt + Self.messageTimeout - now)
             schedule(.news(process, .written(id, transaction: transaction, .timedOut)), after: wait)
-        case .commit(let sequence, _, _) where chance[.retry].below(2) == 0:
+        case .commit(let sequence, _, _) where self[process][.retry].below(2) == 0:
             schedule(
                 .news(process, .committed(sequence: sequence, .failedForNow)),
-                after: chance[.retry].between(1_000, 5_000))
+                after: self[process][.retry].between(1_000, 5_000))
         case _:
-            schedule(.request(process, request), after: moment - now + chance[.retry].between(0, 50))
+            schedule(.request(process, request), after: moment - now + self[process][.retry].between(0, 50))
         }
     }
 
     func again(_ request: Request, of process: Process) {
         // What a dead process waits for nobody asks for again.
         guard living(process) != nil else { return }
-        schedule(.request(process, request), after: chance[.retry].between(5, 100))
+        schedule(.request(process, request), after: self[process][.retry].between(5, 100))
     }
 
     // MARK: The group
@@ -74,11 +75,11 @@ extension Simulation {
     }
 
     private func unassigned(_ process: Process) {
-        living(process)?.isGivingBack = false
+        worker(process)?.isGivingBack = false
         if cluster.members[process.member] != nil {
             cluster.unassigned(process.member)
             finishRebalance()
-        } else if let worker = living(process) {
+        } else if let worker = worker(process) {
             // Its session had ended: it joins anew.
             worker.join()
         }
@@ -124,7 +125,7 @@ extension Simulation {
             postpone(request, of: process, until: cluster[place].leaderlessUntil)
             return
         }
-        guard cluster.refusing.topic != place.topic || cluster.refusing.until <= now else {
+        guard !cluster.isRefusing(place.topic, now: now) else {
             tell(process, .acknowledged(id, .other))
             return
         }

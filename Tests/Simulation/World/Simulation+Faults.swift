@@ -4,7 +4,7 @@ import HeraldEvents
 /// What befalls the world.
 extension Simulation {
     /// Faults come while events are published and some time after.
-    private static let faultTime: Int64 = 60_000
+    static let faultTime: Int64 = 60_000
 
     func scheduleFaults() {
         let faults: [(Fault, Stream, Int)] = [
@@ -17,6 +17,7 @@ extension Simulation {
         for (fault, stream, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
         }
+        scheduleJobFaults()
         if scenario.hasStorms { schedule(.weather, after: chance[.weather].between(500, 5_000)) }
     }
 
@@ -38,7 +39,7 @@ extension Simulation {
             schedule(.brokersBack, after: duration)
         case .leaderLoss:
             let place = Place(
-                topic: chance[.leaderLoss].below(cluster.topics.count),
+                topic: chance[.leaderLoss].below(workersTopics),
                 partition: chance[.leaderLoss].below(cluster.partitions))
             let duration = chance[.leaderLoss].between(500, 20_000)
             log("\(cluster.name(place)) has no leader for \(duration) ms")
@@ -46,7 +47,7 @@ extension Simulation {
             schedule(.leaderBack(place), after: duration)
         case .refusal:
             let first = scenario.topics.requests.count
-            let topic = first + chance[.refusal].below(cluster.topics.count - first)
+            let topic = first + chance[.refusal].below(workersTopics - first)
             let duration = chance[.refusal].between(500, 15_000)
             log("\(cluster.topics[topic]) refuses every record for \(duration) ms")
             cluster.refusing = (topic, now + duration)
@@ -119,7 +120,7 @@ extension Simulation {
             schedule(.sessionEnds(process, join: join), after: cluster.awayUntil - now + SimulatedWorker.session)
             return
         }
-        if let worker = living(process) {
+        if let worker = worker(process) {
             // Who is heard of again, or has joined anew, has another session.
             guard worker.frozenUntil != nil, worker.joins == join else { return }
             worker.sessionEnded()

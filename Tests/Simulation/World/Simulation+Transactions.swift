@@ -5,7 +5,7 @@ import HeraldKernel
 /// What becomes of a transactional producer's requests.
 extension Simulation {
     /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
-    private static let transactionTimeoutMilliseconds: Int64 = 10_000
+    static let transactionTimeoutMilliseconds: Int64 = 10_000
 
     /// What befalls a request or its reply.
     private enum Passage {
@@ -15,16 +15,17 @@ extension Simulation {
         case replyLate
     }
 
-    private func passage() -> Passage {
-        guard chance[.lostMessage].happens(scenario.lostMessages) else { return .unhindered }
-        return chance[.lostMessage].pick([.lost, .replyLost, .replyLate])
+    private func passage(of process: Process) -> Passage {
+        guard self[process][.lostMessage].happens(scenario.lostMessages) else { return .unhindered }
+        return self[process][.lostMessage].pick([.lost, .replyLost, .replyLate])
     }
 
     private func reply(_ reply: Reply, to process: Process, call: Int, _ passage: Passage) {
         switch passage {
         case .unhindered: tell(process, .replied(call: call, reply))
         case .replyLate:
-            schedule(.news(process, .replied(call: call, reply)), after: chance[.lostMessage].between(1_000, 12_000))
+            schedule(
+                .news(process, .replied(call: call, reply)), after: self[process][.lostMessage].between(1_000, 12_000))
         case .lost, .replyLost: log("\(process): a reply is lost")
         }
     }
@@ -32,18 +33,20 @@ extension Simulation {
     /// Whether the request's connection ends before it arrives: the client sends it again at once, and the first copy
     /// arrives when it will.
     private func goesTwice(_ request: Request, of process: Process) -> Bool {
-        guard chance[.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return false }
-        if case .initialise = request { worker.client.claims.noteSent() } else { worker.client.control.noteSent() }
+        guard self[process][.lateRequest].happens(scenario.lateRequests), let sender = living(process) else {
+            return false
+        }
+        if case .initialise = request { sender.client.claims.noteSent() } else { sender.client.control.noteSent() }
         log("\(process): a request goes twice")
-        schedule(.request(process, request), after: chance[.lateRequest].between(5, 500))
-        schedule(.lateRequest(process, request), after: chance[.lateRequest].between(50, 20_000))
+        schedule(.request(process, request), after: self[process][.lateRequest].between(5, 500))
+        schedule(.lateRequest(process, request), after: self[process][.lateRequest].between(50, 20_000))
         return true
     }
 
     /// What a copy does that comes when its transaction has ended.
     func arriveLate(_ process: Process, _ request: Request) {
         guard cluster.awayUntil <= now else {
-            let wait = cluster.awayUntil - now + chance[.lateRequest].between(0, 50)
+            let wait = cluster.awayUntil - now + self[process][.lateRequest].between(0, 50)
             schedule(.lateRequest(process, request), after: wait)
             return
         }
@@ -56,7 +59,7 @@ extension Simulation {
             announceDecided()
         case .sendOffsets(_, let positions, let generation, let epoch, let number):
             guard let transaction = laterTransaction(of: producer, epoch: epoch, than: number),
-                cluster.accepts(member: process.member, generation: generation)
+                process.isJob || cluster.accepts(member: process.member, generation: generation)
             else { return }
             log("\(process): transaction \(transaction): late offsets of number \(number), \(text(positions))")
             cluster.send(positions, in: transaction)
@@ -84,9 +87,10 @@ extension Simulation {
 
     /// A transaction's first partition may be added by a request that goes twice.
     private func addPartition(_ process: Process, epoch: Int) {
-        guard chance[.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return }
+        guard self[process][.lateRequest].happens(scenario.lateRequests), let worker = living(process) else { return }
         worker.client.control.noteSent()
-        schedule(.lateRequest(process, .addPartition(epoch: epoch)), after: chance[.lateRequest].between(50, 20_000))
+        schedule(
+            .lateRequest(process, .addPartition(epoch: epoch)), after: self[process][.lateRequest].between(50, 20_000))
     }
 
     func initialise(_ process: Process, call: Int, _ request: Request) {
@@ -104,14 +108,14 @@ extension Simulation {
     }
 
     func write(
-        _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect, epoch: Int,
+        _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect?, epoch: Int,
         transaction number: Int, _ request: Request
     ) {
         guard cluster[place].leaderlessUntil <= now else {
             postpone(request, of: process, until: cluster[place].leaderlessUntil)
             return
         }
-        guard cluster.refusing.topic != place.topic || cluster.refusing.until <= now else {
+        guard !cluster.isRefusing(place.topic, now: now) else {
             tell(process, .written(id, transaction: number, .refused))
             return
         }
@@ -123,13 +127,13 @@ extension Simulation {
             }
             let offset = cluster.write(record, to: place, in: transaction, effect: effect)
             let name = RecordName(place: place, offset: offset)
-            log(
-                "\(process): transaction \(transaction): \(checkers.text(name)) for "
-                    + "\(checkers.text(effect.settles)): \(effect.kind)")
-            let isLate = chance[.lostAcknowledgement].happens(scenario.lostAcknowledgements)
-            let wait = isLate ? chance[.lostAcknowledgement].between(1_000, 5_000) : 0
+            let purpose = effect.map { " for \(checkers.text($0.settles)): \($0.kind)" } ?? ""
+            log("\(process): transaction \(transaction): \(checkers.text(name))\(purpose)")
+            let isLate = self[process][.lostAcknowledgement].happens(scenario.lostAcknowledgements)
+            let wait = isLate ? self[process][.lostAcknowledgement].between(1_000, 5_000) : 0
             schedule(
-                .news(process, .written(id, transaction: number, .done)), after: wait + chance[.answer].between(0, 15))
+                .news(process, .written(id, transaction: number, .done)),
+                after: wait + self[process][.answer].between(0, 15))
         case .wait: again(request, of: process)
         case .fenced: tell(process, .written(id, transaction: number, .fenced))
         case .stale, .done: break
@@ -141,18 +145,19 @@ extension Simulation {
         _ request: Request
     ) {
         if goesTwice(request, of: process) { return }
-        let passage = passage()
+        let passage = passage(of: process)
         let producer = identifier(of: process)
         guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
         switch cluster.transaction(of: producer, epoch: epoch, number: number) {
         case .transaction(let transaction, let isNew):
             if isNew { expiresLater(.transaction(transaction)) }
-            guard cluster.accepts(member: process.member, generation: generation) else {
+            // A job is no member: the epoch of its name keeps others out.
+            guard process.isJob || cluster.accepts(member: process.member, generation: generation) else {
                 log("\(process): the group refuses its offsets")
                 reply(.refused, to: process, call: call, passage)
                 return
             }
-            check(positions, of: process)
+            if !process.isJob { check(positions, of: process) }
             cluster.send(positions, in: transaction)
             log("\(process): transaction \(transaction): offsets \(text(positions))")
             reply(.done, to: process, call: call, passage)
@@ -166,7 +171,7 @@ extension Simulation {
         _ process: Process, call: Int, commits: Bool, epoch: Int, transaction number: Int, _ request: Request
     ) {
         if goesTwice(request, of: process) { return }
-        let passage = passage()
+        let passage = passage(of: process)
         let producer = identifier(of: process)
         guard passage != .lost, cluster.admits(producer, epoch: epoch, request: call) else { return }
         switch cluster.end(producer, epoch: epoch, number: number, commits: commits) {
@@ -181,10 +186,10 @@ extension Simulation {
 
     /// Whether a commit was made: then the group stands where it said.
     func lookUp(_ process: Process, sequence: UInt64, _ positions: [Position], _ request: Request) {
-        if passage() != .unhindered {
+        if passage(of: process) != .unhindered {
             schedule(
                 .news(process, .lookedUp(sequence: sequence, .failedForNow)),
-                after: chance[.lostMessage].between(1_000, 10_000))
+                after: self[process][.lostMessage].between(1_000, 10_000))
             return
         }
         guard !cluster.hasPendingOffsets(positions.map(\.place)) else {
@@ -200,18 +205,26 @@ extension Simulation {
     // MARK: The coordinator
 
     private func identifier(of process: Process) -> Int {
-        Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
+        if process.isJob { return SimulatedFollower.transactionalID }
+        return Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
+    }
+
+    private func holder(of expiry: Expiry) -> Process {
+        switch expiry {
+        case .transaction(let transaction): Process(member: cluster.transactions[transaction].producer)
+        case .forgotten(let producer, _, _): Process(member: producer)
+        }
     }
 
     private func expiresLater(_ expiry: Expiry) {
         let timeout = Self.transactionTimeoutMilliseconds
-        schedule(.expires(expiry), after: timeout + chance[.expiry].between(0, timeout))
+        schedule(.expires(expiry), after: timeout + self[holder(of: expiry)][.expiry].between(0, timeout))
     }
 
     /// Whether the producer forgets this transaction when it aborts it now.
     func forgetsEnd(_ process: Process, epoch: Int, transaction number: Int) -> Bool {
         let producer = identifier(of: process)
-        guard cluster.awayUntil <= now, chance[.forgottenEnd].happens(scenario.lostAcknowledgements * 200),
+        guard cluster.awayUntil <= now, self[process][.forgottenEnd].happens(scenario.lostAcknowledgements * 200),
             cluster.forgetsEnd(producer, epoch: epoch, number: number)
         else { return false }
         log("\(process): forgets to end transaction number \(number)")
@@ -221,7 +234,8 @@ extension Simulation {
 
     func expire(_ expiry: Expiry) {
         guard cluster.awayUntil <= now else {
-            schedule(.expires(expiry), after: cluster.awayUntil - now + chance[.expiry].between(0, 10_000))
+            let wait = cluster.awayUntil - now + self[holder(of: expiry)][.expiry].between(0, 10_000)
+            schedule(.expires(expiry), after: wait)
             return
         }
         if case .transaction(let transaction) = expiry, cluster.transactions[transaction].state == .open {
@@ -236,16 +250,19 @@ extension Simulation {
         for index in cluster.decided {
             let transaction = cluster.transactions[index]
             log("transaction \(index) is \(transaction.commits ? "committed" : "aborted")")
-            if transaction.commits {
+            let process = Process(member: transaction.producer)
+            if transaction.commits, process.isJob {
+                checkFeedback(of: transaction)
+            } else if transaction.commits {
                 checkers.committed(transaction.effects)
                 for position in transaction.offsets { checkCommit(position) }
                 checkers.covers(transaction.effects, transaction.offsets)
             }
             for place in transaction.places {
-                schedule(.marker(transaction: index, place), after: chance[.marker].between(0, 15))
+                schedule(.marker(transaction: index, place), after: self[process][.marker].between(0, 15))
             }
             if !transaction.offsets.isEmpty {
-                schedule(.marker(transaction: index, nil), after: chance[.marker].between(0, 15))
+                schedule(.marker(transaction: index, nil), after: self[process][.marker].between(0, 15))
             }
         }
         cluster.decided.removeAll()
@@ -254,7 +271,9 @@ extension Simulation {
     func writeMarker(of transaction: Int, at place: Place?) {
         let absence = max(cluster.awayUntil, place.map { cluster[$0].leaderlessUntil } ?? 0)
         guard absence <= now else {
-            schedule(.marker(transaction: transaction, place), after: absence - now + chance[.marker].between(0, 20))
+            let process = Process(member: cluster.transactions[transaction].producer)
+            let wait = absence - now + self[process][.marker].between(0, 20)
+            schedule(.marker(transaction: transaction, place), after: wait)
             return
         }
         if let place {

@@ -11,10 +11,13 @@ import HeraldTime
 /// | `Messages.swift` | everything that can happen |
 /// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
 /// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
+/// | `Simulation+Jobs.swift` | followers of a hub, and what befalls them |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
+/// | `TransactionalProcess.swift` | a transactional producer, of a worker or a job |
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
+/// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
 /// | `Checkers.swift` … | the promises |
 /// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
 package final class Simulation {
@@ -35,12 +38,18 @@ package final class Simulation {
     package var virtualSeconds: Int { Int((now - Self.start) / 1_000) }
 
     var chance: Streams
+    /// What jobs and their hub draw from: with them workers draw as without.
+    private var chanceOfJobs: Streams
     var cluster: SimulatedCluster
     var backend = SimulatedBackend()
     /// What fails for some, until the pardon.
     var trouble: Trouble?
     var checkers: Checkers
     var workers: [SimulatedWorker] = []
+    var followers: [SimulatedFollower] = []
+    var hub = SimulatedHub()
+    /// How far the results are counted, and how many hub messages they name.
+    var namedMessages: (read: [Int64], count: Int) = ([], 0)
     var published = 0
     /// What was written of each campaign last.
     var campaigns: [Int: CampaignControl] = [:]
@@ -50,8 +59,9 @@ package final class Simulation {
     package init(scenario: Scenario) {
         self.scenario = scenario
         chance = Streams(seed: scenario.seed)
+        chanceOfJobs = Streams(seed: scenario.seed, of: "jobs")
         let consumed = scenario.consumedTopics.map(\.name)
-        let topics = consumed + scenario.otherTopics
+        let topics = consumed + scenario.otherTopics + scenario.jobTopics
         cluster = SimulatedCluster(
             partitions: scenario.partitions, topics: topics, consumedTopics: consumed.count)
         checkers = Checkers(scenario, topics: topics)
@@ -60,6 +70,15 @@ package final class Simulation {
         trouble = scenario.trouble
         if scenario.isBackendCalm { backend.weather = .calm }
         for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }
+        for index in 0..<scenario.followers { followers.append(SimulatedFollower(index: index, simulation: self)) }
+    }
+
+    /// The streams of chance of a process, and of what its requests meet.
+    subscript(process: Process) -> Streams {
+        get { process.isJob ? chanceOfJobs : chance }
+        _modify {
+            if process.isJob { yield &chanceOfJobs } else { yield &chance }
+        }
     }
 
     var moment: Moment {
@@ -88,13 +107,17 @@ package final class Simulation {
     ///
     /// - Returns: What broke a promise, if anything did.
     package func run() -> [String] {
-        defer { for worker in workers { worker.letGo() } }
+        defer {
+            for worker in workers { worker.letGo() }
+            for follower in followers { follower.letGo() }
+        }
         for index in workers.indices { schedule(.start(worker: index), after: chance[.start].between(0, 50)) }
         // A rebalance waits for calls that hang: whoever is compared joins before there are any.
         schedule(.publish, after: trouble == nil ? 10 : 15_000)
         schedule(.pardon, after: 200_000)
         scheduleFaults()
         startCampaigns()
+        startFollowers()
         let end = now + scenario.longest
         var atOnce = 0
         while let (at, step) = agenda.next() {
@@ -116,6 +139,7 @@ package final class Simulation {
             checkers.fail("nothing more happens, and \(whatIsOpen) is not settled")
         }
         if checkers.violations.isEmpty { checkers.finish(read: results) }
+        if checkers.violations.isEmpty { checkFeedback() }
         for violation in checkers.violations { log("VIOLATION: \(violation)") }
         return checkers.violations
     }
@@ -137,11 +161,13 @@ package final class Simulation {
 
     /// Everything is published and every consumed record is behind the committed offset.
     private var isQuiet: Bool {
-        published >= scenario.events && cluster.unsettled == nil
+        published >= scenario.events && cluster.unsettled == nil && isFeedbackComplete
     }
 
     private var whatIsOpen: String {
-        guard let place = cluster.unsettled else { return "nothing" }
+        guard let place = cluster.unsettled else {
+            return isFeedbackComplete ? "nothing" : "feedback on \(namedMessages.count) messages"
+        }
         return "\(cluster.name(place)) from \(cluster[place].committed ?? 0) on"
     }
 
@@ -153,6 +179,8 @@ package final class Simulation {
             for place in cluster.endForeign(transaction, now: now) { wake(place) }
         case .start(let worker): workers[worker].start()
         case .fault(let fault): perform(fault)
+        case .follow(let job, let takesOver): follow(job, takesOver: takesOver)
+        case .jobFault: performJobFault()
         case .thaw(let process, let duration): living(process)?.thaw(after: duration)
         case .weather: changeWeather()
         case .pardon: pardon()
@@ -173,18 +201,25 @@ package final class Simulation {
         case .request(let process, let request): arrive(process, request)
         case .lateRequest(let process, let request): arriveLate(process, request)
         case .news(let process, let news):
-            guard let worker = living(process) else { return }
-            if let thaw = worker.frozenUntil {
+            guard let living = living(process) else { return }
+            if let thaw = living.frozenUntil {
                 // It hears of everything when it wakes up, in this order.
                 agenda.add(step, at: max(now, thaw))
             } else {
-                worker.hear(news)
+                living.hear(news)
             }
         }
     }
 
+    /// The process, if this life of it still goes on.
+    func living(_ process: Process) -> (any TransactionalProcess)? {
+        guard process.isJob else { return worker(process) }
+        let follower = followers[process.worker - Process.firstJob]
+        return follower.process == process && follower.isRunning ? follower : nil
+    }
+
     /// The worker, if this life of it still goes on.
-    func living(_ process: Process) -> SimulatedWorker? {
+    func worker(_ process: Process) -> SimulatedWorker? {
         let worker = workers[process.worker]
         return worker.process == process && worker.isRunning ? worker : nil
     }

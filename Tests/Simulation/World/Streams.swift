@@ -20,6 +20,9 @@ package enum Stream: Int, CaseIterable {
     // Campaigns, and the backend.
     case campaign, campaignNews, weather, credentials, backend
 
+    // Jobs, and the hub that they ask.
+    case jobFault, jobKill, jobStart, jobQuestion, hub
+
     /// What the engine is given.
     case entropy
 }
@@ -30,6 +33,11 @@ package struct Streams {
 
     package init(seed: UInt64) {
         streams = Stream.allCases.map { Chance(seed: seed, for: "\($0)") }
+    }
+
+    /// Streams of the same names that draw something else.
+    init(seed: UInt64, of owner: String) {
+        streams = Stream.allCases.map { Chance(seed: seed, for: "\(owner).\($0)") }
     }
 
     package subscript(stream: Stream) -> Chance {

@@ -1,12 +1,20 @@
+import Foundation
 import HeraldDriver
 import HeraldKafka
 import HeraldKernel
 import HeraldTime
+import TestSupport
 import Testing
 
 @Suite("A batch that is written in one transaction")
 struct BatchWriterTests {
     private typealias Script = BatchWriterScript
+
+    @Test("docs/DESIGN.md shows its table")
+    func documents() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(BatchWriter.State.transitions.markdown))
+    }
 
     @Test("It is opened, offered and committed, and the next one follows")
     func written() {
@@ -14,7 +22,7 @@ struct BatchWriterTests {
         script.claim()
         for number: UInt64 in 1...2 {
             script.write()
-            #expect(script.take() == ["begin", "produce 1"])
+            #expect(script.take() == ["produce 1"])
             script.report(.produced)
             #expect(script.take() == ["commit \(number)"])
             script.report(.transaction(.committed(sequence: number, nil, .acknowledged)))
@@ -67,7 +75,7 @@ struct BatchWriterTests {
         script.report(.transaction(.aborted(nil, .acknowledged)))
         #expect(script.events == ["waiting"] && script.take() == [])
         script.pass(100)
-        #expect(script.take() == ["begin", "produce 1"])
+        #expect(script.take() == ["produce 1"])
     }
 
     @Test("The pauses between attempts grow, to two seconds")
@@ -124,7 +132,7 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: fenced, long"])
         script.claim()
         script.write()
-        script.report(.notBegun(fence))
+        script.report(.notProduced(fence))
         #expect(script.events == ["lost: fenced"])
     }
 
@@ -141,7 +149,7 @@ struct BatchWriterTests {
         var script = Script()
         script.claim()
         script.write()
-        script.report(.notBegun(KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)))
+        script.report(.notProduced(KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)))
         #expect(script.take() == [] && script.events == ["lost: in doubt"])
     }
 
@@ -218,7 +226,6 @@ private struct BatchWriterScript {
         writer.takeActions().map { action in
             switch action {
             case .claim: "claim"
-            case .begin: "begin"
             case .produce(let records): "produce \(records.count)"
             case .commit(let sequence, _): "commit \(sequence)"
             case .abort: "abort"

@@ -56,7 +56,7 @@ struct FeedbackEngineTests {
     func usual() throws {
         var engine = engine()
         take(try result("NH-1"), 0, &engine)
-        #expect(engine.nextAsk(now: at(4_999)) == nil && engine.nextWake == at(5_000))
+        #expect(engine.nextAsk(now: at(4_999)) == nil && engine.nextMoment == at(5_000))
         let ask = engine.nextAsk(now: at(5_000))
         #expect(ask?.backendID == "NH-1" && engine.nextAsk(now: at(5_000)) == nil)
         #expect(engine.takeBatch(now: at(5_000)) == nil)
@@ -101,7 +101,7 @@ struct FeedbackEngineTests {
         take(try result("NH-1"), 0, &engine)
         var moments: [Int64] = []
         while engine.counts.waiting > 0 {
-            let now = try #require(engine.nextWake)
+            let now = try #require(engine.nextMoment)
             moments.append(now.nanoseconds / 1_000_000_000)
             try answer(
                 engine.nextAsk(now: now), moments.count == 2 ? details("Enqueued") : .notKnown, &engine,
@@ -133,7 +133,7 @@ struct FeedbackEngineTests {
         // Both were under way: that is one refusal.
         try answer(second, .unavailable(reason: "HTTP 503", retryAfterMilliseconds: nil), &engine, 5_200)
         let probe = engine.nextAsk(now: at(8_100))
-        #expect(probe != nil && engine.nextAsk(now: at(8_100)) == nil && engine.nextWake == at(3_600_000))
+        #expect(probe != nil && engine.nextAsk(now: at(8_100)) == nil && engine.nextMoment == at(3_600_000))
         try answer(probe, .unavailable(reason: "HTTP 503", retryAfterMilliseconds: nil), &engine, 8_200)
         #expect(engine.nextAsk(now: at(10_199)) == nil)
         let again = engine.nextAsk(now: at(10_200))
@@ -165,7 +165,7 @@ struct FeedbackEngineTests {
         #expect(engine.takeBatch(now: at(1), isLast: true)?.positions.count == 1)
         engine.committed()
         #expect(engine.takeBatch(now: at(2), isLast: true) == nil)
-        #expect(engine.nextWake == at(3_600_000) && engine.takeBatch(now: at(3_599_999)) == nil)
+        #expect(engine.nextMoment == at(3_600_000) && engine.takeBatch(now: at(3_599_999)) == nil)
         #expect(engine.takeBatch(now: at(3_600_000))?.positions == [.init(partition: 0, offset: 1, metadata: "")])
     }
 
@@ -185,4 +185,9 @@ struct FeedbackEngineTests {
         let again = [second.nextAsk(now: at(6_000)), second.nextAsk(now: at(6_000)), second.nextAsk(now: at(6_000))]
         #expect(again.compactMap { $0?.backendID } == ["NH-0", "NH-2"])
     }
+}
+
+extension FeedbackEngine {
+    /// When it has a question or a batch.
+    fileprivate var nextMoment: MonotonicTime? { [nextAskMoment, nextBatchMoment].compactMap { $0 }.min() }
 }

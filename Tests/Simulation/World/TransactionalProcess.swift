@@ -56,10 +56,56 @@ struct TransactionClient {
     var fatal: CallOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
 }
 
-/// The worker's transactional producer.
-extension SimulatedWorker {
+/// A process with a transactional producer: a worker, or a job.
+protocol TransactionalProcess: AnyObject {
+    var simulation: Simulation { get }
+    /// This life of it.
+    var process: Process { get }
+    var client: TransactionClient { get set }
+    /// Records on their way to the broker.
+    var produced: Set<ProductionID> { get set }
+    /// Nothing reaches it before this moment.
+    var frozenUntil: Int64? { get }
+
+    func hear(_ news: News)
+    func thaw(after duration: Int64)
+    /// A transaction is open, and nothing is in it.
+    func transactionBegins()
+    /// What became of a transactional call.
+    func take(_ report: TransactionReport)
+    /// What became of a record.
+    func acknowledge(_ id: ProductionID, _ error: KafkaError?)
+    /// The producer's name is somebody else's, and the client library knows it.
+    func noteFence()
+}
+
+extension TransactionalProcess {
     func misuse(_ text: String) {
         simulation.checkers.fail("\(process): \(text)")
+    }
+
+    func log(_ text: @autoclosure () -> String) {
+        simulation.log("\(process): \(text())")
+    }
+
+    /// The streams of chance that its doings draw from.
+    var chance: Streams {
+        get { simulation[process] }
+        _modify { yield &simulation[process] }
+    }
+
+    /// A position as the cluster knows it.
+    func position(_ position: CommitPosition) -> Position {
+        Position(place: place(position.partition), offset: position.offset, metadata: position.metadata)
+    }
+
+    func place(_ partition: TopicPartition) -> Place {
+        Place(
+            topic: simulation.cluster.topics.firstIndex(of: partition.topic) ?? 0, partition: Int(partition.partition))
+    }
+
+    func name(_ place: Place) -> TopicPartition {
+        TopicPartition(topic: simulation.cluster.topics[place.topic], partition: Int32(place.partition))
     }
 
     private func begin(_ operation: TransactionClient.Operation) {
@@ -77,16 +123,16 @@ extension SimulatedWorker {
         client.isConcluded = true
         client.call += 1
         simulation.schedule(
-            .news(process, .concluded(operation, outcome)), after: simulation.chance[.producer].between(0, 5))
+            .news(process, .concluded(operation, outcome)), after: chance[.producer].between(0, 5))
     }
 
     private func limitTime() {
         simulation.schedule(
-            .news(process, .timedOut(call: client.call)), after: simulation.chance[.callTimeout].between(2_000, 10_000))
+            .news(process, .timedOut(call: client.call)), after: chance[.callTimeout].between(2_000, 10_000))
     }
 
     private func send(_ request: Request) {
-        simulation.schedule(.request(process, request), after: simulation.travel())
+        simulation.schedule(.request(process, request), after: chance[.travel].between(0, 20))
     }
 
     // MARK: What the engine wants
@@ -116,19 +162,7 @@ extension SimulatedWorker {
 
     func producerError() -> KafkaError? {
         guard let fatal = client.fatal else { return nil }
-        return Self.error(of: fatal)
-    }
-
-    private static let fenced = KafkaError(code: KafkaError.Code.fenced, isFatal: true)
-    private static let broken = KafkaError(code: KafkaError.Code.fatal, isFatal: true)
-    private static let inconsistent = KafkaError(code: KafkaError.Code.inconsistent, isFatal: true)
-
-    private static func error(of outcome: CallOutcome) -> KafkaError? {
-        switch outcome {
-        case .acknowledged: nil
-        case .fatal(let isFenced): isFenced ? fenced : broken
-        case .failedForNow, .refused, .abortable: timedOut
-        }
+        return KafkaError(fatal)
     }
 
     private func initialise() {
@@ -143,16 +177,16 @@ extension SimulatedWorker {
         if let operation = client.operation ?? client.unfinished { misuse("a transaction begins during \(operation)") }
         client.isOpen = true
         client.number += 1
-        companions = []
         client.hasSent = false
         client.hasBegunCommit = false
         client.outstanding = 0
         client.unanswered = [:]
         client.mustAbort = false
         client.offsetsAreSent = false
+        transactionBegins()
         log("begins transaction number \(client.number)")
         if let error = producerError() { throw error }
-        if !client.outOfStep.isEmpty || client.control.mayArriveLate { throw Self.inconsistent }
+        if !client.outOfStep.isEmpty || client.control.mayArriveLate { throw .inconsistent }
     }
 
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Int?) {
@@ -165,10 +199,10 @@ extension SimulatedWorker {
             client.positions = positions.map(position)
             client.generation = member ?? 0
             let abortableErrors = simulation.scenario.abortableErrors
-            if simulation.chance[.abortableError].happens(abortableErrors) { client.mustAbort = true }
+            if chance[.abortableError].happens(abortableErrors) { client.mustAbort = true }
         }
         let fatalErrors = simulation.scenario.fatalErrors * (isAnew ? 1 : 20)
-        if simulation.chance[.fatalError].happens(fatalErrors) { client.isBroken = true }
+        if chance[.fatalError].happens(fatalErrors) { client.isBroken = true }
         goOnCommitting()
     }
 
@@ -204,13 +238,13 @@ extension SimulatedWorker {
         // What is on its way is taken back, and heard of as failed before the abort returns. If its answers are lost, it has
         // arrived all the same.
         client.outstanding = 0
-        if simulation.chance[.outOfStep].happens(simulation.scenario.lostAcknowledgements * 20) {
+        if chance[.outOfStep].happens(simulation.scenario.lostAcknowledgements * 20) {
             client.outOfStep.formUnion(client.unanswered.values)
         }
         for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) {
             simulation.schedule(.news(process, .written(id, transaction: client.number, .purged)), after: 0)
         }
-        if simulation.chance[.fatalError].happens(simulation.scenario.fatalErrors) { client.isBroken = true }
+        if chance[.fatalError].happens(simulation.scenario.fatalErrors) { client.isBroken = true }
         if let fatal = client.fatal {
             conclude(fatal)
         } else if client.hasSent, let epoch = client.epoch,
@@ -225,19 +259,19 @@ extension SimulatedWorker {
     }
 
     /// A record of the transaction; the producer may not take it.
-    func write(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect) {
+    func write(_ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect?) {
         if !client.isOpen { misuse("a record outside of a transaction") }
         if let operation = client.operation ?? client.unfinished { misuse("a record during \(operation)") }
         guard let epoch = client.epoch else { return }
         client.hasSent = true
         client.outstanding += 1
         if client.outOfStep.remove(place) != nil {
-            log("the broker takes a record for \(simulation.checkers.text(effect.settles)) for one that it has")
+            log("the broker takes a record for one that it has")
             schedule(.written(id, transaction: client.number, .done))
             return
         }
         client.unanswered[id] = place
-        if simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords) {
+        if chance[.refusedRecord].happens(simulation.scenario.refusedRecords) {
             schedule(.written(id, transaction: client.number, .refused))
         } else {
             send(
@@ -247,7 +281,7 @@ extension SimulatedWorker {
     }
 
     private func schedule(_ news: News) {
-        simulation.schedule(.news(process, news), after: simulation.chance[.producer].between(0, 30))
+        simulation.schedule(.news(process, news), after: chance[.producer].between(0, 30))
     }
 
     // MARK: What it hears
@@ -259,14 +293,14 @@ extension SimulatedWorker {
             client.operation = nil
             client.epoch = epoch
             client.claims.noteAnswer()
-            tell(.transaction(.ready(lateClaims: client.claims.unansweredCount)))
+            take(.ready(lateClaims: client.claims.unansweredCount))
         case .written(let id, let number, let reply): written(id, number, reply)
         case .replied(let call, let reply):
             if call >= client.firstCall { client.control.noteAnswer() }
             if call == client.call { replied(reply) }
         case .lookedUp(let sequence, let outcome):
             log("commit \(sequence) was \(outcome)")
-            tell(.transaction(.committed(sequence: sequence, Self.error(of: outcome), outcome)))
+            take(.committed(sequence: sequence, KafkaError(outcome), outcome))
         case .timedOut(let call): if call == client.call { conclude(.failedForNow) }
         case .concluded(let operation, let outcome): concluded(operation, outcome)
         default: break
@@ -277,7 +311,7 @@ extension SimulatedWorker {
         guard number == client.number, client.isOpen else { return }
         // From an abort on, also from one that has to be repeated: what it takes back is heard of no more.
         if (client.operation ?? client.unfinished) == .abort {
-            if case .purged = reply { acknowledge(id, Self.purged) }
+            if case .purged = reply { acknowledge(id, KafkaError.purged) }
             return
         }
         client.outstanding -= 1
@@ -291,12 +325,10 @@ extension SimulatedWorker {
         switch reply {
         // A transaction's commit stands for all of its records.
         case .done, .purged: produced.remove(id)
-        case .fenced: inbox.events.insert(.producer)
-        case .refused, .timedOut: acknowledge(id, Self.error(of: .other))
+        case .fenced: noteFence()
+        case .refused, .timedOut: acknowledge(id, .notTaken)
         }
     }
-
-    private static let purged = KafkaError(code: KafkaError.Code.purgedInFlight)
 
     private func replied(_ reply: Reply) {
         switch (client.operation, reply) {
@@ -324,9 +356,29 @@ extension SimulatedWorker {
         log("\(operation): \(outcome)")
         switch operation {
         case .commit(let sequence):
-            tell(.transaction(.committed(sequence: sequence, Self.error(of: outcome), outcome)))
-        case .abort: tell(.transaction(.aborted(Self.error(of: outcome), outcome)))
+            take(.committed(sequence: sequence, KafkaError(outcome), outcome))
+        case .abort: take(.aborted(KafkaError(outcome), outcome))
         case .initialise: break
+        }
+    }
+}
+
+extension KafkaError {
+    fileprivate static let inconsistent = KafkaError(code: Code.inconsistent, isFatal: true)
+    fileprivate static let purged = KafkaError(code: Code.purgedInFlight)
+    /// No broker has taken the record.
+    static let notTaken = KafkaError(code: Code.messageTimedOut)
+    static let timedOut = KafkaError(code: Code.timedOut)
+
+    /// What the client library says of a transactional call that came out so; `nil` when it succeeded.
+    fileprivate init?(_ outcome: CallOutcome) {
+        switch outcome {
+        case .acknowledged: return nil
+        case .fatal(isFenced: true): self.init(code: Code.fenced, isFatal: true)
+        case .fatal(isFenced: false): self.init(code: Code.fatal, isFatal: true)
+        case .failedForNow: self = .timedOut
+        case .refused: self.init(code: Code.illegalGeneration, isAbortable: true)
+        case .abortable: self.init(code: Code.messageTimedOut, isAbortable: true)
         }
     }
 }

@@ -25,8 +25,8 @@ package struct FeedbackEngine {
         /// Between two transactions with records, and with nothing but offsets.
         package var commitMilliseconds: Int64 = 1_000
         package var offsetsMilliseconds: Int64 = 5_000
-        /// After so long every offset is committed again: who was replaced learns it by that, and brokers forget the offsets
-        /// of partitions that are quiet for days.
+        /// After so long every offset is committed again: a follower that was replaced learns it by that, and brokers forget
+        /// the offsets of partitions that are quiet for days.
         package var refreshMilliseconds: Int64 = 10_000
 
         package init() {}
@@ -102,7 +102,7 @@ package struct FeedbackEngine {
     private var messages: [UInt64: Message] = [:]
     private var inFlight: Set<UInt64> = []
     private var due = DueHeap()
-    private var pace: AskPace
+    private var limiter: QuestionLimiter
     private var lastToken: UInt64 = 0
     private var concluded: [Concluded] = []
     /// Of the batch that is being written.
@@ -115,9 +115,13 @@ package struct FeedbackEngine {
     private var recorded: [NotificationFeedback.Conclusion: Int] = [:]
 
     /// An engine without partitions.
-    package init(_ configuration: Configuration, now: MonotonicTime) {
+    ///
+    /// - Parameter former: one that is thrown away; answers to its questions are none to this one's.
+    package init(_ configuration: Configuration, now: MonotonicTime, after former: FeedbackEngine? = nil) {
         self.configuration = configuration
-        pace = AskPace(perSecond: configuration.asksPerSecond, inFlightLimit: configuration.inFlightLimit, now: now)
+        lastToken = former?.lastToken ?? 0
+        limiter = QuestionLimiter(
+            perSecond: configuration.asksPerSecond, inFlightLimit: configuration.inFlightLimit, now: now)
         lastBatch = now
         lastRefresh = now
     }
@@ -169,23 +173,21 @@ package struct FeedbackEngine {
 
     /// The next question, if one may be put now.
     package mutating func nextAsk(now: MonotonicTime) -> Ask? {
-        guard let first = due.first, first.at <= now, pace.mayAsk(inFlight: inFlight.count, now: now),
+        guard let first = due.first, first.at <= now, limiter.mayAsk(inFlight: inFlight.count, now: now),
             let message = messages[first.token]
         else { return nil }
         due.removeFirst()
-        pace.asked(now: now)
+        limiter.asked(now: now)
         asked += 1
         messages[first.token]?.askCount += 1
         inFlight.insert(first.token)
         return Ask(token: first.token, backendID: message.backendID)
     }
 
-    /// When ``nextAsk(now:)`` or ``takeBatch(now:)`` may have something; `nil` when only an input can change that.
-    package var nextWake: MonotonicTime? {
-        var ask: MonotonicTime?
-        if let first = due.first, let turn = pace.earliest(inFlight: inFlight.count) { ask = max(first.at, turn) }
-        let batch = writing == nil ? nextBatch : nil
-        return [ask, batch].compactMap { $0 }.min()
+    /// When ``nextAsk(now:)`` may have something; `nil` when only an input can change that.
+    package var nextAskMoment: MonotonicTime? {
+        guard let first = due.first, let turn = limiter.earliest(inFlight: inFlight.count) else { return nil }
+        return max(first.at, turn)
     }
 
     /// Takes an answer.
@@ -193,19 +195,19 @@ package struct FeedbackEngine {
         guard inFlight.remove(token) != nil, let message = messages[token] else { return }
         switch answer {
         case .details(let details):
-            pace.succeeded()
+            limiter.succeeded()
             messages[token]?.lastDetails = details
             if details.state.isFinal { return conclude(token, .final, details, wall) }
             if now >= message.deadline { return conclude(token, .tooOld, details, wall) }
             askAgain(token, message, now)
         case .notKnown:
-            pace.succeeded()
+            limiter.succeeded()
             guard now >= message.deadline else { return askAgain(token, message, now) }
             conclude(token, message.lastDetails == nil ? .unknown : .tooOld, message.lastDetails, wall)
         case .unavailable(_, let retryAfter):
             // It was no answer about this message.
             messages[token]?.askCount -= 1
-            pace.failed(retryAfterMilliseconds: retryAfter, now: now)
+            limiter.failed(retryAfterMilliseconds: retryAfter, now: now)
             due.insert(token, at: now)
         }
     }
@@ -232,7 +234,9 @@ package struct FeedbackEngine {
 
     // MARK: Transactions
 
-    private var nextBatch: MonotonicTime? {
+    /// When ``takeBatch(now:isLast:)`` has something; `nil` when only an input can change that.
+    package var nextBatchMoment: MonotonicTime? {
+        guard writing == nil else { return nil }
         if concluded.count >= configuration.batchLimit { return .distantPast }
         if !concluded.isEmpty { return lastBatch.advanced(byMilliseconds: configuration.commitMilliseconds) }
         if partitions.values.contains(where: \.tracker.hasUncommitted) {
@@ -245,7 +249,7 @@ package struct FeedbackEngine {
     ///
     /// - Parameter isLast: whether the work ends with it: then nothing is waited for.
     package mutating func takeBatch(now: MonotonicTime, isLast: Bool = false) -> Batch? {
-        guard writing == nil, let next = nextBatch, isLast || next <= now else { return nil }
+        guard writing == nil, let next = nextBatchMoment, isLast || next <= now else { return nil }
         let part = Array(concluded.prefix(configuration.batchLimit))
         concluded.removeFirst(part.count)
         for item in part { partitions[item.partition]?.tracker.complete(item.offset) }

@@ -1,0 +1,66 @@
+package import HeraldTime
+
+/// What decides what a job does: a value without I/O, clock, chance or thread.
+///
+/// Inputs are methods of its own; what they lead to comes out of ``takeActions()``.
+package protocol JobMachine {
+    /// What it wants done.
+    associatedtype Action
+
+    /// Does what is due by now.
+    mutating func advance(now: Moment)
+    /// When ``advance(now:)`` has something to do although no input comes; `nil` for never.
+    var nextWake: MonotonicTime? { get }
+    /// What is to be done, in this order; empty afterwards.
+    mutating func takeActions() -> [Action]
+    /// Whether the job has ended.
+    var isOver: Bool { get }
+}
+
+/// Everything that a job reaches beyond its own memory.
+///
+/// A process has clients; the simulation (`Tests/Simulation`) runs the same job over a cluster in memory.
+package protocol JobIO: AnyObject {
+    associatedtype Machine: JobMachine
+
+    /// The time on both clocks.
+    var now: Moment { get }
+    /// Carries an action out, or begins to.
+    func perform(_ action: Machine.Action)
+    /// Gives the machine what has arrived, as far as it takes it.
+    func deliver(to machine: inout Machine)
+    /// Waits until something arrives, or until this moment.
+    func wait(until moment: MonotonicTime?)
+}
+
+/// Runs a machine: inputs, decisions, actions.
+///
+/// One thread.
+package final class JobDriver<IO: JobIO> {
+    package let io: IO
+    package private(set) var machine: IO.Machine
+
+    package init(_ machine: IO.Machine, io: IO) {
+        self.machine = machine
+        self.io = io
+    }
+
+    /// One turn: what has arrived, what is due, what follows from it.
+    package func turn() {
+        io.deliver(to: &machine)
+        machine.advance(now: io.now)
+        for action in machine.takeActions() { io.perform(action) }
+    }
+
+    /// Gives the machine an input of its own.
+    package func input(_ body: (inout IO.Machine) -> Void) { body(&machine) }
+
+    /// Works until the job has ended.
+    package func run() {
+        while true {
+            turn()
+            if machine.isOver { return }
+            io.wait(until: machine.nextWake)
+        }
+    }
+}

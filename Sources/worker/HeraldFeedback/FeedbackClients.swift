@@ -1,0 +1,343 @@
+internal import HeraldCore
+internal import HeraldDriver
+internal import HeraldEvents
+internal import HeraldHTTP
+internal import HeraldHub
+internal import HeraldKafka
+internal import HeraldTelemetry
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+
+/// What a follower reaches: the brokers, the hub, clocks and people.
+///
+/// One thread; it blocks while the group's offsets are asked for, and while it waits.
+final class FeedbackClients: JobIO {
+    private static let wakeupOwner: UInt8 = 1
+    private static let callsOwner: UInt8 = 2
+    private static let questionMilliseconds = 5_000
+    /// For a topic that was just made.
+    private static let topicPatience = Duration.seconds(5)
+    /// The loop looks for records so often: feedback is not urgent.
+    private static let turnMilliseconds: Int64 = 100
+    private static let recordsPerTurn = 2_000
+    private static let lookMilliseconds: Int64 = 5_000
+    private static let partitionsMilliseconds: Int64 = 60_000
+    private static let reportMilliseconds: Int64 = 60_000
+
+    private struct Pending {
+        var partition: Int32
+        var offset: Int64
+        var result: NotificationResult?
+        var byteCount: Int
+    }
+
+    /// The clients of one stretch of following: from what is committed to the first trouble.
+    private struct Stretch {
+        let connectionString: HubConnectionString
+        let calls: MessageCalls
+        let reader: TopicReader
+        let partitions: Set<TopicPartition>
+        let devices: DeviceWatch?
+        var pending: Pending?
+
+        func close() {
+            devices?.close()
+            calls.close()
+            reader.close()
+        }
+    }
+
+    /// What ``FeedbackMachine/Action/findStarts`` has found.
+    private enum Beginning {
+        case started([FeedbackMachine.Start])
+        case notStarted(KafkaError)
+    }
+
+    private let configuration: FeedbackConfiguration
+    private let logger: Logger
+    private let wakeup: Wakeup
+    private let isStopping: () -> Bool
+    private let loop: EventLoop
+    private let transactor: Transactor
+    private var stretch: Stretch?
+    private var beginning: Beginning?
+    private var answers: [(token: UInt64, answer: MessageAnswer)] = []
+    private var isBusy = false
+    private var nextLook = MonotonicTime.distantPast
+    private var nextPartitions = MonotonicTime.distantPast
+    private var nextReport: MonotonicTime
+    private var nextWarning = MonotonicTime.distantPast
+    private var reported = FeedbackEngine.Counts()
+
+    init(
+        _ configuration: FeedbackConfiguration, logger: Logger, wakeup: Wakeup, isStopping: @escaping () -> Bool
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        self.wakeup = wakeup
+        self.isStopping = isStopping
+        loop = try EventLoop()
+        try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
+        transactor = Transactor(properties: configuration.writerProperties, wakeup: wakeup)
+        nextReport = SystemClock.monotonic().advanced(byMilliseconds: Self.reportMilliseconds)
+    }
+
+    func close() {
+        endStretch()
+        transactor.close()
+    }
+
+    private func endStretch() {
+        stretch?.close()
+        (stretch, answers) = (nil, [])
+    }
+
+    // MARK: What the machine wants
+
+    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+
+    func perform(_ action: FeedbackMachine.Action) {
+        switch action {
+        case .write(let action):
+            if case .claim = action { endStretch() }
+            transactor.perform(action)
+        case .findStarts: beginning = begin()
+        case .ask(let ask):
+            let now = now
+            stretch?.calls.ask(ask.backendID, token: ask.token, now: now.monotonic, wall: now.wall)
+        case .devicesWritten: stretch?.devices?.written()
+        case .notice(let notice): announce(notice)
+        }
+    }
+
+    private func announce(_ notice: FeedbackMachine.Notice) {
+        switch notice {
+        case .waiting(let error): logger.warning("waiting for the brokers: \(error)")
+        case .following:
+            logger.info(
+                "following", ["topic": .string(configuration.topics.results), "hub": .string(configuration.hub)])
+        case .beginningAgain(let cause): logger.warning("beginning again from what is committed: \(cause)")
+        case .foreignNote(let partition):
+            logger.warning(
+                "the note with the group's offset is not the follower's: what it has recorded beyond the offset is "
+                    + "recorded again", ["partition": .int(Int(partition))])
+        }
+    }
+
+    // MARK: Where the group stands
+
+    private func begin() -> Beginning {
+        do {
+            let connectionString = try configuration.connectionString()
+            let reader = try TopicReader(properties: configuration.readerProperties)
+            do throws(KafkaError) {
+                let (partitions, starts) = try start(reader)
+                try startStretch(connectionString, reader, Set(partitions))
+                return .started(starts)
+            } catch {
+                reader.close()
+                return .notStarted(error)
+            }
+        } catch let error as KafkaError {
+            return .notStarted(error)
+        } catch {
+            return .notStarted(KafkaError(code: KafkaError.Code.state, message: "\(error)"))
+        }
+    }
+
+    private func startStretch(
+        _ connectionString: HubConnectionString, _ reader: TopicReader, _ partitions: Set<TopicPartition>
+    ) throws(KafkaError) {
+        let calls = MessageCalls(
+            loop: loop, owner: Self.callsOwner, connectionString, hub: configuration.hub,
+            connections: configuration.connections, timeoutMilliseconds: configuration.timeoutMilliseconds)
+        var devices: DeviceWatch?
+        do {
+            devices = try configuration.containerInterval.map {
+                try DeviceWatch(configuration, connectionString, interval: $0, logger: logger, wakeup: wakeup)
+            }
+        } catch {
+            throw KafkaError(code: KafkaError.Code.state, message: "\(error)")
+        }
+        stretch = Stretch(
+            connectionString: connectionString, calls: calls, reader: reader, partitions: partitions, devices: devices)
+        transactor.group = reader.consumer.groupMetadata()
+        let now = SystemClock.monotonic()
+        nextLook = now
+        nextPartitions = now.advanced(byMilliseconds: Self.partitionsMilliseconds)
+    }
+
+    /// Reads each partition from where the group's offsets say, after the name was claimed: from then on they stand still.
+    private func start(
+        _ reader: TopicReader
+    ) throws(KafkaError) -> (partitions: [TopicPartition], starts: [FeedbackMachine.Start]) {
+        let queries = reader.consumer.queries
+        func find(_ topic: String) throws(KafkaError) -> [TopicPartition] {
+            try KafkaError.outwaiting(within: Self.topicPatience) { () throws(KafkaError) in
+                try queries.partitions(of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+            }
+        }
+        _ = try find(configuration.topics.feedback)
+        let partitions = try find(configuration.topics.results)
+        let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionMilliseconds)
+        let cluster = queries.clusterID ?? ""
+        try reader.begin(
+            Dictionary(
+                uniqueKeysWithValues: committed.map {
+                    ($0.partition, $0.offset >= 0 ? .offset($0.offset) : .beginning)
+                }))
+        let positions = reader.positions
+        if reader.deletedCount > 0 {
+            logger.warning(
+                "results were deleted by the topic's retention before the hub could be asked about them",
+                ["count": .int(Int(reader.deletedCount))])
+        }
+        let starts = committed.map {
+            FeedbackMachine.Start(
+                partition: $0.partition.partition, committed: $0.offset, metadata: $0.metadata,
+                offset: positions[$0.partition] ?? 0,
+                identity: PartitionIdentity(
+                    cluster: cluster, topic: $0.partition.topic, partition: $0.partition.partition))
+        }
+        return (partitions, starts)
+    }
+
+    // MARK: What arrives
+
+    func deliver(to machine: inout FeedbackMachine) {
+        let now = now
+        if isStopping() { machine.stop(now: now.monotonic) }
+        transactor.serve { machine.receive($0, now: now) }
+        switch beginning {
+        case .started(let starts): machine.started(starts, now: now)
+        case .notStarted(let error): machine.notStarted(error, now: now)
+        case nil: break
+        }
+        beginning = nil
+        report(machine.counts, now.monotonic)
+        guard stretch != nil else { return }
+        for (token, answer) in answers { machine.answered(token, answer, now: now) }
+        answers = []
+        if let news = stretch?.devices?.takeWork() { machine.takeDevices(news) }
+        deliverRecords(to: &machine, now)
+        lookAround(&machine, now.monotonic)
+    }
+
+    /// Takes what there is room for.
+    private func deliverRecords(to machine: inout FeedbackMachine, _ now: Moment) {
+        isBusy = false
+        do throws(KafkaError) {
+            for _ in 0..<Self.recordsPerTurn {
+                guard let record = try nextRecord() else { return reportEnds(to: &machine) }
+                stretch?.pending = record
+                guard machine.mayTake(record.partition, record.offset) else { return }
+                machine.take(
+                    record.result, byteCount: record.byteCount, partition: record.partition, offset: record.offset,
+                    now: now)
+                stretch?.pending = nil
+            }
+            isBusy = true
+            reportEnds(to: &machine)
+        } catch {
+            machine.readingFailed(error, now: now)
+        }
+    }
+
+    private func reportEnds(to machine: inout FeedbackMachine) {
+        for (partition, position) in stretch?.reader.positions ?? [:] {
+            machine.reachedEnd(of: partition.partition, at: position)
+        }
+    }
+
+    /// The record that found no room, or else the next one.
+    private func nextRecord() throws(KafkaError) -> Pending? {
+        if let pending = stretch?.pending { return pending }
+        guard case .record(let message)? = try stretch?.reader.next() else { return nil }
+        defer { message.release() }
+        let result = message.withValue { value -> NotificationResult? in
+            // What others have written there is no result.
+            guard let value else { return nil }
+            return try? NotificationResult(decoding: value)
+        }
+        return Pending(
+            partition: message.partition, offset: message.offset, result: result, byteCount: message.valueCount)
+    }
+
+    func wait(until moment: MonotonicTime?) {
+        let now = SystemClock.monotonic()
+        var end = now.advanced(byMilliseconds: isBusy || beginning != nil ? 0 : Self.turnMilliseconds)
+        for moment in [moment, stretch?.calls.nextDeadline] { if let moment { end = min(end, moment) } }
+        let count = loop.wait(timeoutMilliseconds: EventLoop.timeoutMilliseconds(until: end, now: now))
+        let later = SystemClock.monotonic()
+        for index in 0..<count {
+            let event = loop[index]
+            if event.token.owner == Self.callsOwner {
+                stretch?.calls.handle(event, now: later)
+            } else {
+                wakeup.drain()
+            }
+        }
+        guard let calls = stretch?.calls else { return }
+        if let deadline = calls.nextDeadline, deadline <= later { calls.tick(later) }
+        calls.drain(wall: SystemClock.wall()) { token, answer in
+            if case .unavailable(let reason, _) = answer { complain(reason, later) }
+            answers.append((token, answer))
+        }
+    }
+
+    private func complain(_ reason: String, _ now: MonotonicTime) {
+        guard now >= nextWarning else { return }
+        nextWarning = now.advanced(byMilliseconds: Self.reportMilliseconds)
+        logger.warning(
+            "the hub does not say what became of its messages, asking again",
+            ["reason": .string(SafeText.escaped(String(reason.prefix(300))))])
+    }
+
+    // MARK: Now and then
+
+    private func lookAround(_ machine: inout FeedbackMachine, _ now: MonotonicTime) {
+        guard let stretch else { return }
+        if now >= nextPartitions {
+            nextPartitions = now.advanced(byMilliseconds: Self.partitionsMilliseconds)
+            // Brokers that are away are noticed elsewhere.
+            let found = try? stretch.reader.consumer.queries.partitions(
+                of: configuration.topics.results, timeoutMilliseconds: Self.questionMilliseconds)
+            if let found, found.count > stretch.partitions.count { machine.beginAgain() }
+        }
+        guard now >= nextLook else { return }
+        nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
+        for notice in stretch.reader.consumer.takeNotices().notices where notice.error != nil {
+            logger.debug("\(SafeText.escaped(notice.text))")
+        }
+        do {
+            guard try configuration.connectionString() != stretch.connectionString else { return }
+            logger.info("the hub's connection string has changed")
+            machine.beginAgain()
+        } catch {
+            logger.warning("the hub's connection string cannot be read again, going on with the last: \(error)")
+        }
+    }
+
+    private func report(_ counts: @autoclosure () -> FeedbackEngine.Counts, _ now: MonotonicTime) {
+        guard now >= nextReport else { return }
+        nextReport = now.advanced(byMilliseconds: Self.reportMilliseconds)
+        report(counts())
+    }
+
+    /// Says how far it is, unless nothing has changed since.
+    func report(_ counts: FeedbackEngine.Counts) {
+        guard counts != reported else { return }
+        reported = counts
+        var fields: LogFields = [
+            "waiting": .int(counts.waiting), "inFlight": .int(counts.inFlight), "asked": .int(counts.asked),
+        ]
+        for conclusion in NotificationFeedback.Conclusion.allCases {
+            fields[conclusion.rawValue] = .int(counts.recorded[conclusion] ?? 0)
+        }
+        if let oldest = counts.oldest {
+            fields["oldestSeconds"] = .int(Int(SystemClock.wall().milliseconds(since: oldest) / 1_000))
+        }
+        logger.info("feedback", fields)
+    }
+}

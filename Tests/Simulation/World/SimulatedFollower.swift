@@ -1,0 +1,392 @@
+import HeraldCore
+import HeraldDriver
+import HeraldEvents
+import HeraldFeedback
+import HeraldHub
+import HeraldKafka
+import HeraldTime
+
+/// One process that follows a hub's messages: the machine of a real one, over a simulated reader, producer and hub.
+final class SimulatedFollower: TransactionalProcess, JobIO {
+    /// All followers of a group write under one name.
+    static let transactionalID = Process(worker: Process.firstJob, life: 0).member
+
+    /// What is read from one claim to the next.
+    private struct Stretch {
+        /// How far each partition of the results was read.
+        var positions: [Int64]
+        /// A record that found no room.
+        var pending: RecordName?
+        /// How many devices that are gone are told, as the group's marks say and as it was told since.
+        var devices: Int
+        /// The next one waits for its transaction.
+        var isTellingDevice = false
+    }
+
+    /// A process reads at most so many records in a turn, and looks for more so often (milliseconds).
+    private static let recordsPerTurn = 50
+    private static let turn: Int64 = 200
+    /// It looks for new partitions so often, and asks a broker for no longer than this.
+    private static let partitionsInterval: Int64 = 60_000
+    private static let questionTimeout: Int64 = 5_000
+
+    unowned let simulation: Simulation
+    private let index: Int
+    private let configuration: FeedbackMachine.Configuration
+    private(set) var life = 0
+    private(set) var isRunning = false
+    private(set) var frozenUntil: Int64?
+    private var driver: JobDriver<SimulatedFollower>?
+    var client = TransactionClient()
+    var produced: Set<ProductionID> = []
+    private var lastProduction: Int32 = 0
+    /// Claims of producers before this one, of which one may still arrive.
+    private var formerClaims = 0
+
+    // What has arrived, and was not given to the machine.
+    private var reports: [BatchWriter.Report] = []
+    private var standing: [Committed]?
+    private var trouble: KafkaError?
+    private var answers: [(token: UInt64, MessageAnswer)] = []
+    private var isStopping = false
+    private var isBusy = false
+    /// It looks for records by itself; else only its machine says when it has something to do.
+    private var isFollowing = false
+
+    private var stretch: Stretch?
+    private var question = 0
+    private var nextPartitions: Int64 = 0
+    private var nextTick: (at: Int64, number: Int) = (.max, 0)
+    /// Questions to the hub without an answer, since the last claim.
+    private var asked: Set<UInt64> = []
+
+    init(index: Int, simulation: Simulation) {
+        self.index = index
+        self.simulation = simulation
+        let choices = Choices(seed: simulation.scenario.seed)
+        var engine = FeedbackEngine.Configuration()
+        engine.asksPerSecond = choices.pick([5, 100], for: "follower.asksPerSecond")
+        engine.inFlightLimit = choices.pick([1, 8, 64], for: "follower.inFlightLimit")
+        engine.messageLimit = choices.pick([3, 40, 50_000], for: "follower.messageLimit")
+        engine.batchLimit = choices.pick([1, 5, 1_000], for: "follower.batchLimit")
+        configuration = FeedbackMachine.Configuration(
+            engine: engine,
+            writer: BatchWriter.Configuration(
+                transactionTimeout: Simulation.transactionTimeoutMilliseconds,
+                patience: choices.pick([60_000, 12_000], for: "follower.patience")),
+            topics: simulation.scenario.topics)
+    }
+
+    var process: Process { Process(worker: Process.firstJob + index, life: life) }
+
+    var now: Moment { simulation.moment }
+
+    // MARK: Life and death
+
+    func start() {
+        life += 1
+        log("starts to follow")
+        isRunning = true
+        isStopping = false
+        frozenUntil = nil
+        client = TransactionClient()
+        formerClaims = 0
+        (reports, answers, standing, trouble, stretch) = ([], [], nil, nil, nil)
+        isFollowing = false
+        nextTick.at = .max
+        driver = JobDriver(FeedbackMachine(configuration, now: now.monotonic), io: self)
+        go()
+    }
+
+    /// The run is over.
+    func letGo() { driver = nil }
+
+    /// SIGKILL; the process is started again.
+    func kill() {
+        log("is killed")
+        end(restartWithin: 20_000)
+    }
+
+    /// SIGTERM.
+    func stop() {
+        log("is told to stop")
+        isStopping = true
+        go()
+    }
+
+    /// SIGSTOP, and SIGCONT later.
+    func freeze() {
+        let duration = chance[.jobFault].between(100, 30_000)
+        log("is frozen for \(duration) ms")
+        frozenUntil = simulation.now + duration
+        simulation.schedule(.thaw(process, after: duration), after: duration)
+    }
+
+    func thaw(after duration: Int64) {
+        log("goes on")
+        frozenUntil = nil
+        go()
+    }
+
+    private func end(restartWithin longest: Int64) {
+        isRunning = false
+        driver = nil
+        simulation.schedule(.follow(job: index, takesOver: false), after: chance[.jobStart].between(100, longest))
+    }
+
+    private func ended(_ end: FeedbackMachine.End?) {
+        log("ends: \(end.map { "\($0)" } ?? "for no reason")")
+        switch end {
+        case .stopped where isStopping: break
+        case .replaced:
+            if !simulation.cluster.rivalled.contains(Self.transactionalID) {
+                simulation.checkers.fail("\(process) says that another follower has its name, and none does")
+            }
+        case .stopped, .failed, nil: simulation.checkers.fail("\(process) ends: \(String(describing: end))")
+        }
+        self.end(restartWithin: 5_000)
+    }
+
+    // MARK: What it hears
+
+    func hear(_ news: News) {
+        guard case .job(let news) = news else {
+            simulation.inputs += 1
+            hearProducer(news)
+            return go()
+        }
+        if case .tick(let number) = news, number != nextTick.number { return }
+        simulation.inputs += 1
+        switch news {
+        case .tick: nextTick.at = .max
+        case .standing(let question, let committed):
+            guard question == self.question else { return }
+            self.question += 1
+            if let committed { standing = committed } else { trouble = .timedOut }
+        case .answer(let token, let answer): answers.append((token, answer))
+        }
+        go()
+    }
+
+    func transactionBegins() {}
+
+    func take(_ report: TransactionReport) {
+        if case .ready(let late) = report {
+            reports.append(.transaction(.ready(lateClaims: late + formerClaims)))
+            formerClaims = 0
+        } else {
+            reports.append(.transaction(report))
+        }
+    }
+
+    func acknowledge(_ id: ProductionID, _ error: KafkaError?) {
+        produced.remove(id)
+        if let error { reports.append(.undelivered(error)) }
+    }
+
+    /// It shows in the next transactional call.
+    func noteFence() {}
+
+    /// Lets the machine turn as long as something has arrived.
+    private func go() {
+        guard frozenUntil == nil else { return }
+        repeat {
+            guard isRunning, let driver else { return }
+            driver.turn()
+            guard isRunning else { return }
+            if driver.machine.isOver { return ended(driver.machine.end) }
+        } while isBusy || !reports.isEmpty || standing != nil || trouble != nil
+        scheduleTick()
+    }
+
+    private func scheduleTick() {
+        guard let driver else { return }
+        var at = isFollowing ? simulation.now + Self.turn : .max
+        if let wake = driver.machine.nextWake {
+            at = min(at, Simulation.start + (max(0, wake.nanoseconds) + 999_999) / 1_000_000)
+        }
+        guard at < nextTick.at else { return }
+        nextTick = (max(at, simulation.now), nextTick.number + 1)
+        simulation.schedule(.news(process, .job(.tick(nextTick.number))), after: at - simulation.now)
+    }
+
+    /// What drives a simulated process is the agenda.
+    func wait(until moment: MonotonicTime?) {}
+
+    // MARK: What the machine wants
+
+    func perform(_ action: FeedbackMachine.Action) {
+        guard isRunning else { return }
+        // Between any two actions.
+        if chance[.jobKill].happens(simulation.scenario.followerKills) { return kill() }
+        switch action {
+        case .write(let action): perform(action)
+        case .findStarts: ask()
+        case .ask(let ask): self.ask(ask)
+        case .devicesWritten: deviceIsTold()
+        case .notice(let notice): announce(notice)
+        }
+    }
+
+    private func announce(_ notice: FeedbackMachine.Notice) {
+        log("notice: \(notice)")
+        switch notice {
+        case .following: isFollowing = true
+        case .beginningAgain: isFollowing = false
+        case .foreignNote: misuse("the note with the offset can't be read")
+        case .waiting: break
+        }
+    }
+
+    private func deviceIsTold() {
+        if stretch?.isTellingDevice != true { misuse("no device was handed over") }
+        stretch?.isTellingDevice = false
+        stretch?.devices += 1
+    }
+
+    private func perform(_ action: BatchWriter.Action) {
+        switch action {
+        case .claim:
+            (stretch, standing, trouble) = (nil, nil, nil)
+            isFollowing = false
+            question += 1
+            asked = []
+            produced = []
+            formerClaims += client.claims.unansweredCount
+            renewProducer()
+        case .produce(let records): produce(records)
+        case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
+        case .abort: abortTransaction()
+        }
+    }
+
+    private func produce(_ records: [OutgoingRecord]) {
+        do throws(KafkaError) { try beginTransaction() } catch { return reports.append(.notProduced(error)) }
+        for record in records {
+            log("offers \(record.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
+            if chance[.fullQueue].happens(simulation.scenario.fullQueues) {
+                log("a record is refused")
+                return reports.append(.notProduced(KafkaError(code: KafkaError.Code.queueFull)))
+            }
+            lastProduction += 1
+            let id = ProductionID(index: lastProduction, generation: 0)
+            produced.insert(id)
+            let place = Place(
+                topic: simulation.cluster.topics.firstIndex(of: record.topic) ?? 0,
+                partition: Int(record.key?.last ?? 0) % simulation.cluster.partitions)
+            write(
+                id, place,
+                LogRecord(
+                    key: record.key, value: record.value, headers: record.headers, timestamp: now.wall.milliseconds),
+                nil)
+        }
+        reports.append(.produced)
+    }
+
+    private func ask() {
+        question += 1
+        if chance[.jobQuestion].happens(simulation.scenario.lostMessages) {
+            simulation.schedule(
+                .news(process, .job(.standing(question: question, nil))), after: Self.questionTimeout)
+        } else {
+            simulation.schedule(.request(process, .standing(question: question)), after: chance[.travel].between(0, 20))
+        }
+    }
+
+    private func ask(_ ask: FeedbackEngine.Ask) {
+        if !asked.insert(ask.token).inserted { misuse("message \(ask.backendID) is asked about twice at a time") }
+        if asked.count > configuration.engine.inFlightLimit { misuse("\(asked.count) questions at a time") }
+        var chance = Chance(seed: self.chance[.hub].bits())
+        let wait = chance.pick([1, 30, chance.between(0, 3_000)])
+        let answer = simulation.hub.answer(ask.backendID, now: simulation.now, chance: &chance)
+        simulation.schedule(.news(process, .job(.answer(token: ask.token, answer))), after: wait)
+    }
+
+    // MARK: What it gives the machine
+
+    func deliver(to machine: inout FeedbackMachine) {
+        if isStopping { machine.stop(now: now.monotonic) }
+        let arrived = reports
+        reports = []
+        for report in arrived { machine.receive(report, now: now) }
+        begin(&machine)
+        isBusy = false
+        guard stretch != nil else { return }
+        let answered = answers
+        answers = []
+        for (token, answer) in answered {
+            asked.remove(token)
+            machine.answered(token, answer, now: now)
+        }
+        if let stretch, !stretch.isTellingDevice, stretch.devices < simulation.hub.goneDevices {
+            self.stretch?.isTellingDevice = true
+            let value = Array(Simulation.deviceText(stretch.devices).utf8)
+            machine.takeDevices([OutgoingRecord(topic: configuration.topics.feedback, key: nil, value: value)])
+        }
+        deliverRecords(to: &machine)
+        guard simulation.now >= nextPartitions, simulation.cluster.awayUntil <= simulation.now else { return }
+        nextPartitions = simulation.now + Self.partitionsInterval
+        if let stretch, stretch.positions.count < simulation.cluster.partitions { machine.beginAgain() }
+    }
+
+    private func begin(_ machine: inout FeedbackMachine) {
+        if let error = trouble {
+            trouble = nil
+            machine.notStarted(error, now: now)
+        }
+        guard let committed = standing else { return }
+        standing = nil
+        log("reads from \(committed.map { $0.offset ?? 0 })")
+        stretch = Stretch(positions: committed.map { $0.offset ?? 0 }, devices: simulation.checkers.devicesTold)
+        nextPartitions = simulation.now + Self.partitionsInterval
+        machine.started(
+            committed.map {
+                FeedbackMachine.Start(
+                    partition: Int32($0.place.partition), committed: $0.offset ?? Offset.none, metadata: $0.metadata,
+                    offset: $0.offset ?? 0,
+                    identity: PartitionIdentity(
+                        cluster: SimulatedCluster.identity, topic: simulation.cluster.topics[$0.place.topic],
+                        partition: Int32($0.place.partition)))
+            }, now: now)
+    }
+
+    private func deliverRecords(to machine: inout FeedbackMachine) {
+        if chance[.jobQuestion].happens(simulation.scenario.lostMessages / 300) {
+            machine.readingFailed(.timedOut, now: now)
+        }
+        for _ in 0..<Self.recordsPerTurn {
+            guard let name = nextRecord(), let record = simulation.cluster.record(name) else {
+                return reportEnds(to: &machine)
+            }
+            let partition = Int32(name.place.partition)
+            stretch?.pending = name
+            guard machine.mayTake(partition, name.offset) else { return }
+            stretch?.pending = nil
+            let result = record.value.flatMap { try? NotificationResult(decoding: $0) }
+            machine.take(
+                result, byteCount: record.value?.count ?? 0, partition: partition, offset: name.offset, now: now)
+        }
+        isBusy = true
+        reportEnds(to: &machine)
+    }
+
+    private func reportEnds(to machine: inout FeedbackMachine) {
+        for (partition, position) in (stretch?.positions ?? []).enumerated() {
+            machine.reachedEnd(of: Int32(partition), at: position)
+        }
+    }
+
+    private func nextRecord() -> RecordName? {
+        if let pending = stretch?.pending { return pending }
+        guard simulation.cluster.awayUntil <= simulation.now, var positions = stretch?.positions else { return nil }
+        defer { stretch?.positions = positions }
+        for (partition, place) in simulation.resultPlaces.enumerated() where partition < positions.count {
+            guard simulation.cluster[place].leaderlessUntil <= simulation.now,
+                simulation.cluster.seek(place, from: &positions[partition])
+            else { continue }
+            positions[partition] += 1
+            return RecordName(place: place, offset: positions[partition] - 1)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,72 @@
+import HeraldHub
+
+/// What became of the messages that a hub has taken, as it says when it is asked.
+struct SimulatedHub {
+    private struct Message {
+        var takenAt: Int64
+        var isKnownAt: Int64
+        /// From then on its state is the last; a hub that loses its telemetry never says it.
+        var isFinalAt: Int64
+        var state: String
+        var outcomes: [String: Int]
+    }
+
+    /// It forgets a message, or gives it up, after so long.
+    static let memory: Int64 = 30 * 60_000
+    private static let states: [(String, [String: Int])] = [
+        ("Completed", ["Success": 2]), ("Completed", ["BadChannel": 1]), ("NoTargetFound", [:]),
+    ]
+
+    private var messages: [Message] = []
+    /// Devices of which it has found that they are gone.
+    var goneDevices: Int { messages.count / 10 }
+
+    /// Takes a message: what it calls it.
+    mutating func take(now: Int64, chance: inout Chance) -> String {
+        let isKnownAt = now + chance.pick([0, 200, chance.between(0, 20_000)])
+        let isLost = chance.happens(3_000)
+        let (state, outcomes) = chance.pick(Self.states)
+        messages.append(
+            Message(
+                takenAt: now, isKnownAt: isKnownAt,
+                isFinalAt: isLost ? .max : isKnownAt + chance.pick([0, 500, chance.between(0, 60_000)]), state: state,
+                outcomes: outcomes))
+        return "m\(messages.count - 1)"
+    }
+
+    private func message(_ name: String) -> Message? {
+        guard name.hasPrefix("m"), let index = Int(name.dropFirst()) else { return nil }
+        return messages.indices.contains(index) ? messages[index] : nil
+    }
+
+    /// What it says of a message.
+    func answer(_ name: String, now: Int64, chance: inout Chance) -> MessageAnswer {
+        if chance.happens(30_000) {
+            return .unavailable(reason: "busy", retryAfterMilliseconds: chance.pick([nil, nil, 1_000, 20_000]))
+        }
+        guard let message = message(name), now >= message.isKnownAt, now < message.takenAt + 2 * Self.memory else {
+            return .notKnown
+        }
+        guard now >= message.isFinalAt else {
+            return .details(MessageDetails(state: MessageDetails.State("Processing"), outcomes: [:]))
+        }
+        return .details(MessageDetails(state: MessageDetails.State(message.state), outcomes: message.outcomes))
+    }
+
+    /// Why this can't be said of a message, if so.
+    ///
+    /// - Parameter tolerance: how far the clocks may be apart that say when it was sent.
+    func objection(
+        to name: String, isFinal: Bool, state: String?, outcomes: [String: Int], now: Int64, tolerance: Int64
+    ) -> String? {
+        guard let message = message(name) else { return "the hub has no message \(name)" }
+        guard isFinal else {
+            let age = now - message.takenAt
+            return age + tolerance >= Self.memory ? nil : "\(name) is given up when it is \(age) ms old"
+        }
+        guard now >= message.isFinalAt, state == message.state, outcomes == message.outcomes else {
+            return "\(name) is said to be \(state ?? "without a state"), which the hub has not said"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import HeraldCore
+import HeraldDriver
+import HeraldEvents
+import HeraldHub
+import HeraldKafka
+import HeraldKernel
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldFeedback
+
+@Suite("A follower, from its claim to its end")
+struct FeedbackMachineTests {
+    private typealias Script = FeedbackScript
+
+    @Test("It claims the name, finds its place, asks, and writes feedback and offset in one transaction")
+    func follows() throws {
+        var script = Script()
+        script.pass(0)
+        #expect(script.take() == ["claim"])
+        script.transaction(.ready(lateClaims: 0))
+        #expect(script.take() == ["find"])
+        script.start(at: 4)
+        #expect(script.take() == ["following"])
+        try script.deliver("NH-1", offset: 4)
+        script.pass(5_000)
+        #expect(script.take() == ["ask NH-1"])
+        script.answer(token: 1)
+        script.pass(1_000)
+        #expect(script.take() == ["produce 1"])
+        script.report(.produced)
+        #expect(script.take() == ["commit 5"])
+        script.transaction(.committed(sequence: 1, nil, .acknowledged))
+        #expect(script.machine.counts.recorded == [.final: 1])
+    }
+
+    @Test("After trouble it claims the name again, and an answer to a former question is none to a new one")
+    func beginsAnew() throws {
+        var script = Script.following()
+        try script.deliver("NH-1", offset: 0)
+        script.pass(5_000)
+        script.machine.readingFailed(.timeOut, now: script.moment)
+        #expect(script.take() == ["ask NH-1", "again"])
+        script.pass(0)
+        #expect(script.take() == [] && script.machine.phase.name == .resting)
+        script.pass(FeedbackMachine.restMilliseconds)
+        #expect(script.take() == ["claim"])
+        script.transaction(.ready(lateClaims: 0))
+        script.start(at: 0)
+        _ = script.take()
+        try script.deliver("NH-1", offset: 0)
+        script.pass(5_000)
+        #expect(script.take() == ["ask NH-1"])
+        script.answer(token: 1)
+        #expect(script.machine.counts.waiting == 1)
+        script.answer(token: 2)
+        #expect(script.machine.counts.waiting == 0)
+    }
+
+    @Test("Another follower's claim ends it; a transaction that the broker has ended for its age does not")
+    func fenced() throws {
+        for (age, end) in [(0, FeedbackMachine.End.replaced), (60_000, nil)] as [(Int64, FeedbackMachine.End?)] {
+            var script = try Script.committing()
+            script.wait(age)
+            script.transaction(.committed(sequence: 1, .fence, .fatal(isFenced: true)))
+            #expect(script.machine.end == end && script.machine.isOver == (end != nil))
+        }
+    }
+
+    @Test("Whether a commit was made that is in doubt shows when the name is claimed again")
+    func doubt() throws {
+        var script = try Script.committing()
+        script.transaction(.committed(sequence: 1, .timeOut, .abortable))
+        #expect(script.take() == ["again"] && script.machine.counts.recorded.isEmpty)
+        script.pass(FeedbackMachine.restMilliseconds)
+        #expect(script.take() == ["claim"])
+    }
+
+    @Test("Told to stop, it makes durable what is known, and then ends")
+    func stops() throws {
+        var script = Script.following()
+        try script.deliver("NH-1", offset: 0)
+        try script.deliver("NH-2", offset: 1)
+        script.pass(5_000)
+        #expect(script.take() == ["ask NH-1", "ask NH-2"])
+        script.answer(token: 2)
+        script.machine.stop(now: script.now)
+        script.pass(0)
+        #expect(script.take() == ["produce 1"])
+        script.report(.produced)
+        #expect(script.take() == ["commit 0"] && !script.machine.isOver)
+        script.transaction(.committed(sequence: 1, nil, .acknowledged))
+        script.pass(0)
+        #expect(script.machine.end == .stopped)
+    }
+
+    @Test("Told to stop before it follows, it ends at once")
+    func stopsEarly() {
+        var script = Script()
+        script.pass(0)
+        script.machine.stop(now: script.now)
+        #expect(script.machine.end == .stopped)
+    }
+
+    @Test("Told to stop while no broker answers, it leaves its batch to the next one")
+    func stopsInOutage() throws {
+        var script = try Script.committing()
+        script.machine.stop(now: script.now)
+        script.transaction(.committed(sequence: 1, .timeOut, .failedForNow))
+        #expect(script.machine.end == .stopped)
+    }
+
+    @Test("What is forbidden ends it at its start, and is waited for later")
+    func forbidden() {
+        let error = KafkaError(code: KafkaError.Code.topicAuthorizationFailed)
+        var script = Script()
+        script.pass(0)
+        script.transaction(.ready(lateClaims: 0))
+        script.machine.notStarted(error, now: script.moment)
+        #expect(script.machine.isOver)
+        script = .following()
+        script.machine.beginAgain()
+        script.pass(0)
+        script.pass(0)
+        script.transaction(.ready(lateClaims: 0))
+        script.machine.notStarted(error, now: script.moment)
+        #expect(script.machine.phase.name == .resting)
+    }
+
+    @Test("Brokers that are away are told once, and again after they were there")
+    func waits() {
+        var script = Script()
+        script.pass(0)
+        _ = script.take()
+        script.transaction(.waiting(.timeOut))
+        script.transaction(.waiting(.timeOut))
+        #expect(script.take() == ["waiting"])
+        script.transaction(.ready(lateClaims: 0))
+        script.start(at: 0)
+        #expect(script.take() == ["find", "following"])
+    }
+
+    @Test("Partitions that came are taken up when the batch under way is durable")
+    func partitions() throws {
+        var script = try Script.committing()
+        script.machine.beginAgain()
+        script.pass(1_000)
+        #expect(script.take() == [])
+        script.transaction(.committed(sequence: 1, nil, .acknowledged))
+        script.pass(0)
+        script.pass(0)
+        #expect(script.take() == ["claim"])
+    }
+
+    @Test("Devices that are gone have a transaction of their own, before the next feedback")
+    func devices() {
+        var script = Script.following()
+        script.machine.takeDevices([OutgoingRecord(topic: "f", key: nil, value: [1])])
+        #expect(script.machine.nextWake == .distantPast)
+        script.pass(0)
+        #expect(script.take() == ["produce 1"])
+        script.report(.produced)
+        #expect(script.take() == ["commit"])
+        script.transaction(.committed(sequence: 1, nil, .acknowledged))
+        #expect(script.take() == ["devices"])
+    }
+
+    @Test("Its table leads from each phase to its end")
+    func table() {
+        typealias Name = FeedbackMachine.Phase.Name
+        let table = FeedbackMachine.Phase.transitions
+        for name in Name.allCases where name != .ended {
+            #expect(Name.allCases.contains { table.allows(name, $0) }, "nothing follows \(name)")
+            #expect(table.allows(name, .ended), "\(name) does not end")
+        }
+        #expect(!Name.allCases.contains { table.allows(.ended, $0) })
+    }
+
+    @Test("docs/DESIGN.md shows its table")
+    func documents() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(FeedbackMachine.Phase.transitions.markdown))
+    }
+}
+
+/// A machine, its time, and what it wants done in words.
+private struct FeedbackScript {
+    private static let wall = WallTime(milliseconds: 1_795_250_426_000)
+
+    var machine: FeedbackMachine
+    private(set) var now = MonotonicTime(nanoseconds: 0)
+
+    init() {
+        var engine = FeedbackEngine.Configuration()
+        engine.offsetsMilliseconds = 3_600_000
+        engine.refreshMilliseconds = 3_600_000
+        machine = FeedbackMachine(
+            FeedbackMachine.Configuration(
+                engine: engine,
+                writer: BatchWriter.Configuration(transactionTimeout: 60_000, patience: 60_000), topics: Topics()),
+            now: now)
+    }
+
+    /// One that follows, from the first offset on.
+    static func following() -> Self {
+        var script = Self()
+        script.pass(0)
+        script.transaction(.ready(lateClaims: 0))
+        script.start(at: 0)
+        _ = script.take()
+        return script
+    }
+
+    /// One whose first commit is under way.
+    static func committing() throws -> Self {
+        var script = following()
+        try script.deliver("NH-1", offset: 0)
+        script.pass(5_000)
+        script.answer(token: 1)
+        script.pass(1_000)
+        script.report(.produced)
+        _ = script.take()
+        return script
+    }
+
+    var moment: Moment {
+        Moment(monotonic: now, wall: Self.wall.advanced(byMilliseconds: now.nanoseconds / 1_000_000))
+    }
+
+    mutating func wait(_ milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+
+    mutating func pass(_ milliseconds: Int64) {
+        wait(milliseconds)
+        machine.advance(now: moment)
+    }
+
+    mutating func report(_ report: BatchWriter.Report) { machine.receive(report, now: moment) }
+
+    mutating func transaction(_ report: TransactionReport) { self.report(.transaction(report)) }
+
+    mutating func start(at offset: Int64) {
+        machine.started(
+            [
+                FeedbackMachine.Start(
+                    partition: 0, committed: offset, metadata: "", offset: offset,
+                    identity: PartitionIdentity(cluster: "c", topic: "notifications.results", partition: 0))
+            ], now: moment)
+    }
+
+    mutating func deliver(_ backendID: String, offset: Int64) throws {
+        var result = try NotificationResult(
+            decoding: Array(
+                """
+                {"id":"e","pns":"apns","user":"ann","outcome":"delivered","backendId":"\(backendID)",\
+                "completedAt":"2026-11-21T08:40:26Z","origin":{"topic":"notifications","partition":0,"offset":7}}
+                """.utf8))
+        result.completedAt = moment.wall
+        machine.take(result, byteCount: 300, partition: 0, offset: offset, now: moment)
+    }
+
+    mutating func answer(token: UInt64) {
+        let details = MessageDetails(state: MessageDetails.State("Completed"), outcomes: ["Success": 1])
+        machine.answered(token, .details(details), now: moment)
+    }
+
+    mutating func take() -> [String] {
+        machine.takeActions().map { action in
+            switch action {
+            case .write(.claim): "claim"
+            case .write(.produce(let records)): "produce \(records.count)"
+            case .write(.commit(_, let positions)):
+                (["commit"] + positions.map { "\($0.offset)" }).joined(separator: " ")
+            case .write(.abort): "abort"
+            case .findStarts: "find"
+            case .ask(let ask): "ask \(ask.backendID)"
+            case .devicesWritten: "devices"
+            case .notice(.waiting): "waiting"
+            case .notice(.following): "following"
+            case .notice(.beginningAgain): "again"
+            case .notice(.foreignNote): "foreign note"
+            }
+        }
+    }
+}
+
+extension KafkaError {
+    fileprivate static let timeOut = KafkaError(code: Code.timedOut)
+    fileprivate static let fence = KafkaError(code: Code.fenced, isFatal: true)
+}
