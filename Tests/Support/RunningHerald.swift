@@ -7,10 +7,13 @@ public final class RunningHerald {
 
     /// Starts it; its standard input stays open until ``closeInput()``.
     ///
-    /// - Parameter keepsErrors: whether ``end()`` gives what it says on standard error, which may not be much then.
-    public init(_ arguments: [String], keepsErrors: Bool = false) throws {
+    /// - Parameters:
+    ///   - environment: what is added to this process's.
+    ///   - keepsErrors: whether ``end()`` gives what it says on standard error, which may not be much then.
+    public init(_ arguments: [String], environment: [String: String] = [:], keepsErrors: Bool = false) throws {
         process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
         process.standardError = keepsErrors ? error : FileHandle.nullDevice
         try process.run()

@@ -138,6 +138,23 @@ struct PublishCommandTests {
         }
     }
 
+    @Test("Interrupted while it waits, it ends with 3 with what is known, and names the id to publish with again")
+    func interrupted() async throws {
+        let fixture = try await ClusterFixture()
+        try await fixture.makeTopics()
+        let running = try RunningHerald(
+            ["publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "10m", "-o", "jsonl"],
+            environment: fixture.environment, keepsErrors: true)
+        _ = try await fixture.records(of: fixture.requests, count: 1)
+        running.signal(SIGINT)
+        let pending = try await running.object()
+        #expect(pending["outcome"] as? String == "pending")
+        let end = try await running.end()
+        let id = try #require(pending["id"] as? String)
+        #expect(end.status == 3 && end.error.contains("interrupted; 1 event published"), "\(end)")
+        #expect(end.error.contains("publish it again with --id \(id)"), "\(end)")
+    }
+
     @Test("A topic that is not there ends with 1 and the command that makes it, and nothing is made")
     func missingTopic() async throws {
         let fixture = try await ClusterFixture()

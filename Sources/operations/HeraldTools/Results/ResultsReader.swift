@@ -56,12 +56,13 @@ package final class ResultsReader {
         try reader.poll(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
-    /// Hands over results until `tracker` is complete or the time is over.
+    /// Hands over results until `tracker` is complete, the time is over or somebody wants it to stop.
     package func follow(
-        _ tracker: inout PublicationTracker, for time: Duration, _ onOutcome: (PublicationTracker.Entry) -> Void
+        _ tracker: inout PublicationTracker, for time: Duration, isStopping: () -> Bool,
+        _ onOutcome: (PublicationTracker.Entry) -> Void
     ) throws {
         let end = ContinuousClock.now + time
-        while !tracker.isComplete {
+        while !tracker.isComplete, !isStopping() {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return }
             let wait = Int32(min(left.rounded(.up), Double(Self.longestWaitMilliseconds)))

@@ -67,9 +67,10 @@ struct PublishRun {
             console.remark(check.summary)
             return .done
         }
+        let stop = try StopRequest.listen()
         let follower = try checkTopics()
         defer { follower?.close() }
-        return try publish(single, events, follower)
+        return try publish(single, events, follower, stop)
     }
 
     private var isSingle: Bool {
@@ -103,27 +104,27 @@ struct PublishRun {
     }
 
     private mutating func publish(
-        _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultsReader?
+        _ single: PreparedEvent?, _ file: LineFile?, _ follower: ResultsReader?, _ stop: StopRequest
     ) throws -> ExitStatus {
         var output = PublishOutput(
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
         // What is published has a bound of its own, and so has the waiting for results.
-        QuestionWatch.end()
+        stop.beginWork()
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         func published(_ publication: EventPublisher.Publication) {
             if follower == nil { output.write(publication) } else { tracker.expect(publication) }
         }
         if let single { _ = publisher.publish(single, onPublished: published) }
-        if let file { try send(file, publisher, published) }
+        if let file { try send(file, publisher, stop, published) }
         publisher.finish(onPublished: published)
         if let follower, let wait = request.wait, publisher.publishedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
             do {
-                try follower.follow(&tracker, for: wait) { output.write($0) }
+                try follower.follow(&tracker, for: wait, isStopping: { stop.isMade }) { output.write($0) }
             } catch {
                 console.complain("herald: \(SafeText.escaped("\(error)"))")
             }
@@ -131,17 +132,18 @@ struct PublishRun {
         }
         try output.finish()
         if !publisher.failures.isEmpty { throw failure(of: publisher) }
+        if stop.isMade { throw interruption(of: publisher) }
         if follower == nil { console.remark("\(TopicsTool.counted(publisher.publishedCount, "event")) published.") }
         return output.isAllDelivered ? .done : .partlyDone
     }
 
     private mutating func send(
-        _ file: LineFile, _ publisher: EventPublisher, _ published: (EventPublisher.Publication) -> Void
+        _ file: LineFile, _ publisher: EventPublisher, _ stop: StopRequest, _ published: (EventPublisher.Publication) -> Void
     ) throws {
         var preparation = preparation
         do {
             try file.forEachLine(longest: preparation.longestLine) { line in
-                guard publisher.failures.isEmpty else { return }
+                guard publisher.failures.isEmpty, !stop.isMade else { return }
                 do throws(InputError) {
                     _ = publisher.publish(try preparation.prepare(line), onPublished: published)
                 } catch {
@@ -154,6 +156,19 @@ struct PublishRun {
                 "\(SafeText.escaped("\(error)")); \(TopicsTool.counted(publisher.publishedCount, "event")) published",
                 status: publisher.publishedCount > 0 ? .partlyDone : .failed)
         }
+    }
+
+    /// A signal ended it: some events may not be published, others have no outcome yet.
+    private func interruption(of publisher: EventPublisher) -> CommandFailure {
+        let again = "; publish it again with --id \(SafeText.escaped(idBase))"
+        return CommandFailure(
+            "interrupted; \(TopicsTool.counted(publisher.publishedCount, "event")) published" + (isNamed ? "" : again),
+            status: .partlyDone)
+    }
+
+    /// Whether every event had its id before.
+    private var isNamed: Bool {
+        if case .one(let event) = request.events { event.id != nil } else { false }
     }
 
     private func failure(of publisher: EventPublisher) -> CommandFailure {
