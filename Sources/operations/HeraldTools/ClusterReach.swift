@@ -66,10 +66,14 @@ package struct ClusterReach: Sendable {
         /// For people; `nil` when there is nothing to say but the client's own words.
         let words: String?
         let detail: String
+        /// Whether one side speaks TLS and the other does not, or does not trust it.
+        let isOfTLS: Bool
 
         init(_ notice: ClientNotice) {
             words = notice.error?.words
             detail = notice.text
+            // To a broker that speaks TLS a plain client says so in these words.
+            isOfTLS = notice.error?.code == KafkaError.Code.ssl || notice.text.contains("security.protocol")
         }
     }
 
@@ -77,7 +81,10 @@ package struct ClusterReach: Sendable {
     private func unreachable(_ cause: Cause?) -> ToolFailure {
         ToolFailure(
             "no broker answers at \(bootstrapServers)" + (cause?.words.map { " (\($0))" } ?? "")
-                + "; check kafka.bootstrapServers, and whether Kafka runs", kind: .unreachable, detail: cause?.detail)
+                + (cause?.isOfTLS == true
+                    ? "; check whether that port speaks TLS, and security.protocol, certificates and authorities in "
+                        + "kafka.properties: herald doctor tries each step"
+                    : "; check kafka.bootstrapServers, and whether Kafka runs"), kind: .unreachable, detail: cause?.detail)
     }
 
     private func refusal(_ error: KafkaError?) -> ToolFailure? {
