@@ -19,6 +19,10 @@ package final class Transactor {
     private var calls: TransactionCalls?
     /// Counts the producers: what is reported of a former one says nothing about this.
     private var generation = 0
+    /// Whether the producer has its name.
+    private var isReady = false
+    /// Claims of former producers that never had their name: each may still arrive, and fences this one then.
+    private var formerClaims = 0
     /// Records that the producer's queue had no room for.
     private var withheld: ArraySlice<OutgoingRecord> = []
     private var isOffering = false
@@ -74,7 +78,9 @@ package final class Transactor {
     }
 
     private func claim() {
+        if let producer, !isReady { formerClaims += producer.unansweredClaims }
         close()
+        isReady = false
         generation += 1
         (withheld, isOffering) = ([], false)
         do throws(KafkaError) {
@@ -133,6 +139,10 @@ package final class Transactor {
 
     /// A call that failed because of the fence may say something else.
     private func judged(_ report: TransactionReport) -> TransactionReport {
+        if case .ready(let lateClaims) = report {
+            defer { (isReady, formerClaims) = (true, 0) }
+            return .ready(lateClaims: lateClaims + formerClaims)
+        }
         guard let fence else { return report }
         return switch report {
         case .committed(let sequence, .some, _): .committed(sequence: sequence, fence, fence.outcome)

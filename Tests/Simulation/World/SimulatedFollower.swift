@@ -40,7 +40,7 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     private var lastProduction: Int32 = 0
-    /// Claims of producers before this one, of which one may still arrive.
+    /// Claims of former producers that never had the name: each may still arrive.
     private var formerClaims = 0
 
     // What has arrived, and was not given to the machine.
@@ -252,7 +252,7 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
             question += 1
             asked = []
             produced = []
-            formerClaims += client.claims.unansweredCount
+            if client.epoch == nil { formerClaims += client.claims.unansweredCount }
             renewProducer()
         case .produce(let records): produce(records)
         case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
