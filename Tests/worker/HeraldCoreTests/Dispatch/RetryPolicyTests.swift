@@ -56,7 +56,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "spreads the calls that are left over the time that is left when the next delay ends behind the expiry",
+        "spreads the calls that are left over the time that is left when the next delay ends behind expiry",
         arguments: [
             (5, 300_001, 300_000), (5, 300_000, 75_000), (6, 225_000, 75_000), (7, 150_000, 75_000),
             (5, 264_000, 66_000),
