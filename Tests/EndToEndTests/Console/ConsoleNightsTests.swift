@@ -96,7 +96,7 @@ struct ConsoleNightsTests {
             #expect(dead.state == "bad" && dead.since != nil)
             try await blind.expectNotGreen()
             #expect(dead.sentence.contains("100 % of wns's calls fail for now"), "\(dead.sentence)")
-            #expect(dead.next["command"] as? [String] == ["herald", "send", "--self"])
+            #expect((dead.next["command"] as? [String])?.prefix(3) == ["herald", "send", "--user"])
             try await fixture.publishDeadLetters(100..<105, pns: "wns")
             _ = try await console.groups(of: 5)
             let early = try await console.plan(#"{"filter":{"where":"pns = 'wns'"}}"#).plan
