@@ -1,3 +1,4 @@
+package import HeraldDriver
 package import HeraldKafka
 
 /// Why a tool could not do what it was asked for, as sentences for people.
@@ -53,10 +54,10 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     /// Any error as sentences.
     ///
     /// - Parameter explain: says what it means that a transaction was not written.
-    package init(_ error: any Error, _ explain: (TransactionalPublisher.WriteFailure) -> ToolFailure) {
+    package init(_ error: any Error, _ explain: (BatchWriter.Failure) -> ToolFailure) {
         switch error {
         case let failure as ToolFailure: self = failure
-        case let failure as TransactionalPublisher.WriteFailure: self = explain(failure)
+        case let failure as BatchWriter.Failure: self = explain(failure)
         case let error as KafkaError: self.init(error)
         default: self.init("\(error)")
         }
