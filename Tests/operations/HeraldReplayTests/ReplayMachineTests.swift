@@ -495,6 +495,20 @@ struct ReplayMachineTests {
         #expect(script.now.nanoseconds / 1_000_000 - 700_000 - 600_000 < 4_000)
     }
 
+    @Test("Its patience is a timer: after a batch, and at the end of all", arguments: [1, 3])
+    func patienceTimer(count: Int64) throws {
+        var script = Script.working(0..<count) { options, _ in options.patience = .seconds(1) }
+        script.hand(0)
+        if count == 1 { script.machine.lettersEnded() }
+        script.pass(0)
+        script.commit()
+        script.pass(0)
+        let wake = try #require(script.machine.nextWake)
+        #expect(wake == script.now.advanced(byMilliseconds: 1_000))
+        script.pass(1_000)
+        #expect(script.take().last == (count == 1 ? "free complete" : "free outcome-timeout"))
+    }
+
     @Test("Letters and outcomes that can't be read any more end it, behind what is being written")
     func readingFails() {
         var script = Script.writing()

@@ -61,6 +61,9 @@ package struct ReplayMachine: JobMachine {
     static let leasePatienceMilliseconds = Int64(Lease.patience / .milliseconds(1))
 
     private let configuration: Configuration
+    private let plan: ReplayPlan
+    /// `nil` of what is resolved: its offsets are the plan's.
+    private let rules: ReplayRules?
     package private(set) var phase = Phase.idle
     private var writer: BatchWriter
     private var journal: Journal
@@ -94,11 +97,13 @@ package struct ReplayMachine: JobMachine {
             context, job: configuration.job, process: configuration.process, work: configuration.work.words)
         let isForeign = context.foreign != nil
         switch configuration.work {
-        case .replay(let plan, _, let options):
+        case .replay(let plan, let rules, let options):
+            (self.plan, self.rules) = (plan, rules)
             pace = ReplayPace(
                 options, planned: plan.count, batchLimit: LetterBatch.transactionCount, isForeign: isForeign)
             batch = LetterBatch()
         case .resolve(let plan, _, _):
+            (self.plan, rules) = (ReplayPlan(), nil)
             pace = ReplayPace(
                 ReplayOptions(), planned: plan.count, batchLimit: LetterBatch.transactionCount, isForeign: false)
             batch = LetterBatch(resolving: plan.chosen)
@@ -193,7 +198,7 @@ package struct ReplayMachine: JobMachine {
 
     /// Takes the next letter of the topic: one of the plan that no other job has dealt with meanwhile is published.
     package mutating func take(_ entry: inout DeadLetterEntry, now: Moment) {
-        guard case .replay(let plan, let rules, _) = configuration.work, plan.contains(entry) else { return }
+        guard let rules, plan.contains(entry) else { return }
         isDry = false
         var state = LetterState.planned
         switch rules.decision(for: &entry, known.marks, now: now.wall) {
@@ -369,7 +374,7 @@ package struct ReplayMachine: JobMachine {
         switch aim {
         case .open:
             phase.become(.working)
-            if case .replay(let plan, _, _) = configuration.work { actions.append(.startLetters(plan.chosenRanges)) }
+            if rules != nil { actions.append(.startLetters(plan.chosenRanges)) }
             pace.beginBatch()
         case .part:
             phase.become(.working)
