@@ -569,7 +569,7 @@ struct ReplayMachineTests {
         var offset: Int64 = 0
         for _ in 0..<10_000 where offset < 20 {
             let before = offset
-            while script.machine.mayTakeLetter {
+            while script.machine.mayTakeLetter, offset < 100 {
                 script.hand(offset)
                 offset += 1
             }
