@@ -133,8 +133,8 @@ let package = Package(
         module(
             "operations", "HeraldReplay",
             [
-                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
-                "HeraldTime", "HeraldTools",
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
+                "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         module(
             "operations", "HeraldCampaigns",
@@ -268,7 +268,11 @@ let package = Package(
             ["HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
             "operations/HeraldReplayTests", "HeraldReplayTests",
-            ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
+            [
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay",
+                "HeraldText",
+                "HeraldTime", "HeraldTools",
+            ]),
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
             ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline"]),

@@ -51,12 +51,9 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// Any error as sentences.
-    ///
-    /// - Parameter explain: says what it means that a transaction was not written.
-    package init(_ error: any Error, _ explain: (TransactionalPublisher.WriteFailure) -> ToolFailure) {
+    package init(saying error: any Error) {
         switch error {
         case let failure as ToolFailure: self = failure
-        case let failure as TransactionalPublisher.WriteFailure: self = explain(failure)
         case let error as KafkaError: self.init(error)
         default: self.init("\(error)")
         }

@@ -1,9 +1,12 @@
+import HeraldTime
 import HeraldTools
 import Testing
 
 @Suite("How many may be published")
 struct PublishAdmissionTests {
-    private let start = ContinuousClock.now
+    private let start = MonotonicTime(nanoseconds: 0)
+
+    private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
 
     private func pace(
         services: Int = 1, rate: Double? = nil, ramp: [Int] = [], published: Int = 0
@@ -16,7 +19,7 @@ struct PublishAdmissionTests {
         -> PublishAdmission.Decision
     {
         let open = pace.expected - known
-        return pace.decision(open: open, openInStep: open, at: start + .seconds(seconds))
+        return pace.decision(open: open, openInStep: open, at: moment(seconds))
     }
 
     /// How many are published within some seconds, looked at every 20 ms, when outcomes come so fast.
@@ -78,6 +81,17 @@ struct PublishAdmissionTests {
             let published = Double(run(&pace, seconds: seconds) { _, pace in pace.expected })
             #expect(published <= 1 + rate * seconds && published >= rate * seconds * 0.9 - 1, "\(published)")
         }
+    }
+
+    @Test("It says when its rate allows more, and then it does", arguments: [0.01, 0.5, 7, 200])
+    func nextCredit(rate: Double) throws {
+        var pace = pace(rate: rate)
+        if case .publish(let count) = decision(&pace, known: 0) { pace.notePublished(count) }
+        #expect(decision(&pace, known: pace.published) == .wait(.rate))
+        let moment = try #require(pace.nextCredit)
+        #expect(moment > start)
+        let more = pace.decision(open: 0, openInStep: 0, at: moment)
+        #expect(more == .publish(max(1, Int(rate / 5))) && pace.nextCredit == nil)
     }
 
     @Test("What could not be published for a while is not made up for at once")

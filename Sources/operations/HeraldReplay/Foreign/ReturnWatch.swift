@@ -5,10 +5,9 @@ internal import HeraldKafka
 ///
 /// Others report no outcome. But they keep headers, so what comes back says that it was replayed. One thread.
 final class ReturnWatch {
+    private static let lettersPerTurn = 10_000
+
     private let reader: DeadLetterReader
-    /// How many have come back, in all and since ``beginBatch()``.
-    private(set) var count = 0
-    private(set) var batchCount = 0
 
     /// Watches from the present ends on; make it before anything is published.
     init(_ context: ReplayContext, _ layout: ReplayContext.Layout) throws {
@@ -16,17 +15,14 @@ final class ReturnWatch {
         try reader.follow(layout.deadLetters)
     }
 
-    func beginBatch() { batchCount = 0 }
-
-    /// Takes what has come, waiting up to this long for the first.
-    func poll(waitMilliseconds: Int32) throws {
-        var wait = waitMilliseconds
-        while case .entry = try reader.next(waitMilliseconds: wait) {
-            wait = 0
-            guard reader.entry.replays > 0 else { continue }
-            count += 1
-            batchCount += 1
+    /// How many have come back since it was asked last.
+    func poll() throws -> Int {
+        var count = 0
+        for _ in 0..<Self.lettersPerTurn {
+            guard case .entry = try reader.next(waitMilliseconds: 0) else { break }
+            if reader.entry.replays > 0 { count += 1 }
         }
+        return count
     }
 
     func close() { reader.close() }

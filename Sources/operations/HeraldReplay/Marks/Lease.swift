@@ -22,8 +22,22 @@ package struct Lease: Codable, Equatable, Sendable {
     static let key = "lease"
     /// How often a living job writes it.
     static let renewal = Duration.seconds(3)
-    /// A lease that did not change for so long while somebody looked is nobody's.
+    /// A lease that did not change for so long while another job watched it is no living job's.
     package static let patience = Duration.seconds(15)
+
+    /// What a process knows of the one that holds a lease.
+    package enum Life: Sendable {
+        case ended
+        case living
+        /// It runs on another machine, or it can't be seen from here.
+        case unknown
+    }
+
+    /// What this process knows of the holder.
+    package var life: Life {
+        if process.hasEnded { return .ended }
+        return process.isCertainlyAlive ? .living : .unknown
+    }
 
     /// Reads the value of a record; `nil` when it says nothing that can be so.
     package init?(decoding value: [UInt8]) {
@@ -32,10 +46,10 @@ package struct Lease: Codable, Equatable, Sendable {
         self = lease
     }
 
-    init(job: String, owner: String, work: String, since: Int64) {
+    init(job: String, owner: String, process: ProcessIdentity, work: String, since: Int64) {
         self.job = job
         self.owner = owner
-        process = .current
+        self.process = process
         self.work = work
         self.since = since
         beat = 0

@@ -54,6 +54,19 @@ package enum ReplayEnd: Sendable, Equatable {
     case failed(ToolFailure)
 }
 
+extension ReplayEnd {
+    package var name: String {
+        switch self {
+        case .complete: "complete"
+        case .paused: "paused"
+        case .stopped: "stopped"
+        case .outcomeTimeout: "outcome-timeout"
+        case .takenOver: "taken-over"
+        case .failed: "failed"
+        }
+    }
+}
+
 /// What a replay leaves behind.
 package struct ReplayReport: Sendable {
     package var job: String

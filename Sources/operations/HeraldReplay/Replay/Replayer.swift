@@ -5,7 +5,7 @@ package import HeraldTools
 
 /// What commands and a console do with dead letters: looks through them, plans and carries out.
 package struct Replayer: Sendable {
-    package let context: ReplayContext
+    package var context: ReplayContext
     package let layout: ReplayContext.Layout
 
     /// One that has looked at the topics.

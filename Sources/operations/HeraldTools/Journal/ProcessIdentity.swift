@@ -11,6 +11,14 @@ package struct ProcessIdentity: Codable, Equatable, Sendable {
     /// When it started, in the kernel's ticks.
     package var started: String
 
+    /// The process of this number.
+    package init(boot: String, namespace: String, id: Int32, started: String) {
+        self.boot = boot
+        self.namespace = namespace
+        self.id = id
+        self.started = started
+    }
+
     /// This process.
     package static let current = ProcessIdentity(
         boot: read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace },

@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldKafka
+package import HeraldThreads
 
 /// Reads the results topic, which holds everybody's, for the results that somebody wants.
 ///
@@ -71,6 +72,9 @@ package final class ResultsReader {
             }
         }
     }
+
+    /// Signals when results come.
+    package func notify(_ wakeup: Wakeup) { reader.consumer.queue.notify(wakeup.descriptor) }
 
     package func close() { reader.close() }
 

@@ -1,3 +1,5 @@
+package import HeraldTime
+
 /// Decides how many may be published at a moment: pure.
 ///
 /// Four things hold a publisher back: the rate, the ramp, the distance to the outcomes, and that a transaction is worth its
@@ -12,6 +14,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private static let batchesPerSecond = 5.0
     /// What the rate would have allowed meanwhile is made up for this long at most.
     private static let burstSeconds = 1.0
+    private static let longestWaitMilliseconds = 3_600_000.0
 
     package enum Wait: Equatable, Sendable {
         case rate
@@ -30,12 +33,15 @@ package struct PublishAdmission: Sendable, Equatable {
     private let rate: Double?
     private let ramp: Ramp
     private var credit: Double
-    private var lastEarned: ContinuousClock.Instant?
+    private var lastEarned: MonotonicTime?
     /// The number of the ramp's step that what is published next belongs to, from 0, and where it ends.
     private var stepIndex = 0
     private var stepEnd: Int?
     private var lastEnd = 0
     private var lastSize = 0
+
+    /// When the rate allows the next events; `nil` unless it is the rate that holds them back.
+    package private(set) var nextCredit: MonotonicTime?
 
     /// The events that were published, by all runs together.
     package private(set) var published: Int
@@ -74,7 +80,8 @@ package struct PublishAdmission: Sendable, Equatable {
     package mutating func leaveStep() { lastEnd = 0 }
 
     /// What may be done now, when so many outcomes are not known yet.
-    package mutating func decision(open: Int, openInStep: Int, at now: ContinuousClock.Instant) -> Decision {
+    package mutating func decision(open: Int, openInStep: Int, at now: MonotonicTime) -> Decision {
+        nextCredit = nil
         earn(until: now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
         let room = (Self.openLimit - open) / outcomesPerEvent
@@ -83,7 +90,12 @@ package struct PublishAdmission: Sendable, Equatable {
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
         if let rate {
-            guard credit >= min(Double(count), max(1, rate / Self.batchesPerSecond)) else { return .wait(.rate) }
+            let needed = min(Double(count), max(1, rate / Self.batchesPerSecond))
+            guard credit >= needed else {
+                let milliseconds = min((needed - credit) / rate * 1_000, Self.longestWaitMilliseconds)
+                nextCredit = now.advanced(byMilliseconds: Int64(milliseconds.rounded(.up)))
+                return .wait(.rate)
+            }
             count = min(count, Int(credit))
         }
         return .publish(count)
@@ -103,10 +115,11 @@ package struct PublishAdmission: Sendable, Equatable {
         }
     }
 
-    private mutating func earn(until now: ContinuousClock.Instant) {
+    private mutating func earn(until now: MonotonicTime) {
         guard let rate else { return }
         if let lastEarned {
-            credit = min(max(1, rate * Self.burstSeconds), credit + rate * ((now - lastEarned) / .seconds(1)))
+            let seconds = Double(now.nanoseconds - lastEarned.nanoseconds) / 1e9
+            credit = min(max(1, rate * Self.burstSeconds), credit + rate * seconds)
         }
         lastEarned = now
     }

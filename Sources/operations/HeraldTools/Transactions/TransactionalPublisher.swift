@@ -3,7 +3,7 @@ package import HeraldKafka
 internal import HeraldThreads
 internal import HeraldTime
 
-/// What a publisher publishes, what ends it, and what may hold it back: a replay's dead letters, a campaign's recipients.
+/// What a publisher publishes, what ends it, and what may hold it back: a campaign's recipients.
 package protocol PublishPolicy: AnyObject {
     /// How it ends.
     associatedtype End
@@ -64,7 +64,7 @@ extension PublishPolicy {
 
     private func publishWhatMay() throws -> End? {
         let open = openOutcomes
-        switch admission.decision(open: open.all, openInStep: open.step, at: .now) {
+        switch admission.decision(open: open.all, openInStep: open.step, at: SystemClock.monotonic()) {
         case .publish(let count): admission.notePublished(try publish(atMost: count))
         case .wait(let reason):
             if let end = try holdBack(reason) { return end }
@@ -80,17 +80,10 @@ extension PublishPolicy {
 /// was written is all there will ever be, and says what was done. It carries out a ``BatchWriter`` and waits for what that
 /// says. One thread.
 package final class TransactionalPublisher {
-    /// Why a group of records was not written.
-    package enum WriteFailure: Error {
-        /// The broker will not take it; nothing of the group was written, for certain.
-        case refused(KafkaError)
-        /// Whether it was written shows when the name is claimed again.
-        case lost(BatchWriter.Loss)
-    }
+    package typealias WriteFailure = BatchWriter.Failure
 
     /// So often in a row the name is claimed again without anything written in between.
     private static let claimLimit = 10
-    private static let standardTransactionTimeout: Int64 = 10_000
 
     private let heartbeat: Duration
     private let goesOn: (KafkaError) -> Bool
@@ -115,17 +108,13 @@ package final class TransactionalPublisher {
         self.goesOn = goesOn
         wakeup = try Wakeup()
         transactor = Transactor(properties: properties + [("transactional.id", name)], wakeup: wakeup)
-        let timeout = properties["transaction.timeout.ms"].flatMap { Int64($0) } ?? Self.standardTransactionTimeout
-        writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: timeout))
+        writer = BatchWriter(BatchWriter.Configuration(properties))
         do {
             try claim()
         } catch {
             transactor.close()
             guard case .lost(.unclaimable(let error)) = error, error.kind == .unsupported else { throw error }
-            throw ToolFailure(
-                "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
-                    + "it was are written together, so that nobody is notified twice. Workers can do without "
-                    + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
+            throw ToolFailure(noTransactions: error)
         }
     }
 
@@ -183,13 +172,12 @@ package final class TransactionalPublisher {
     private static let longestWaitMilliseconds: Int64 = 1_000
 }
 
-extension TransactionalPublisher.WriteFailure {
-    /// Whether this publisher can do nothing more before it claims its name again, and what was written tells what it has
-    /// done.
-    var needsClaim: Bool {
-        switch self {
-        case .lost(.fenced), .lost(.inDoubt): true
-        case .refused, .lost(.unreachable), .lost(.unclaimable): false
-        }
+extension ToolFailure {
+    /// The brokers have no transactions.
+    package init(noTransactions error: KafkaError) {
+        self.init(
+            "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
+                + "it was are written together, so that nobody is notified twice. Workers can do without "
+                + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
     }
 }

@@ -123,11 +123,10 @@ struct DeadLetterReplayRun {
         var batch = 0
         var meter = ThroughputMeter()
         let trace = ToolTrace(settings)
-        var context = replayer.context
-        context.trace = trace?.context
-        let job = try ReplayJob(
-            context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
-            isStopping: { stop.isMade },
+        var replayer = replayer
+        replayer.context.trace = trace?.context
+        let report = try replayer.replay(
+            plan, rules, options, state: state, isStopping: { stop.isMade },
             onWait: { lease in
                 console.remark(
                     SafeText.escaped(
@@ -144,7 +143,6 @@ struct DeadLetterReplayRun {
                     share: Int64(progress.replayed), of: Int64(progress.planned),
                     output.progressLine(progress, meter))
             })
-        let report = job.runToEnd()
         line.clear()
         trace?.end(
             "replay", to: nil, count: report.progress.replayed, [SpanAttribute("herald.replay", report.job)], console)

@@ -50,15 +50,14 @@ enum DeadLetterResolveCommand: HeraldCommand {
             console.complain("Nothing was resolved.")
             return .needsConfirmation
         }
-        let job = try ResolveJob(
-            query.replayer.context, state: state, selection: selection.text, note: parsed[note], planned: count
+        let end = try query.replayer.resolve(
+            plan, selection: selection.text, note: parsed[note], state: state
         ) { lease in
             console.remark(
                 SafeText.escaped(
                     "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
         }
-        let end = job.run(plan.chosen)
-        try write(invocation, matched: matched, resolved: end.count, job: job.name)
+        try write(invocation, matched: matched, resolved: end.count, job: end.job)
         if let failure = end.failure {
             let status = CommandFailure(failure).status
             throw CommandFailure(

@@ -77,9 +77,8 @@ private struct ReplayPlace: Sendable {
         }
         defer { state.close() }
         let log = Guarded(BatchLog())
-        let job = try ReplayJob(
-            replayer.context, replayer.layout, plan: plan, rules: rules, options: options, state: state,
-            isStopping: { control.isStopping }, isPaused: { control.isPaused },
+        let report = try replayer.replay(
+            plan, rules, options, state: state, isStopping: { control.isStopping }, isPaused: { control.isPaused },
             onWait: { lease in
                 control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
             },
@@ -87,7 +86,6 @@ private struct ReplayPlace: Sendable {
                 log.withLock { $0.note(progress) }
                 control.report(progress.object(log.withLock { $0.object }))
             })
-        let report = job.runToEnd()
         return report.jobEnd(log.withLock { $0.object })
     }
 
@@ -99,13 +97,12 @@ private struct ReplayPlace: Sendable {
             throw ToolFailure("there is no topic \(context.topics.state); make it with: herald topics apply")
         }
         defer { state.close() }
-        let job = try ResolveJob(
-            replayer.context, state: state, selection: selection, note: note, planned: plan.count
+        let (job, count, failure) = try replayer.resolve(
+            plan, selection: selection, note: note, state: state
         ) { lease in
             control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
         }
-        let (count, failure) = job.run(plan.chosen)
-        let report: JSONValue = ["job": .string(job.name), "resolved": .integer(count)]
+        let report: JSONValue = ["job": .string(job), "resolved": .integer(count)]
         if let failure { return JobEnd(.failed, "\(failure); \(count) resolved", report: report) }
         return JobEnd(.done, "\(count) resolved.", report: report)
     }

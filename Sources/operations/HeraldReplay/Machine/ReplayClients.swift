@@ -1,0 +1,165 @@
+internal import HeraldDriver
+internal import HeraldEvents
+internal import HeraldKafka
+internal import HeraldThreads
+internal import HeraldTime
+internal import HeraldTools
+
+/// What a job on dead letters reaches: the brokers, the clocks, and who asked for it.
+///
+/// One thread; it blocks while the state topic is read, while letters are waited for, and while it waits.
+final class ReplayClients: JobIO {
+    /// Who asked for a job, and what they are told.
+    struct Owner {
+        var isStopping: () -> Bool = { false }
+        var isPaused: () -> Bool = { false }
+        /// Another job has the lease, and whether that one lives is not known yet.
+        var onWait: (Lease) -> Void
+        var onProgress: (ReplayProgress) -> Void = { _ in }
+    }
+
+    /// So often it asks whether it is to stop.
+    private static let turnMilliseconds: Int64 = 20
+    private static let lettersPerTurn = 4_096
+    /// How long the next letter is waited for: the first of a transaction, and each further one.
+    private static let letterMilliseconds: (first: Int32, further: Int32) = (20, 5)
+
+    private let owner: Owner
+    private let state: StateReader
+    private let wakeup: Wakeup
+    private let transactor: Transactor
+    private let letters: DeadLetterReader?
+    /// Outcomes of Herald's own; `nil` for dead letters of others, of which ``returns`` is all that is known.
+    private let results: ResultsReader?
+    private let returns: ReturnWatch?
+    /// What reading the state topic came to.
+    private var stateNews: Result<KnownState, ToolFailure>?
+    private var watched: Lease?
+    private var startFailure: ToolFailure?
+    private var isGathering = false
+
+    /// Clients of a job.
+    ///
+    /// - Parameter state: has read the marks for the plan.
+    init(_ replayer: Replayer, isPublishing: Bool, state: StateReader, owner: Owner) throws {
+        let context = replayer.context
+        self.owner = owner
+        self.state = state
+        wakeup = try Wakeup()
+        transactor = Transactor(
+            properties: context.writerProperties + [("transactional.id", context.transactionalID)], wakeup: wakeup)
+        guard isPublishing else {
+            (letters, results, returns) = (nil, nil, nil)
+            return
+        }
+        // Before anything is published, or its outcome could lie in front of the end.
+        if context.foreign == nil {
+            results = try ResultsReader(
+                properties: context.readerProperties, topic: context.topics.results,
+                partitions: replayer.layout.results, mentioning: Replayer.mentionOfReplay)
+            results?.notify(wakeup)
+            returns = nil
+        } else {
+            results = nil
+            returns = try ReturnWatch(context, replayer.layout)
+        }
+        letters = try context.deadLetters()
+    }
+
+    func close() {
+        letters?.close()
+        results?.close()
+        returns?.close()
+        transactor.close()
+    }
+
+    // MARK: What the machine wants
+
+    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+
+    func perform(_ action: ReplayMachine.Action) {
+        switch action {
+        case .write(let action): transactor.perform(action)
+        case .readState(let isWhole):
+            watched = nil
+            stateNews = Self.result { () throws -> KnownState in
+                try state.catchUp(throughOpenTransactions: isWhole)
+                return state.known
+            }
+        case .watchState(let lease):
+            watched = lease
+            owner.onWait(lease)
+        case .startLetters(let ranges):
+            if case .failure(let failure) = Self.result({ try letters?.start(ranges) }) { startFailure = failure }
+        case .gather: isGathering = true
+        }
+    }
+
+    private static func result<Value>(_ body: () throws -> Value) -> Result<Value, ToolFailure> {
+        do {
+            return .success(try body())
+        } catch {
+            return .failure(ToolFailure(saying: error))
+        }
+    }
+
+    // MARK: What arrives
+
+    func deliver(to machine: inout ReplayMachine) {
+        let now = now
+        if machine.progress.batch > 0 { owner.onProgress(machine.progress) }
+        if owner.isStopping() { machine.stop() }
+        machine.pause(owner.isPaused())
+        transactor.serve { machine.receive($0, now: now) }
+        deliverState(to: &machine, now)
+        if let startFailure { machine.lettersNotStarted(startFailure) }
+        startFailure = nil
+        guard machine.progress.batch > 0 else { return }
+        do {
+            try results?.poll(waitMilliseconds: 0) { result, _ in machine.receive(result) }
+            if let returns { machine.cameBack(try returns.poll()) }
+            try deliverLetters(to: &machine)
+        } catch {
+            machine.readingFailed(ToolFailure(saying: error))
+        }
+    }
+
+    private func deliverState(to machine: inout ReplayMachine, _ now: Moment) {
+        if watched != nil {
+            stateNews = Self.result { () throws -> KnownState in
+                _ = try state.poll()
+                return state.known
+            }
+        }
+        switch stateNews {
+        case .success(let known): machine.stateRead(known, holder: known.lease?.life ?? .ended, now: now)
+        case .failure(let failure): machine.stateNotRead(failure, now: now)
+        case nil: break
+        }
+        stateNews = nil
+        if machine.phase.name != .watching { watched = nil }
+    }
+
+    /// Hands letters over, as long as they are wanted and come.
+    private func deliverLetters(to machine: inout ReplayMachine) throws {
+        guard isGathering, let letters else { return }
+        let now = now
+        for _ in 0..<Self.lettersPerTurn {
+            isGathering = machine.mayTakeLetter
+            guard isGathering else { return }
+            let wait = Self.letterMilliseconds
+            switch try letters.next(waitMilliseconds: machine.hasLetters ? wait.further : wait.first) {
+            case .entry: machine.take(&letters.entry, now: now)
+            case .nothing: return machine.lettersPaused()
+            case .end: return machine.lettersEnded()
+            }
+        }
+    }
+
+    func wait(until moment: MonotonicTime?) {
+        guard !isGathering, stateNews == nil, startFailure == nil else { return }
+        let next = moment.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
+        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), Self.turnMilliseconds)))
+        wakeup.drain()
+    }
+}

@@ -1,0 +1,160 @@
+internal import HeraldEvents
+internal import HeraldTime
+internal import HeraldTools
+
+/// When a replay publishes, waits and ends: by its ramp and rate, by the outcomes of what it has published, and by patience.
+///
+/// Pure.
+struct ReplayPace: Sendable {
+    /// What may happen next.
+    enum Verdict: Sendable, Equatable {
+        /// So many dead letters at most may be published in the next transaction.
+        case publish(Int)
+        /// Nothing, before something comes or ``ReplayPace/nextWake``.
+        case wait
+        case end(ReplayEnd)
+    }
+
+    /// From so many known outcomes on a share means something in the middle of a batch.
+    private static let judgedFrom = 20
+    private static let longestPatience = 1e15
+
+    private let options: ReplayOptions
+    /// Others report no outcome: what comes back is all that is known.
+    private let isForeign: Bool
+    private let patienceMilliseconds: Int64
+    private var admission: PublishAdmission
+    private var outcomes = ReplayTally()
+    /// Of others: how many of the batch are published, and how many came back, in all and of the batch.
+    private var publishedInBatch = 0
+    private var returned = (all: 0, batch: 0)
+    /// Since when all of the batch is published.
+    private var waitingSince: MonotonicTime?
+
+    /// How far the replay is.
+    var progress = ReplayProgress()
+    /// When the last verdict changes by itself; `nil` when only what comes changes it.
+    private(set) var nextWake: MonotonicTime?
+
+    /// The pace of a replay that has published nothing.
+    ///
+    /// - Parameter batchLimit: dead letters in one transaction at most.
+    init(_ options: ReplayOptions, planned: Int, batchLimit: Int, isForeign: Bool) {
+        self.options = options
+        self.isForeign = isForeign
+        patienceMilliseconds = Int64(min(options.patience / .milliseconds(1), Self.longestPatience))
+        admission = PublishAdmission(
+            outcomesPerEvent: 1, batchLimit: batchLimit, rate: options.rate, ramp: options.ramp, published: 0)
+        progress.planned = planned
+    }
+
+    // MARK: What happens
+
+    /// From now on what is published belongs to the next batch.
+    mutating func beginBatch() {
+        waitingSince = nil
+        outcomes.beginBatch()
+        returned.batch = 0
+        publishedInBatch = 0
+        admission.leaveStep()
+        noteOutcomes()
+        progress.batch += 1
+    }
+
+    mutating func receive(_ result: NotificationResult) { outcomes.receive(result) }
+
+    /// So many replays of others' dead letters came back as new ones.
+    mutating func cameBack(_ count: Int) {
+        returned.all += count
+        returned.batch += count
+    }
+
+    /// These are published.
+    mutating func published(_ replays: [ReplayRules.Replay]) {
+        if !isForeign, patienceMilliseconds > 0 { for replay in replays { outcomes.expect(replay) } }
+        publishedInBatch += replays.count
+        progress.replayed += replays.count
+    }
+
+    /// All of what was allowed and gathered is written, or stays as it is for good.
+    mutating func dealtWith(_ count: Int) { admission.notePublished(count) }
+
+    /// Says in ``progress`` what is known of the outcomes.
+    mutating func noteOutcomes() {
+        progress.delivered = outcomes.total.delivered
+        progress.failed = isForeign ? returned.all : outcomes.total.failed
+        progress.open = outcomes.total.open
+    }
+
+    /// The time of a pause is none in which outcomes failed to come.
+    mutating func pause() { waitingSince = nil }
+
+    // MARK: What follows
+
+    /// What may happen now.
+    ///
+    /// - Parameter isAtEnd: all of the plan is published.
+    mutating func verdict(isAtEnd: Bool, isStopping: Bool, isPaused: Bool, now: MonotonicTime) -> Verdict {
+        nextWake = nil
+        noteOutcomes()
+        if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .end(.stopped) }
+        if isStopping { return .end(isAtEnd ? .complete : .paused) }
+        progress.isPaused = isPaused
+        if isPaused { return .wait }
+        if isAtEnd {
+            guard isBatchOpen(now), !isPatienceOver(now) else { return .end(.complete) }
+            progress.isWaiting = true
+            return .wait
+        }
+        if admission.isAtStepEnd, !isBatchOpen(now) { beginBatch() }
+        switch admission.decision(open: open(now).all, openInStep: open(now).step, at: now) {
+        case .publish(let count):
+            progress.isWaiting = false
+            return .publish(count)
+        case .wait(let reason): return held(by: reason, now)
+        }
+    }
+
+    /// Nothing may be published now; how it ends when that was too long.
+    private mutating func held(by reason: PublishAdmission.Wait, _ now: MonotonicTime) -> Verdict {
+        progress.isWaiting = reason != .rate
+        if reason == .rate { nextWake = admission.nextCredit }
+        guard reason == .ramp, !isForeign, isPatienceOver(now) else { return .wait }
+        let batch = outcomes.batch
+        // Even if all of them fail it is not too many.
+        guard Double(batch.failed + batch.open) <= options.stopShare * Double(batch.expected) else {
+            return .end(.outcomeTimeout)
+        }
+        beginBatch()
+        return verdict(isAtEnd: false, isStopping: false, isPaused: false, now: now)
+    }
+
+    private mutating func open(_ now: MonotonicTime) -> (all: Int, step: Int) {
+        guard isForeign else { return (outcomes.total.open, outcomes.batch.open) }
+        return (0, admission.isAtStepEnd && isBatchOpen(now) ? 1 : 0)
+    }
+
+    /// Whether too many of the batch have failed again.
+    private func isFailing(isAllSent: Bool) -> Bool {
+        let batch = outcomes.batch
+        let failed = isForeign ? returned.batch : batch.failed
+        let (known, total) = isForeign ? (publishedInBatch, publishedInBatch) : (batch.known, batch.expected)
+        return FailureLimit.isExceeded(
+            share: options.stopShare, failed: failed, known: known, meaningfulCount: Self.judgedFrom,
+            total: isAllSent ? total : nil)
+    }
+
+    /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.
+    private mutating func isBatchOpen(_ now: MonotonicTime) -> Bool {
+        isForeign ? !isPatienceOver(now) : outcomes.batch.open > 0
+    }
+
+    /// Whether the outcomes of a batch that is published have been waited for for long enough.
+    private mutating func isPatienceOver(_ now: MonotonicTime) -> Bool {
+        let since = waitingSince ?? now
+        waitingSince = since
+        guard now.milliseconds(since: since) < patienceMilliseconds else { return true }
+        nextWake = since.advanced(byMilliseconds: patienceMilliseconds)
+        return false
+    }
+}

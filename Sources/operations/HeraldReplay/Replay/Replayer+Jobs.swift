@@ -1,0 +1,72 @@
+internal import HeraldDriver
+package import HeraldTools
+
+extension Replayer {
+    /// Carries a plan out: blocks until it is done, or something ends it.
+    ///
+    /// - Parameters:
+    ///   - state: has read the marks for the plan.
+    ///   - isPaused: whether nothing more is to be published for now; the lease is kept, and outcomes are counted.
+    ///   - onWait: called when it takes a while to find out whether the holder of the lease lives.
+    ///   - onProgress: called often, and at the beginning of each batch.
+    /// - Throws: a ``ToolFailure`` when it can't begin: another job is at work, for instance.
+    package func replay(
+        _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, state: StateReader,
+        isStopping: @escaping () -> Bool, isPaused: @escaping () -> Bool = { false },
+        onWait: @escaping (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
+    ) throws -> ReplayReport {
+        try run(
+            .replay(plan, rules, options), state,
+            ReplayClients.Owner(isStopping: isStopping, isPaused: isPaused, onWait: onWait, onProgress: onProgress))
+    }
+
+    /// Marks what was planned as dealt with in another way, under the same lease as replays.
+    ///
+    /// - Returns: the job, how many are marked, and why not all.
+    /// - Throws: a ``ToolFailure`` when it can't begin.
+    package func resolve(
+        _ plan: ResolvePlan, selection: String, note: String?, state: StateReader,
+        onWait: @escaping (Lease) -> Void
+    ) throws -> (job: String, count: Int, failure: ToolFailure?) {
+        let report = try run(
+            .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onWait: onWait))
+        var failure: ToolFailure?
+        switch report.end {
+        case .complete, .paused, .stopped, .outcomeTimeout: break
+        case .takenOver: failure = BatchWriter.Failure.lost(.fenced(isLong: false)).toolFailure("resolve")
+        case .failed(let cause): failure = cause
+        }
+        return (report.job, report.progress.replayed, failure)
+    }
+
+    private func run(
+        _ work: ReplayMachine.Work, _ state: StateReader, _ owner: ReplayClients.Owner
+    ) throws -> ReplayReport {
+        var isPublishing = false
+        if case .replay = work { isPublishing = true }
+        let clients = try ReplayClients(self, isPublishing: isPublishing, state: state, owner: owner)
+        defer { clients.close() }
+        let driver = JobDriver(
+            ReplayMachine(
+                ReplayMachine.Configuration(
+                    context: context, work: work, job: Self.newJobName(work.kind), process: .current,
+                    writer: BatchWriter.Configuration(context.writerProperties))), io: clients)
+        driver.run()
+        let machine = driver.machine
+        switch machine.end {
+        case .notBegun(let failure): throw failure
+        case .over(let end):
+            // The outcomes that ended it are told, too.
+            owner.onProgress(machine.progress)
+            return ReplayReport(job: machine.job, end: end, progress: machine.progress)
+        case nil: preconditionFailure("a driver runs its machine to the end")
+        }
+    }
+
+    /// No other job has it; short enough for the start of an idempotency key.
+    private static func newJobName(_ kind: String) -> String {
+        let number = UInt64.random(in: .min ... .max)
+        let digits = String(number, radix: 36)
+        return kind + "-" + String(repeating: "0", count: 13 - digits.count) + digits
+    }
+}

@@ -1,0 +1,661 @@
+import Foundation
+import HeraldBytes
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldKernel
+import HeraldTime
+import HeraldTools
+import TestSupport
+import Testing
+
+@testable import HeraldReplay
+
+@Suite("A job on dead letters, from its look at the lease to its end")
+struct ReplayMachineTests {
+    private typealias Script = ReplayScript
+
+    @Test("It looks, claims the name, reads the marks, takes the lease, publishes with marks, and gives it back")
+    func wholeWay() throws {
+        var script = Script(0..<3)
+        script.pass(0)
+        #expect(script.take() == ["look"])
+        script.read(.ended)
+        #expect(script.take() == ["claim"])
+        script.ready()
+        #expect(script.take() == ["read"])
+        script.read(.ended)
+        #expect(script.take() == ["lease started"])
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "start", "gather"] && script.machine.progress.batch == 1)
+        #expect(script.hand(0, 1, 2) == [1, 2], "the canary goes alone")
+        script.pass(0)
+        #expect(script.take() == ["e0 0:0 lease"])
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit"] && script.machine.progress.isWaiting)
+        try script.outcome(0)
+        script.pass(0)
+        #expect(script.take() == ["gather"] && script.hand(1, 2) == [])
+        script.machine.lettersEnded()
+        script.pass(0)
+        #expect(script.take() == ["e1 e2 1:1-2 lease"])
+        script.commit()
+        try script.outcome(1)
+        try script.outcome(2, "duplicate")
+        script.pass(0)
+        #expect(script.take() == ["commit", "free complete"])
+        script.commit()
+        #expect(script.machine.end == .over(.complete))
+        let progress = script.machine.progress
+        #expect(progress.replayed == 3 && progress.delivered == 3 && progress.batch == 2 && progress.failed == 0)
+    }
+
+    // MARK: The lease
+
+    @Test("A living job's lease is not taken, a dead one's is", arguments: [Lease.Life.living, .ended])
+    func leases(holder: Lease.Life) {
+        var script = Script()
+        script.lease(of: "replay-9")
+        script.pass(0)
+        script.read(holder)
+        if holder == .ended {
+            #expect(script.take() == ["look", "claim"])
+        } else {
+            #expect(script.take() == ["look"])
+            guard case .notBegun(let failure)? = script.machine.end else {
+                Issue.record("it has begun")
+                return
+            }
+            #expect(failure.description.contains("bob@far is at work"))
+        }
+    }
+
+    @Test("A lease that is over is free, whatever its process does")
+    func leaseThatIsOver() {
+        var script = Script()
+        script.lease(of: "replay-9", isOver: true)
+        script.pass(0)
+        script.read(.living)
+        #expect(script.take() == ["look", "claim"])
+    }
+
+    @Test("A lease that does not change for 15 s is taken over after one more look, and the audit says so")
+    func takeOver() throws {
+        var script = Script()
+        script.lease(of: "replay-9")
+        script.pass(0)
+        script.read(.unknown)
+        #expect(script.take() == ["look", "watch"])
+        #expect(script.machine.nextWake == script.now.advanced(byMilliseconds: 15_000))
+        script.pass(14_999)
+        #expect(script.take() == [])
+        script.pass(1)
+        #expect(script.take() == ["look"])
+        script.read(.unknown)
+        script.ready()
+        script.read(.unknown)
+        #expect(script.take() == ["claim", "read", "lease started"])
+        let audit = try #require(script.offered.last?.value)
+        #expect(String(decoding: audit, as: UTF8.self).contains(#""tookOverFrom":"replay-9""#))
+    }
+
+    @Test("One that is renewed while it is watched, or at the last look, is another job's", arguments: [true, false])
+    func renewed(isWatching: Bool) {
+        var script = Script()
+        script.lease(of: "replay-9")
+        script.pass(0)
+        script.read(.unknown)
+        if !isWatching { script.pass(15_000) }
+        script.lease(of: "replay-9", beat: 2)
+        script.read(.unknown)
+        #expect(script.machine.isOver)
+    }
+
+    @Test("One whose process ends while it is watched is free")
+    func holderEnds() {
+        var script = Script()
+        script.lease(of: "replay-9")
+        script.pass(0)
+        script.read(.unknown)
+        script.read(.ended)
+        #expect(script.take() == ["look", "watch", "claim"])
+    }
+
+    @Test("It renews its lease every 3 s in which it writes nothing, also while it is paused")
+    func renewal() {
+        var script = Script.working()
+        script.machine.pause(true)
+        script.pass(2_999)
+        #expect(script.take() == [])
+        #expect(script.machine.nextWake == script.now.advanced(byMilliseconds: 1))
+        script.pass(1)
+        #expect(script.take() == ["lease"])
+        script.commit()
+        script.pass(2_999)
+        #expect(script.take() == ["commit"])
+    }
+
+    // MARK: What it can't begin
+
+    @Test("A state topic that can't be read, and a name that can't be claimed, leave nothing behind")
+    func notBegun() {
+        for fail: (inout Script) -> Void in [
+            { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) },
+            {
+                $0.read(.ended)
+                $0.report(
+                    .transaction(.notReady(KafkaError(code: KafkaError.Code.transactionalIDAuthorizationFailed))))
+            },
+            {
+                $0.read(.ended)
+                $0.pass(120_000)
+            },
+            {
+                $0.read(.ended)
+                $0.ready()
+                $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment)
+            },
+            {
+                $0.read(.ended)
+                $0.ready()
+                $0.read(.ended)
+                $0.refuse(KafkaError.Code.topicAuthorizationFailed)
+            },
+            {
+                $0.read(.ended)
+                $0.ready()
+                $0.read(.ended)
+                $0.commit(Script.fence, false)
+            },
+        ] {
+            var script = Script()
+            script.pass(0)
+            fail(&script)
+            guard case .notBegun? = script.machine.end else {
+                Issue.record("\(script.machine.phase)")
+                return
+            }
+            #expect(script.state.isEmpty)
+        }
+    }
+
+    @Test("Brokers without transactions are named as such")
+    func unsupported() {
+        var script = Script()
+        script.pass(0)
+        script.read(.ended)
+        script.report(.transaction(.notReady(KafkaError(code: KafkaError.Code.unsupportedFeature))))
+        guard case .notBegun(let failure)? = script.machine.end else {
+            Issue.record("it has begun")
+            return
+        }
+        #expect(failure.description.contains("delivery.guarantee: at-least-once"))
+    }
+
+    @Test("Letters that can't be read give the lease back, and nothing has begun")
+    func lettersNotStarted() {
+        var script = Script.working()
+        script.machine.lettersNotStarted(ToolFailure("gone"))
+        script.pass(0)
+        #expect(script.take() == ["free failed"])
+        script.commit()
+        #expect(script.machine.end == .notBegun(ToolFailure("gone")))
+    }
+
+    // MARK: Doubt
+
+    @Test("A commit in doubt that was made is not written again; one that was not is", arguments: [true, false])
+    func doubt(isMade: Bool) {
+        var script = Script.writing()
+        _ = script.take()
+        script.commit(KafkaError(code: KafkaError.Code.state), isMade)
+        #expect(script.take() == ["commit", "claim"])
+        script.ready()
+        script.read(.living)
+        script.pass(0)
+        #expect(script.take() == (isMade ? ["read"] : ["read", "e0 1:0 lease"]))
+        #expect(script.machine.progress.replayed == (isMade ? 1 : 0))
+        if !isMade { script.commit() }
+        #expect(script.machine.progress.replayed == 1)
+    }
+
+    @Test("Fenced by no other job it goes on; fenced by another job's lease it ends, and writes nothing more")
+    func fenced() {
+        for isRival in [false, true] {
+            var script = Script.writing()
+            _ = script.take()
+            if isRival { script.lease(of: "replay-9") }
+            script.commit(Script.fence, false)
+            script.ready()
+            script.read(.living)
+            #expect(
+                script.take() == (isRival ? ["commit", "claim", "read"] : ["commit", "claim", "read", "e0 1:0 lease"]))
+            #expect(script.machine.end == (isRival ? .over(.takenOver) : nil))
+        }
+    }
+
+    @Test("What the marks of another job say while it was fenced counts for what comes behind")
+    func rivalsMarks() throws {
+        var script = Script.working(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
+        script.hand(0)
+        script.machine.lettersPaused()
+        script.pass(0)
+        _ = script.take()
+        script.state.append(
+            ("marks/x/0", Array(#"{"state":"replayed","job":"x","at":1,"partitions":{"2":"1"}}"#.utf8)))
+        script.commit(Script.fence, false)
+        script.ready()
+        script.read(.living)
+        script.commit()
+        script.pass(0)
+        #expect(script.hand(1, 2) == [])
+        script.machine.lettersEnded()
+        script.pass(0)
+        #expect(script.take().last == "e2 2:2 lease" && script.machine.progress.skipped == 1)
+    }
+
+    @Test("It claims the name ten times in a row at most, and a write between counts anew")
+    func claims() {
+        var script = Script.writing()
+        for _ in 0..<ReplayMachine.claimLimit {
+            script.commit(Script.fence, false)
+            script.ready()
+            script.read(.living)
+        }
+        #expect(!script.machine.isOver)
+        script.commit(Script.fence, false)
+        #expect(script.machine.end == .over(.takenOver))
+    }
+
+    @Test("The lease that is renewed, and the last words, are written again after the name was lost")
+    func harmless() {
+        var script = Script.working()
+        script.pass(3_000)
+        script.commit(Script.fence, false)
+        script.ready()
+        script.read(.living)
+        #expect(script.take() == ["lease", "commit", "claim", "read", "lease"])
+        script.commit()
+        script.machine.stop()
+        script.pass(0)
+        script.commit(KafkaError(code: KafkaError.Code.state), true)
+        script.ready()
+        script.read(.ended)
+        #expect(script.take() == ["commit", "free paused", "commit", "claim", "read", "free paused"])
+        script.commit()
+        #expect(script.machine.end == .over(.paused))
+    }
+
+    @Test("No broker answers any more: what is marked is done, and another start goes on")
+    func unreachable() {
+        var script = Script.writing()
+        script.report(.produced)
+        script.pass(121_000)
+        script.report(.transaction(.committed(sequence: 2, Script.timeOut, .failedForNow)))
+        guard case .over(.failed(let failure))? = script.machine.end else {
+            Issue.record("\(script.machine.phase)")
+            return
+        }
+        #expect(failure.kind == .unreachable && failure.description.contains("the marks tell what was done"))
+    }
+
+    @Test("Marks that can't be read after a claim end it without a word: the lease may be another job's")
+    func marksNotRead() {
+        var script = Script.writing()
+        script.commit(Script.fence, false)
+        script.ready()
+        _ = script.take()
+        script.machine.stateNotRead(ToolFailure("no"), now: script.moment)
+        #expect(script.machine.end == .over(.failed(ToolFailure("no"))) && script.take() == [])
+    }
+
+    // MARK: Refused
+
+    @Test("Too large together they are written in halves, alone without the history, and else stay as they are")
+    func tooLarge() throws {
+        var script = Script.working(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
+        script.hand(0, 1, 2)
+        script.machine.lettersEnded()
+        script.pass(0)
+        #expect(script.take() == ["e0 e1 e2 0:0-2 lease"])
+        script.refuse()
+        script.pass(100_000)
+        #expect(script.take() == ["commit", "abort", "e0 0:0 lease"], "a mark's number is free again")
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "e1 e2 1:1-2 lease"])
+        script.refuse()
+        script.pass(0)
+        script.refuse()
+        script.pass(0)
+        #expect(script.take() == ["commit", "abort", "e1 1:1 lease", "commit", "abort", "e2 1:2 lease"])
+        script.commit()
+        let progress = script.machine.progress
+        #expect(progress.replayed == 2 && progress.tooLarge == 1)
+    }
+
+    @Test("One that is too large goes without its history")
+    func withoutHistory() {
+        var script = Script.working(0..<1)
+        var headers = HeaderList()
+        let letter = Script.letter(0)
+        for index in 0..<letter.headers.count {
+            headers.append(name: letter.headers.name(at: index), value: letter.headers.value(at: index))
+        }
+        headers.append("herald-history", "[]")
+        var entry = letter
+        entry.fill(
+            partition: 2, offset: 0, timestamp: letter.timestamp, key: letter.key, value: letter.value, headers: headers
+        )
+        script.machine.take(&entry, now: script.moment)
+        script.pass(0)
+        let name = HeaderName.history.literal
+        #expect(script.offered[0].headers.lastIndex(named: name) != nil)
+        script.refuse()
+        script.pass(0)
+        #expect(script.offered[0].headers.lastIndex(named: name) == nil)
+        script.commit()
+        #expect(script.machine.progress.replayed == 1 && script.machine.progress.tooLarge == 0)
+    }
+
+    @Test("A topic that is gone or forbidden ends it, with its last words", arguments: [true, false])
+    func refused(isForbidden: Bool) {
+        var script = Script.writing()
+        _ = script.take()
+        if isForbidden {
+            script.refuse(KafkaError.Code.topicAuthorizationFailed)
+        } else {
+            script.report(.notProduced(KafkaError(code: KafkaError.Code.unknownTopic)))
+            script.report(.transaction(.aborted(nil, .acknowledged)))
+        }
+        #expect(script.take().last == "free failed")
+        script.commit()
+        guard case .over(.failed)? = script.machine.end else {
+            Issue.record("\(script.machine.phase)")
+            return
+        }
+        #expect(script.machine.progress.replayed == 0)
+    }
+
+    @Test("Last words that are refused leave what came before them as it was")
+    func lastWordsRefused() {
+        for (isStopped, end) in [(true, "paused"), (false, "failed")] {
+            var script = Script.working(0..<1) { options, _ in options.patience = .zero }
+            if isStopped {
+                script.machine.stop()
+            } else {
+                script.hand(0)
+                script.machine.lettersEnded()
+                script.pass(0)
+                script.commit()
+            }
+            script.pass(0)
+            script.refuse(KafkaError.Code.topicAuthorizationFailed)
+            guard case .over(let name)? = script.machine.end else {
+                Issue.record("\(script.machine.phase)")
+                return
+            }
+            #expect(name.name == end)
+        }
+    }
+
+    // MARK: Stops, pauses, outcomes
+
+    @Test("Told to stop amid a transaction, it commits it, and writes nothing behind it")
+    func stops() {
+        var script = Script.writing()
+        script.machine.stop()
+        script.pass(0)
+        _ = script.take()
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "free paused"] && script.machine.progress.replayed == 1)
+        script.commit()
+        #expect(script.machine.end == .over(.paused))
+    }
+
+    @Test("Told to stop, it leaves what is gathered and not written to a later replay")
+    func stopsGathering() {
+        var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
+        script.hand(0, 1)
+        script.machine.stop()
+        script.pass(0)
+        #expect(script.take() == ["free paused"])
+    }
+
+    @Test("Told to stop before it has the lease, it takes it and gives it back")
+    func stopsEarly() {
+        var script = Script()
+        script.machine.stop()
+        script.open()
+        script.commit()
+        #expect(script.machine.end == .over(.paused) && script.machine.progress.replayed == 0)
+    }
+
+    @Test("Told to stop when all is published, it is complete, whatever the outcomes")
+    func stopsAtEnd() {
+        var script = Script.working(0..<1)
+        script.hand(0)
+        script.machine.lettersEnded()
+        script.pass(0)
+        script.commit()
+        script.pass(0)
+        #expect(script.machine.progress.isWaiting && script.machine.progress.open == 1)
+        script.machine.stop()
+        script.pass(0)
+        #expect(script.take().last == "free complete")
+    }
+
+    @Test("A pause holds what is gathered, and its end lets it go")
+    func pauses() {
+        var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
+        script.hand(0, 1)
+        script.machine.pause(true)
+        script.machine.lettersPaused()
+        script.pass(0)
+        #expect(script.take() == [] && script.machine.progress.isPaused && !script.machine.mayTakeLetter)
+        script.machine.pause(false)
+        script.pass(0)
+        #expect(script.take() == ["e0 e1 0:0-1 lease"] && !script.machine.progress.isPaused)
+    }
+
+    @Test("A canary that fails again stops it, and nothing behind it is touched")
+    func canary() throws {
+        var script = Script.writing()
+        script.commit()
+        try script.outcome(0, "dead-lettered")
+        script.pass(0)
+        #expect(script.take().last == "free stopped")
+        script.commit()
+        #expect(script.machine.end == .over(.stopped))
+        #expect(script.machine.progress.replayed == 1 && script.machine.progress.failed == 1)
+    }
+
+    @Test("Outcomes that do not come end it after its patience, in which no pause counts")
+    func patience() {
+        var script = Script.writing()
+        script.commit()
+        script.pass(0)
+        script.machine.pause(true)
+        script.pass(700_000)
+        script.commit()
+        script.machine.pause(false)
+        script.pass(0)
+        #expect(script.machine.phase.name == .working)
+        _ = script.take()
+        for _ in 0..<1_000 where script.machine.phase.name != .finishing {
+            script.pass(2_999)
+            if script.machine.phase.name == .renewing { script.commit() }
+            script.pass(1)
+            if script.machine.phase.name == .renewing { script.commit() }
+        }
+        #expect(script.take().last == "free outcome-timeout")
+        #expect(script.now.nanoseconds / 1_000_000 - 700_000 - 600_000 < 4_000)
+    }
+
+    @Test("Its patience is a timer: after a batch, and at the end of all", arguments: [1, 3])
+    func patienceTimer(count: Int64) throws {
+        var script = Script.working(0..<count) { options, _ in options.patience = .seconds(1) }
+        script.hand(0)
+        if count == 1 { script.machine.lettersEnded() }
+        script.pass(0)
+        script.commit()
+        script.pass(0)
+        let wake = try #require(script.machine.nextWake)
+        #expect(wake == script.now.advanced(byMilliseconds: 1_000))
+        script.pass(1_000)
+        #expect(script.take().last == (count == 1 ? "free complete" : "free outcome-timeout"))
+    }
+
+    @Test("Letters and outcomes that can't be read any more end it, behind what is being written")
+    func readingFails() {
+        var script = Script.writing()
+        script.machine.readingFailed(ToolFailure("no"))
+        script.pass(0)
+        _ = script.take()
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "free failed"])
+        script.commit()
+        #expect(script.machine.end == .over(.failed(ToolFailure("no"))))
+    }
+
+    @Test("Letters that the plan has not, and those that were dealt with meanwhile, are left alone")
+    func leftAlone() {
+        var script = Script(0..<3) { options, _ in options.ramp = Ramp(steps: []) }
+        script.state = [("marks/x/0", Array(#"{"state":"resolved","job":"x","at":1,"partitions":{"2":"1"}}"#.utf8))]
+        script.open()
+        script.hand(0, 1, 2, 3, 4)
+        script.machine.lettersEnded()
+        script.pass(0)
+        #expect(script.take() == ["e0 e2 0:0,2 lease"] && script.machine.progress.skipped == 1)
+    }
+
+    @Test("Of others' dead letters the ones that come back count, and the wait after a batch ends by itself")
+    func foreign() {
+        let foreign = ForeignTopic(name: "orders.DLT", destination: "orders", own: Topics())
+        for isBack in [false, true] {
+            var script = Script.working(0..<2, foreign: foreign) { options, _ in
+                options.patience = ReplayOptions.foreignPatience
+            }
+            #expect(script.hand(0, 1, isForeign: true) == [1])
+            script.pass(0)
+            script.commit()
+            script.pass(0)
+            _ = script.take()
+            if isBack { script.machine.cameBack(1) }
+            script.pass(1_000)
+            #expect(script.take() == (isBack ? ["free stopped"] : []))
+            if isBack { continue }
+            script.pass(2_000)
+            script.commit()
+            #expect(script.machine.nextWake == MonotonicTime(nanoseconds: 6_000_000_000))
+            script.pass(3_000)
+            script.commit()
+            script.pass(4_000)
+            script.commit()
+            script.pass(0)
+            #expect(script.take().last == "gather" && script.machine.progress.batch == 2)
+        }
+    }
+
+    @Test("A rate is kept by timers alone")
+    func rate() {
+        var script = Script.working(0..<100) { options, _ in
+            (options.rate, options.ramp, options.patience) = (10, Ramp(steps: []), .zero)
+        }
+        var offset: Int64 = 0
+        for _ in 0..<10_000 where offset < 20 {
+            let before = offset
+            while script.machine.mayTakeLetter, offset < 100 {
+                script.hand(offset)
+                offset += 1
+            }
+            script.pass(0)
+            if script.machine.phase.name == .writing || script.machine.phase.name == .renewing { script.commit() }
+            script.pass(0)
+            guard script.machine.phase.name == .working, offset == before, let wake = script.machine.nextWake else {
+                continue
+            }
+            script.pass(wake.milliseconds(since: script.now))
+        }
+        let seconds = Double(script.now.nanoseconds) / 1e9
+        #expect(offset == 20 && seconds >= 1.8 && seconds < 2.5, "\(seconds)")
+    }
+
+    // MARK: Resolving
+
+    @Test("What was dealt with in another way is marked in transactions of ten thousand")
+    func resolves() {
+        var plan = ResolvePlan()
+        for offset in 0..<10_001 as Range<Int64> { plan.add(SampleEntry.make(offset: offset), nil) }
+        var script = Script(.resolve(plan, selection: "offset >= 0", note: "called them"), job: "resolve-1")
+        script.open()
+        #expect(script.offered.map(\.topic) == [Topics().state, Topics().state])
+        _ = script.take()
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "1:10000 lease"])
+        script.commit()
+        script.pass(0)
+        #expect(script.take() == ["commit", "free complete"])
+        #expect(script.machine.progress.replayed == 10_001)
+        #expect(String(decoding: script.offered[1].value ?? [], as: UTF8.self).contains(#""resolved":10001"#))
+    }
+
+    // MARK: Its tables
+
+    @Test("Each input in each phase does what the tables allow, or nothing")
+    func everyInput() throws {
+        let inputs: [(inout Script) throws -> Void] = [
+            { $0.pass(0) }, { $0.pass(200_000) }, { $0.read(.ended) }, { $0.read(.unknown) }, { $0.ready() },
+            { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) }, { $0.machine.stop() },
+            { $0.machine.pause(true) }, { $0.machine.pause(false) }, { $0.hand(0, 1, 2) },
+            { $0.machine.lettersPaused() },
+            { $0.machine.lettersEnded() }, { $0.machine.readingFailed(ToolFailure("no")) },
+            { $0.machine.lettersNotStarted(ToolFailure("no")) }, { try $0.outcome(0) }, { $0.machine.cameBack(1) },
+            { $0.report(.produced) }, { $0.commit() }, { $0.commit(Script.fence, true) },
+            { $0.commit(Script.timeOut, false) },
+            { $0.commit(KafkaError(code: KafkaError.Code.state), true) }, { $0.refuse() },
+            { $0.refuse(KafkaError.Code.topicAuthorizationFailed) }, { $0.lease(of: "replay-9") },
+            { $0.report(.notProduced(Script.fence)) }, { $0.report(.transaction(.aborted(nil, .acknowledged))) },
+        ]
+        var generator = SplitMix64(seed: 26)
+        var seen: Set<ReplayMachine.Phase.Name> = []
+        for _ in 0..<600 {
+            var script = Bool.random(using: &generator) ? Script() : Script.working()
+            for _ in 0..<40 {
+                try inputs[Int.random(in: 0..<inputs.count, using: &generator)](&script)
+                seen.insert(script.machine.phase.name)
+                _ = script.take()
+            }
+        }
+        #expect(seen == Set(ReplayMachine.Phase.Name.allCases), "\(seen)")
+    }
+
+    @Test("Its tables lead from each state to an end")
+    func tables() {
+        typealias Name = ReplayMachine.Phase.Name
+        let table = ReplayMachine.Phase.transitions
+        var ending: Set<Name> = [.ended]
+        for _ in Name.allCases {
+            ending.formUnion(Name.allCases.filter { name in ending.contains { table.allows(name, $0) } })
+        }
+        #expect(ending == Set(Name.allCases))
+        #expect(!Name.allCases.contains { table.allows(.ended, $0) })
+        let ends: Set<LetterState> = [.replayed, .leftOut, .tooLarge]
+        for state in LetterState.allCases {
+            let isEnd = !LetterState.allCases.contains { LetterState.transitions.allows(state, $0) }
+            #expect(isEnd == ends.contains(state))
+        }
+    }
+
+    @Test("docs/DESIGN.md shows its tables")
+    func documents() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(ReplayMachine.Phase.transitions.markdown))
+        #expect(design.contains(LetterState.transitions.markdown))
+    }
+}
