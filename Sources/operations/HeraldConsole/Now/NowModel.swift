@@ -36,6 +36,7 @@ struct NowModel: Sendable {
             calls: history.newestCalls(now: sight.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         situation.campaigns = sight.campaigns
+        situation.lagGrowth = history.lagGrowth(now: sight.now)
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.total > 0 {
             situation.deadLettersInDoubt = letters.mayHaveArrived

@@ -29,10 +29,6 @@ struct VerdictRules {
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
     static let newsMilliseconds: Int64 = 10_000
-    static let failingShare = 0.2
-    static let throttledShare = 0.05
-    static let refusedShare = 0.01
-    static let unansweredShare = 0.05
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -42,25 +38,25 @@ struct VerdictRules {
         self.situation = situation
     }
 
-    private var workers: [WorkerObservation] { situation.workers }
+    var workers: [WorkerObservation] { situation.workers }
     private var answering: [WorkerObservation] { workers.filter { $0.page != nil } }
     private var silent: [WorkerObservation] { workers.filter { if case .silent = $0.state { true } else { false } } }
     private var isAnyReady: Bool { workers.contains(where: \.isReady) }
-    private var observation: GroupObservation? {
+    var observation: GroupObservation? {
         if case .known(let observation) = situation.group { observation } else { nil }
     }
     private var waiting: Int64? { situation.group.observation?.waiting }
     private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
     /// Whether nothing takes events at all, for a reason that is found elsewhere.
     private var isStandingStill: Bool { isHolding || (isGroupEmpty && !isAnyReady) }
-    private var isHolding: Bool {
+    var isHolding: Bool {
         answering.contains { $0.page?.reasons.contains { $0.reason.hasPrefix("outage-") } == true }
     }
 
+    /// A cause stands before its consequence.
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + unanswered + campaigns + age + deadLetters
-            + ignorance
-            + secrecy
+        let causes = brokers + absence + answers + calls + silence + partitions
+        return consequences(causes) + unanswered + campaigns + age + deadLetters + ignorance + secrecy
     }
 
     /// When nothing is wrong.
@@ -184,25 +180,73 @@ struct VerdictRules {
         for worker in answering {
             let page = worker.page
             for reason in (page?.reasons ?? []) + (page?.warnings ?? [])
-            where !reasons.contains(where: { $0.reason == reason.reason }) && isNews(reason) {
+            where !reasons.contains(where: { $0.reason == reason.reason }) {
                 reasons.append(reason)
             }
         }
         let isUnreachable = if case .unreachable = situation.group { true } else { false }
-        let found = reasons.filter { !(isUnreachable && $0.reason == "brokers-unreachable") }.map(finding)
+        let found = reasons.filter { reason in
+            switch reason.reason {
+            case "brokers-unreachable": !isUnreachable
+            // What the last few calls of one worker were is chance while a share of all fails.
+            case "backend-unreachable": !isFailingInPart
+            case Self.lag: false
+            default: true
+            }
+        }.map(finding)
         // Not ready, and no reason that is known here.
         let speechless = answering.filter { !$0.isReady && $0.page?.reasons.isEmpty == true }
-        guard found.isEmpty, !speechless.isEmpty else { return found }
+        guard reasons.isEmpty, !speechless.isEmpty else { return found }
         return [
             Finding(
                 "not-ready", .bad, "Not delivering", "a worker says so, without a reason", next: .against(reason: ""))
         ]
     }
 
+    // MARK: Lag
+
+    private static let lag = "lag-growing"
+    /// Findings that a growing lag is the consequence of, whatever else they are about.
+    private static let causesOfLag: Set = [
+        "calls-fail", "throttled", "credentials", "service-dead", "backend-unreachable", "too-few-brokers",
+        "brokers-unreachable", "partitions-without-leader", "no-progress", "records-refused", "commits-failing",
+        "login-failed", "topics-missing", "no-worker", "no-member", "stuck",
+    ]
+    /// Those that have room for it in their own words.
+    private static let tellsLag: Set = ["calls-fail", "throttled", "credentials", "service-dead"]
+
+    private static func isCauseOfLag(_ finding: Finding) -> Bool {
+        causesOfLag.contains(finding.key) || finding.key.hasPrefix("outage-")
+    }
+
+    /// The lag that grows, as the consequence of what makes it grow; a finding of its own when nothing else is wrong.
+    private func consequences(_ causes: [Finding]) -> [Finding] {
+        guard let growth = lagGrowth else { return causes }
+        var causes = causes
+        if let first = causes.firstIndex(where: { Self.tellsLag.contains($0.key) }) {
+            causes[first].cause = causes[first].cause.map { $0 + "; its consequence: \(growth.what)" }
+            causes[first].waiting = causes[first].waiting ?? waiting
+        }
+        guard !causes.contains(where: Self.isCauseOfLag) else { return causes }
+        var finding = finding(growth.reason)
+        finding.cause = growth.what
+        return causes + [finding]
+    }
+
+    /// What a worker warns of, by the console's own figure when it has one: a worker knows only its own partitions.
+    ///
     /// A lag that grew over the last minute and is gone, or is a few seconds of work, is no news.
-    private func isNews(_ reason: WorkerSurvey.Page.Reason) -> Bool {
-        guard reason.reason == "lag-growing", let waiting else { return true }
-        return Double(waiting) >= max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
+    private var lagGrowth: (reason: WorkerSurvey.Page.Reason, what: String)? {
+        let all = answering.flatMap { ($0.page?.reasons ?? []) + ($0.page?.warnings ?? []) }
+        guard let reason = all.first(where: { $0.reason == Self.lag }) else { return nil }
+        if let waiting,
+            Double(waiting) < max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
+        {
+            return nil
+        }
+        guard let growth = situation.lagGrowth else { return (reason, SentenceParts(reason.sentence).what) }
+        guard growth >= 0.5 else { return nil }
+        return (reason, "the lag grows by \(counted(whole(growth.rounded()), "event", "events")) each second")
     }
 
     private func finding(_ reason: WorkerSurvey.Page.Reason) -> Finding {
@@ -256,79 +300,6 @@ struct VerdictRules {
 
     // MARK: Numbers
 
-    private var calls: [Finding] {
-        guard !isHolding else { return [] }
-        var findings: [Finding] = []
-        for (service, calls) in situation.calls.sorted(by: { $0.key < $1.key }) {
-            if calls.isDead, !isOver(calls, ServiceCalls.isFailing) {
-                findings.append(dead(service, calls))
-                continue
-            }
-            guard calls.total >= ServiceCalls.leastCount else { continue }
-            func find(
-                _ key: String, above limit: Double, _ what: (now: String, past: String), _ next: NextStep,
-                _ isMeant: (String) -> Bool
-            ) {
-                let share = calls.share(isMeant)
-                guard share > limit, !isOver(calls, isMeant) else { return }
-                findings.append(
-                    Finding(
-                        "\(key) \(service)", .warn, "Degraded",
-                        "\(percent(share)) of \(service)'s calls \(tense(calls, what, isMeant))", next: next))
-            }
-            find("calls-fail", above: Self.failingShare, Self.failing, .callsFail, ServiceCalls.isFailing)
-            let rate = rate(service)
-            find(
-                "throttled", above: Self.throttledShare,
-                ("are answered with 429" + rate, "were answered with 429" + rate),
-                .throttled
-            ) { $0 == "throttled" }
-            find(
-                "credentials", above: Self.refusedShare,
-                ("are refused with 401 or 403", "were refused with 401 or 403"), .credentials
-            ) { $0 == "credentials" }
-        }
-        return findings
-    }
-
-    private static let failing = (now: "fail for now", past: "failed")
-
-    /// Whether the calls that ended so are over: the last is old, and nothing waits that could end so again.
-    private func isOver(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Bool {
-        observation?.retrying == 0 && secondsSinceLast(calls, isMeant) != nil
-    }
-
-    /// What calls do, or what they did and when they did it last.
-    private func tense(
-        _ calls: ServiceCalls, _ what: (now: String, past: String), _ isMeant: (String) -> Bool
-    ) -> String {
-        secondsSinceLast(calls, isMeant).map { "\(what.past), the last \($0) s ago" } ?? what.now
-    }
-
-    /// `nil` while that is news.
-    private func secondsSinceLast(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Int64? {
-        let age = calls.last(isMeant).map { situation.now.milliseconds(since: $0) }
-        return age.flatMap { $0 > Self.newsMilliseconds ? $0 / 1_000 : nil }
-    }
-
-    private func dead(_ service: String, _ calls: ServiceCalls) -> Finding {
-        let pattern = situation.deadPatterns[service]
-        let since = [calls.nothingSince, pattern?.first].compactMap { $0 }.min()
-        let why = pattern?.words(without: .service).map { "; " + $0 } ?? ""
-        // With few users nothing is known of others; with many the workers' breaker says that it is everybody's.
-        if let campaign = pattern?.parts.first(where: { $0.field == .campaign && $0.percent == 100 })?.value {
-            return Finding(
-                "campaign-dead \(campaign) \(service)", .warn,
-                "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(service)",
-                "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
-                next: .campaignFails(campaign))
-        }
-        return Finding(
-            "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
-            "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
-            waiting: nil, next: .callsFail)
-    }
-
     /// What a campaign's own events say is about that campaign.
     private var campaigns: [Finding] {
         situation.campaigns.map { trouble in
@@ -340,29 +311,6 @@ struct VerdictRules {
                     "campaign-fails \(trouble.name)", .warn, "Campaign \(trouble.name) fails in part", trouble.cause,
                     next: .campaignFails(trouble.name))
         }
-    }
-
-    /// The backend may have taken what it did not answer, in an outage too.
-    ///
-    /// A retry or a replay of that notifies twice, unless the backend recognises it.
-    private var unanswered: [Finding] {
-        situation.calls.sorted(by: { $0.key < $1.key }).compactMap { service, calls in
-            let isUnanswered = { $0 == "timeout" || $0 == "reset" }
-            let share = calls.share(isUnanswered)
-            // What is over stands in its dead letters.
-            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare,
-                !isOver(calls, isUnanswered)
-            else { return nil }
-            return Finding(
-                "unanswered \(service)", .warn, "Some may have arrived",
-                "\(percent(share)) of \(service)'s calls time out or are cut off", next: .unanswered)
-        }
-    }
-
-    private func rate(_ service: String) -> String {
-        let limits = workers.compactMap { $0.numbers?.rateLimits[service] }
-        guard !limits.isEmpty else { return "" }
-        return "; the backend bears about \(grouped(whole(limits.reduce(0, +)))) a second"
     }
 
     private var age: [Finding] {
@@ -393,9 +341,7 @@ struct VerdictRules {
     // MARK: Words
 
     /// A number of a worker's, which may be any.
-    private func whole(_ number: Double) -> Int64 { Int64(max(0, Int(saturating: number))) }
-
-    private func percent(_ share: Double) -> String { "\(Int(saturating: share * 100)) %" }
+    func whole(_ number: Double) -> Int64 { Int64(max(0, Int(saturating: number))) }
 
     private func names(_ partitions: [TopicPartition]) -> String {
         let shown = partitions.prefix(Self.namesShown).map { "\($0)" }.joined(separator: ", ")

@@ -42,4 +42,17 @@ struct NewestCallsTests {
         #expect(calls?.ends == ["transient": 8] && calls?.isDead == false)
         #expect(history.newestCalls(now: Self.at(400)).isEmpty)
     }
+
+    @Test("stand beside a lag that is measured over half a minute, and over ten seconds at least")
+    func lag() {
+        var history = NowHistory()
+        for second in stride(from: Int64(0), through: 60, by: 2) {
+            var point = NowPoint(at: Self.at(second))
+            point.waiting = second < 30 ? 0 : 16 * (second - 30)
+            history.add(point)
+            if second == 8 { #expect(history.lagGrowth(now: Self.at(8)) == nil) }
+        }
+        #expect(history.lagGrowth(now: Self.at(60)) == 16)
+        #expect(history.lagGrowth(now: Self.at(100)) == nil)
+    }
 }

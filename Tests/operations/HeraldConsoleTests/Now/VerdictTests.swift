@@ -406,6 +406,61 @@ struct VerdictTests {
         #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
     }
 
+    @Test("names the calls that fail before the lag that grows because of them, once for all push services")
+    func causeBeforeConsequence() {
+        let silent = WorkerSurvey.Page.Reason(
+            reason: "backend-unreachable",
+            sentence: "The last 5 calls had no answer (timeout): check that the backend runs; its events are retried.")
+        for workers in [
+            [Self.worker("a:1", warnings: [Self.growing]), Self.worker("b:1", warnings: [Self.growing])],
+            [Self.worker("a:1", ready: false, [silent]), Self.worker("b:1", warnings: [Self.growing])],
+        ] {
+            var situation = Situation(
+                now: Self.now, workers: workers, group: .known(Self.group([Self.partition(0, lag: 2_600)])),
+                deadLetters: 0,
+                calls: [
+                    "apns": ServiceCalls(ends: ["delivered": 40, "timeout": 60]),
+                    "gcm": ServiceCalls(ends: ["delivered": 38, "timeout": 62]),
+                    "wns": ServiceCalls(ends: ["delivered": 25, "timeout": 75]),
+                ], notificationsPerSecond: 20)
+            situation.lagGrowth = 16.2
+            let verdict = Verdict(situation)
+            #expect(
+                verdict.first.sentence(now: Self.now)
+                    == "Degraded: 60 to 75 % of the calls for apns, gcm and wns fail for now; "
+                    + "its consequence: the lag grows by 16 events each second")
+            #expect(verdict.first.waiting == 2_600 && verdict.first.next?.section == "heraldcallsfail")
+            #expect(
+                verdict.others.map { $0.sentence(now: Self.now) } == [
+                    "Some may have arrived: 60 to 75 % of the calls for apns, gcm and wns time out or are cut off"
+                ])
+        }
+    }
+
+    @Test("tells the console's own figure of the lag, and none when it sees it shrink")
+    func ownLag() {
+        func first(_ growth: Double) -> String {
+            var situation = Situation(
+                now: Self.now, workers: [Self.worker(warnings: [Self.growing])],
+                group: .known(Self.group([Self.partition(0, lag: 9_000)])), deadLetters: 0)
+            situation.lagGrowth = growth
+            return Verdict(situation).first.sentence(now: Self.now)
+        }
+        #expect(first(16) == "Behind: the lag grows by 16 events each second")
+        #expect(first(-3) == "Delivering: 9\u{A0}000 events wait")
+    }
+
+    @Test("names all push services of which nothing is delivered in one finding")
+    func deadServices() {
+        var situation = Self.situation(ServiceCalls(ends: ["transient": 12]), retrying: 9)
+        situation.calls["apns"] = ServiceCalls(ends: ["transient": 30])
+        let verdict = Verdict(situation)
+        #expect(
+            verdict.first.sentence(now: Self.now)
+                == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
+        #expect(verdict.others.isEmpty && verdict.first.key == "service-dead")
+    }
+
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
         Situation(
             now: now, workers: [worker()],
