@@ -25,7 +25,7 @@ extension Finding {
 }
 
 extension VerdictLog.Span {
-    /// - Parameter lateness: of those that waited meanwhile.
+    /// - Parameter lateness: of the time that this one tells of.
     func json(_ lateness: Lateness?) -> JSONValue {
         [
             "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
@@ -64,13 +64,12 @@ extension Lateness {
     }
 }
 
-extension PastWatch.Known {
+extension LatePast.Report {
     /// What the lateness of the day is based on.
     var json: JSONValue {
-        let basis = past.basis
-        return [
-            "isComplete": .bool(isComplete), "lookedAt": .integer(basis.lookedAt),
-            "delivered": .integer(basis.delivered), "scattered": past.scattered?.json ?? .null,
+        [
+            "isComplete": .bool(isComplete), "lookedAt": .integer(lookedAt), "delivered": .integer(delivered),
+            "scattered": scattered?.json ?? .null,
         ]
     }
 }

@@ -100,12 +100,21 @@ final class NowPart: ConsolePart {
         let (log, evidence) = model.withLock { ($0.log, $0.sight?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
         let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
-        let known = past.known
-        let seen = log.spans.map { $0.json(known.past.lateness(from: $0.from, to: $0.isOver ? $0.to : now)) }
+        let late = past.report
+        var own: [LateRun] = []
+        var told: [Int: Lateness] = [:]
+        for run in late.runs {
+            guard let teller = log.teller(of: run) else {
+                own.append(run)
+                continue
+            }
+            told[teller] = told[teller].map { $0 + run.lateness } ?? run.lateness
+        }
+        let seen = log.spans.indices.map { log.spans[$0].json(told[$0]) }
         let failed = runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }
-        let late = known.past.runs.filter { !log.hasSeen($0) }.map(\.json)
         return [
-            "watchedSince": .string(begin.text), "spans": .array(seen + failed + late), "lateness": known.json,
+            "watchedSince": .string(begin.text), "spans": .array(seen + failed + own.map(\.json)),
+            "lateness": late.json,
         ]
     }
 

@@ -40,10 +40,20 @@ struct VerdictLog: Sendable {
         if spans.count > Self.limit { spans.removeFirst(spans.count - Self.limit) }
     }
 
-    /// Whether one of its spans tells of this time, from its beginning on.
-    func hasSeen(_ run: LateRun) -> Bool {
-        spans.contains {
-            $0.level == .bad && $0.from.milliseconds(since: run.from) <= Self.patienceMilliseconds && $0.to >= run.from
+    /// Which of its spans tells of a time in which many came late; `nil` when none saw it from its beginning.
+    ///
+    /// Exactly one: a number stands for one time. What is bad goes before what is not, and then what began nearest to it; a
+    /// warning that began at another time is about something else.
+    func teller(of run: LateRun) -> Int? {
+        func distance(_ span: Span) -> Int64 { span.from.milliseconds(since: run.from) }
+        return spans.indices.filter { index in
+            let span = spans[index]
+            return span.to >= run.from && distance(span) <= Self.patienceMilliseconds
+                && (span.level == .bad || distance(span) >= -2 * Self.patienceMilliseconds)
+        }.min { left, right in
+            let (left, right) = (spans[left], spans[right])
+            guard (left.level == .bad) == (right.level == .bad) else { return left.level == .bad }
+            return (abs(distance(left)), left.key) < (abs(distance(right)), right.key)
         }
     }
 

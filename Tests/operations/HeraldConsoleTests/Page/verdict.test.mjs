@@ -23,15 +23,15 @@ test('The last day has what began last at its top', () => {
   assert.deepEqual(newestFirst(spans).map(({ from }) => from.slice(8, 13)), ['04T10', '04T08', '03T23']);
 });
 
-table('Lateness has its number, whether that is an estimate, and the worst', late, [
+table('Lateness has its number, whether that is all, and the worst', late, [
   [null, '–'],
   [{ count: 300, isExact: true, worstMilliseconds: 1_500_000 }, '300, by up to 25 min'],
-  [{ count: 9000, isExact: false, worstMilliseconds: 90_000 }, 'about 9\u202f000, by up to 1 min 30 s'],
+  [{ count: 9000, isExact: false, worstMilliseconds: 90_000 }, 'at least 9\u202f000, by up to 1 min 30 s'],
 ]);
 
 table('What lateness rests upon is said', basis, [
   [{ isComplete: true, lookedAt: 40, delivered: 40, scattered: null },
-    'Late is what was delivered more than a minute after it was published, or due. That is told from all 40 deliveries of the day, as their results say.'],
+    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from all 40 deliveries of the day, as their results say.'],
   [{ isComplete: false, lookedAt: 40, delivered: 4000, scattered: { count: 2, isExact: true, worstMilliseconds: 61_000 } },
-    'Late is what was delivered more than a minute after it was published, or due. That is told from 40 of about 4\u202f000 deliveries of the day, as their results say; older ones are still read. Besides, one by one: 2, by up to 1 min 1 s.'],
+    'Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from 40 of about 4\u202f000 deliveries of the day, as their results say; older ones are still read. Besides, one by one: 2, by up to 1 min 1 s.'],
 ]);

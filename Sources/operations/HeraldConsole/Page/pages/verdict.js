@@ -59,21 +59,21 @@ function beside(text, seconds) {
   return Number.isNaN(moment.valueOf()) ? text : moment.toISOString();
 }
 
-/** How many came late, and by how much; an estimate says so. */
+/** How many events came late, and by how much; where not all results were read, at least so many. */
 export function late(lateness) {
   if (!lateness) return '–';
-  return `${lateness.isExact ? '' : 'about '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
+  return `${lateness.isExact ? '' : 'at least '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
 }
 
 /** What the numbers of the column rest upon. */
 export function basis({ isComplete, lookedAt, delivered, scattered }) {
   const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
   const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
-  return `Late is what was delivered more than a minute after it was published, or due. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
 }
 
 function howMany(span) {
-  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'about ' : ''}${count(span.waiting)} waited at most` : '–';
+  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'at least ' : ''}${count(span.waiting)} waited at most` : '–';
   return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`];
 }
 
