@@ -29,7 +29,7 @@ extension VerdictLog.Span {
     func json(_ lateness: Lateness?) -> JSONValue {
         [
             "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
-            "cause": .optional(cause), "from": .string(from.text), "to": isOver ? .string(to.text) : .null,
+            "cause": .optional(cause), "from": .string(from.text), "to": isPresent ? .null : .string(to.text),
             "waiting": .optional(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
         ]
     }

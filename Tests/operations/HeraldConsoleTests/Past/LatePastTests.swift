@@ -153,9 +153,9 @@ struct LateTellerTests {
         let log = Self.log(
             Self.finding("a", .warn, since: 100), Self.finding("b", .bad, since: 40), Self.finding("c", .bad, since: 105),
             Self.finding("d", .warn, since: 101))
-        #expect(log.teller(of: Self.run).map { log.spans[$0].key } == "c")
+        #expect(log.teller(of: Self.run).map { log.told[$0].key } == "c")
         let warnings = Self.log(Self.finding("a", .warn, since: 90), Self.finding("d", .warn, since: 101))
-        #expect(warnings.teller(of: Self.run).map { warnings.spans[$0].key } == "d")
+        #expect(warnings.teller(of: Self.run).map { warnings.told[$0].key } == "d")
     }
 
     @Test("is none that saw its end alone, and no warning that began long before it")
