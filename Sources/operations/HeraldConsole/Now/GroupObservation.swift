@@ -72,13 +72,23 @@ enum GroupKnowledge: Sendable, Equatable {
     case untold(String)
     /// No broker answers; the last that was known is kept.
     case unreachable(String, last: GroupObservation?)
+    /// Some brokers answer; without the others the group cannot be asked for.
+    case tooFewBrokers(String, last: GroupObservation?)
 
     /// The newest that is known, however old it is.
     var observation: GroupObservation? {
         switch self {
         case .known(let observation): observation
-        case .unreachable(_, let last): last
+        case .unreachable(_, let last), .tooFewBrokers(_, let last): last
         case .unasked, .untold: nil
+        }
+    }
+
+    /// Whether brokers that do not answer keep the console from knowing.
+    var isOutOfReach: Bool {
+        switch self {
+        case .unreachable, .tooFewBrokers: true
+        case .unasked, .known, .untold: false
         }
     }
 }

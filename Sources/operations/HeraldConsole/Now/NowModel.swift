@@ -17,6 +17,7 @@ struct NowModel: Sendable {
 
     private var meter = RateMeter()
     private var clock = FindingClock()
+    private var standstillEnd: WallTime?
     private(set) var history = NowHistory()
     private(set) var sight: Sight?
     private(set) var log = VerdictLog()
@@ -48,6 +49,8 @@ struct NowModel: Sendable {
             situation.deadPatterns[service] = FailurePattern(
                 failed: sight.evidence.failing(service, now: sight.now), delivered: TraitTally())
         }
+        if VerdictRules(situation).isStandstillExplained { standstillEnd = sight.now }
+        situation.standstillEnd = standstillEnd
         let dated = clock.date(Verdict(situation), now: sight.now)
         verdict = dated
         log.note(dated, now: sight.now)

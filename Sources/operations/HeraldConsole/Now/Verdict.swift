@@ -78,6 +78,8 @@ struct Situation: Sendable {
     var campaigns: [CampaignTrouble] = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
+    /// When something else last explained that nothing became done, such as an outage; `nil` when nothing has.
+    var standstillEnd: WallTime?
     /// By how many events the lag grows each second, as the console sees it; `nil` when it has not seen enough.
     var lagGrowth: Double?
 }

@@ -53,6 +53,11 @@ struct VerdictRules {
         answering.contains { $0.page?.reasons.contains { $0.reason.hasPrefix("outage-") } == true }
     }
 
+    /// Whether it is known why nothing becomes done: then partitions are not stuck by themselves, nor just afterwards.
+    var isStandstillExplained: Bool {
+        situation.group.isOutOfReach || isStandingStill || (!answering.isEmpty && !isAnyReady)
+    }
+
     /// A cause stands before its consequence.
     var findings: [Finding] {
         let causes = brokers + absence + answers + calls + silence + partitions
@@ -91,18 +96,29 @@ struct VerdictRules {
     // MARK: Kafka
 
     private var brokers: [Finding] {
-        guard case .unreachable(let reason, _) = situation.group else { return [] }
-        guard !isAnyReady else {
+        // Workers know which partitions it is about.
+        if !answering.isEmpty, answering.allSatisfy({ $0.has("too-few-brokers") }) { return [] }
+        switch situation.group {
+        case .unreachable(let reason, _) where isAnyReady:
             return [
                 Finding(
                     "console-brokers", .warn, "The workers deliver, and the console reaches no broker", reason,
                     next: .brokers)
             ]
+        case .unreachable(let reason, _):
+            // A worker that says the same says nothing new.
+            return [
+                Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)
+            ]
+        case .tooFewBrokers(let reason, _):
+            let others = isAnyReady ? "; workers say that they deliver" : ""
+            return [
+                Finding(
+                    "too-few-brokers", isAnyReady ? .warn : .bad, "Too few brokers", reason + others, waiting: waiting,
+                    next: .against(reason: "too-few-brokers"))
+            ]
+        case .unasked, .known, .untold: return []
         }
-        // Workers know which partitions it is about.
-        guard answering.isEmpty || !answering.allSatisfy({ $0.has("too-few-brokers") }) else { return [] }
-        // A worker that says the same says nothing new.
-        return [Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)]
     }
 
     private var absence: [Finding] {
@@ -130,8 +146,12 @@ struct VerdictRules {
                     "\(names(observation.leaderless)) \(observation.leaderless.count == 1 ? "has" : "have") no leader",
                     next: .leaders))
         }
-        let stuck = observation.partitions.filter {
-            $0.stillSince.map { situation.now.milliseconds(since: $0) >= Self.stuckMilliseconds } ?? false
+        let stuck = observation.partitions.compactMap { partition -> GroupObservation.Partition? in
+            var partition = partition
+            // What an outage held back has not stood still by itself.
+            if let still = partition.stillSince, let end = situation.standstillEnd { partition.stillSince = max(still, end) }
+            let age = partition.stillSince.map { situation.now.milliseconds(since: $0) }
+            return age.map { $0 >= Self.stuckMilliseconds } ?? false ? partition : nil
         }
         if let finding = finding(stuck: stuck) { findings.append(finding) }
         guard observation.state.lowercased() == "stable" else {
@@ -184,10 +204,11 @@ struct VerdictRules {
                 reasons.append(reason)
             }
         }
-        let isUnreachable = if case .unreachable = situation.group { true } else { false }
+        let told = Set(brokers.map(\.key))
         let found = reasons.filter { reason in
             switch reason.reason {
-            case "brokers-unreachable": !isUnreachable
+            case "brokers-unreachable": !situation.group.isOutOfReach
+            case "too-few-brokers": !told.contains(reason.reason)
             // What the last few calls of one worker were is chance while a share of all fails.
             case "backend-unreachable": !isFailingInPart
             case Self.lag: false
@@ -286,7 +307,7 @@ struct VerdictRules {
         guard !silent.isEmpty, case .silent(let reason)? = silent.first?.state else { return [] }
         // Then it is clear why.
         guard !isGroupEmpty else { return [] }
-        if case .unreachable = situation.group, answering.isEmpty { return [] }
+        if situation.group.isOutOfReach, answering.isEmpty { return [] }
         let names = silent.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
         let count =
             answering.isEmpty

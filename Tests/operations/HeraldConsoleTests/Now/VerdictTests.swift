@@ -290,6 +290,29 @@ struct VerdictTests {
                 }())),
     ]
 
+    private static let dead = "brokers 1 (a:1), 2 (b:1) do not answer, and the group's coordinator is among them"
+
+    private static let tooFew = [
+        Case(
+            "two of three brokers are dead, and no worker's word is known", .bad, "Too few brokers: " + dead,
+            section: "heraldtoofewbrokers", group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and a worker knows no more", .bad, "Too few brokers: " + dead,
+            workers: [
+                worker(
+                    ready: false,
+                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")])
+            ], group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and one of two workers says so", .bad, "Too few brokers: " + dead,
+            workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false)],
+            group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and workers have not seen it yet", .warn,
+            "Too few brokers: " + dead + "; workers say that they deliver", workers: [worker()],
+            group: .tooFewBrokers(dead, last: group())),
+    ]
+
     private static let partitions = [
         Case(
             "one partition is stuck", .bad, "Partition 3 is stuck since 02:12 UTC: 9\u{A0}000 behind in notifications",
@@ -395,7 +418,7 @@ struct VerdictTests {
     @Test("says what is the matter, since when, and where the runbook goes on", arguments: quiet + outages + absences)
     func workers(_ example: Case) { check(example) }
 
-    @Test("tells brokers, partitions and numbers apart", arguments: brokers + partitions + numbers)
+    @Test("tells brokers, partitions and numbers apart", arguments: brokers + tooFew + partitions + numbers)
     func kafka(_ example: Case) { check(example) }
 
     private func check(_ example: Case) {
@@ -459,6 +482,27 @@ struct VerdictTests {
             verdict.first.sentence(now: Self.now)
                 == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
         #expect(verdict.others.isEmpty && verdict.first.key == "service-dead")
+    }
+
+    @Test("takes no partition for stuck that an outage has held back until just now")
+    func mendedOutage() {
+        func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Sight {
+            let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
+            return NowModel.Sight(
+                now: Self.now.advanced(byMilliseconds: second * 1_000),
+                workers: [Self.worker(ready: reasons.isEmpty, reasons)], group: .known(group))
+        }
+        var model = NowModel()
+        for second in stride(from: Int64(0), through: 90, by: 2) { model.look(sight(second, [Self.breaker])) }
+        #expect(model.verdict?.first.key == "outage-breaker")
+        for second in stride(from: Int64(92), through: 148, by: 2) {
+            model.look(sight(second, []))
+            #expect(model.verdict?.first.key == "delivering")
+        }
+        // A minute after its end the partition is stuck by itself, since then.
+        model.look(sight(152, []))
+        #expect(model.verdict?.first.key == "stuck")
+        #expect(model.verdict?.first.since == Self.now.advanced(byMilliseconds: 90_000))
     }
 
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
