@@ -49,7 +49,7 @@ final class FailuresPart: ConsolePart {
     }
 
     /// The open dead letters since then; `nil` while the topic is not read.
-    func openLetters(since moment: WallTime) -> TraitTally? {
+    func openLetters(since moment: WallTime) -> OpenLetters? {
         let snapshot = follower.snapshot
         switch snapshot.status {
         case .reading: return nil
@@ -57,7 +57,8 @@ final class FailuresPart: ConsolePart {
         case .failed where snapshot.index.isEmpty: return nil
         case .failed, .current: break
         }
-        return snapshot.index.open(since: moment, snapshot.marks, snapshot.outcomes)
+        return snapshot.index.open(
+            since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
     }
 
     /// The runs of dead letters since then, the oldest first; none while the topic is not read.

@@ -137,7 +137,7 @@ extension NowModel.Sight {
             "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
-            "deadLettersOfHour": .optional(letters.map { Int64($0.total) }),
+            "deadLettersOfHour": .optional(letters.map { Int64($0.whole.total) }),
         ]
     }
 

@@ -9,7 +9,7 @@ struct NowModel: Sendable {
         var workers: [WorkerObservation] = []
         var group = GroupKnowledge.unasked
         /// The open dead letters of the last hour; `nil` when that is not known.
-        var letters: TraitTally?
+        var letters: OpenLetters?
         var evidence = Evidence()
         /// Campaigns whose own events fail.
         var campaigns: [CampaignTrouble] = []
@@ -33,16 +33,19 @@ struct NowModel: Sendable {
         let point = point(sight)
         history.add(point)
         var situation = Situation(
-            now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.letters?.total,
+            now: sight.now, workers: sight.workers, group: sight.group,
             calls: history.newestCalls(now: sight.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         situation.campaigns = sight.campaigns
         situation.lagGrowth = history.lagGrowth(now: sight.now)
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
-        if let letters = sight.letters, letters.total > 0 {
-            situation.deadLettersInDoubt = letters.mayHaveArrived
-            situation.letterPattern = FailurePattern(
-                failed: letters, delivered: sight.evidence.delivered(now: sight.now))
+        if let letters = sight.letters, letters.whole.total > 0 {
+            let delivered = sight.evidence.delivered(now: sight.now)
+            situation.deadLetters = letters.causes.map { tally in
+                DeadLetterCause(
+                    count: tally.total, mayHaveArrived: tally.mayHaveArrived,
+                    pattern: FailurePattern(failed: tally, delivered: delivered))
+            }
         }
         for service in deadServices {
             // It has delivered nothing, so what others deliver is no comparison.

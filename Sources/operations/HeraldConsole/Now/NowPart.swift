@@ -25,7 +25,7 @@ final class NowPart: ConsolePart {
     /// What the page Failures knows of the dead letters since a moment.
     struct Letters: Sendable {
         /// Those that are open; `nil` when that is not known.
-        var open: @Sendable (WallTime) -> TraitTally?
+        var open: @Sendable (WallTime) -> OpenLetters?
         /// The oldest first.
         var runs: @Sendable (WallTime) -> [LetterRun]
     }

@@ -20,6 +20,8 @@ struct Finding: Sendable, Equatable {
     var cause: String?
     /// Since when; `nil` when nobody has seen it begin.
     var since: WallTime?
+    /// Whether that is what it tells, whatever was told under its key before.
+    var isDated = false
     /// How many events wait because of it, or beside it; `nil` when that is not known.
     var waiting: Int64?
     var next: NextStep?
@@ -59,17 +61,22 @@ struct Verdict: Sendable, Equatable {
     }
 }
 
+/// Open dead letters of the last hour that have one cause.
+struct DeadLetterCause: Sendable, Equatable {
+    var count: Int
+    /// How many of them may have arrived: a call for them got no answer.
+    var mayHaveArrived = 0
+    /// What they have in common.
+    var pattern: FailurePattern?
+}
+
 /// What a verdict is made of.
 struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
     var group = GroupKnowledge.unasked
-    /// Open dead letters of the last hour; `nil` when that is not known.
-    var deadLetters: Int?
-    /// How many of them may have arrived: a call for them got no answer.
-    var deadLettersInDoubt = 0
-    /// What they have in common.
-    var letterPattern: FailurePattern?
+    /// Open dead letters of the last hour, by their causes.
+    var deadLetters: [DeadLetterCause] = []
     /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
     /// What the calls of push services that deliver nothing have in common.
@@ -112,6 +119,7 @@ struct FindingClock: Sendable {
     }
 
     private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
+        if finding.isDated { return finding }
         let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
         let former = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
         // What lasts has one beginning, however many tell of it: the earliest that was told.

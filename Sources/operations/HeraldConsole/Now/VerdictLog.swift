@@ -30,7 +30,7 @@ struct VerdictLog: Sendable {
     private static let sameMilliseconds: Int64 = 10_000
     private static let limit = 500
     /// Dead letters tell their own history, also of the time before the console began.
-    private static let others: Set = ["dead-letters"]
+    private static let others = "dead-letters"
 
     /// In the order in which they began to be seen.
     private var spans: [Span] = []
@@ -42,7 +42,7 @@ struct VerdictLog: Sendable {
 
     mutating func note(_ verdict: Verdict, now: WallTime) {
         let findings = ([verdict.first] + verdict.others).filter {
-            ($0.level == .bad || $0.level == .warn) && !Self.others.contains($0.key)
+            ($0.level == .bad || $0.level == .warn) && !$0.key.hasPrefix(Self.others)
         }
         for index in spans.indices where !spans[index].isOver {
             spans[index].isOver = now.milliseconds(since: spans[index].to) > Self.patienceMilliseconds

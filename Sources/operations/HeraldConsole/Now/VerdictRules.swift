@@ -346,17 +346,22 @@ struct VerdictRules {
         ]
     }
 
+    /// One finding for each cause, the one that began last first: the others are known already.
     private var deadLetters: [Finding] {
-        guard let count = situation.deadLetters, count > 0 else { return [] }
-        let (pattern, doubt) = (situation.letterPattern, situation.deadLettersInDoubt)
-        let why = pattern?.words().map { "; " + $0 } ?? ""
-        let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
-        return [
-            Finding(
-                "dead-letters", .warn, "Some dead letters",
-                "\(grouped(Int64(count))) of the last hour \(count == 1 ? "is" : "are") open" + why + doubts,
-                since: pattern?.first, next: .deadLetters(pattern, mayHaveArrived: doubt > 0))
-        ]
+        let causes = situation.deadLetters.filter { $0.count > 0 }.sorted {
+            ($1.pattern?.first ?? situation.now, $1.count) < ($0.pattern?.first ?? situation.now, $0.count)
+        }
+        return causes.enumerated().map { number, cause in
+            let why = cause.pattern?.words().map { "; " + $0 } ?? ""
+            let doubt = cause.mayHaveArrived
+            let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
+            var finding = Finding(
+                number == 0 ? "dead-letters" : "dead-letters \(number + 1)", .warn, "Some dead letters",
+                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + why + doubts,
+                since: cause.pattern?.first, next: .deadLetters(cause.pattern, mayHaveArrived: doubt > 0))
+            finding.isDated = true
+            return finding
+        }
     }
 
     // MARK: Words

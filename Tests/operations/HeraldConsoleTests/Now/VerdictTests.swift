@@ -77,7 +77,7 @@ struct VerdictTests {
             _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
             others: [String] = [], workers: [WorkerObservation] = [],
             group: GroupKnowledge = .known(VerdictTests.group()),
-            deadLetters: Int? = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
+            deadLetters: Int = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
             rate: Double = 0
         ) {
             testDescription = description
@@ -86,7 +86,8 @@ struct VerdictTests {
             self.section = section
             self.others = others
             situation = Situation(
-                now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
+                now: VerdictTests.now, workers: workers, group: group,
+                deadLetters: [DeadLetterCause(count: deadLetters, mayHaveArrived: inDoubt)],
                 calls: calls.isEmpty
                     ? [:]
                     : [
@@ -94,7 +95,6 @@ struct VerdictTests {
                             ends: calls, lastAt: lastAt.map { at in calls.mapValues { _ in at } } ?? [:])
                     ],
                 notificationsPerSecond: rate)
-            situation.deadLettersInDoubt = inDoubt
         }
     }
 
@@ -440,7 +440,6 @@ struct VerdictTests {
         ] {
             var situation = Situation(
                 now: Self.now, workers: workers, group: .known(Self.group([Self.partition(0, lag: 2_600)])),
-                deadLetters: 0,
                 calls: [
                     "apns": ServiceCalls(ends: ["delivered": 40, "timeout": 60]),
                     "gcm": ServiceCalls(ends: ["delivered": 38, "timeout": 62]),
@@ -465,7 +464,7 @@ struct VerdictTests {
         func first(_ growth: Double) -> String {
             var situation = Situation(
                 now: Self.now, workers: [Self.worker(warnings: [Self.growing])],
-                group: .known(Self.group([Self.partition(0, lag: 9_000)])), deadLetters: 0)
+                group: .known(Self.group([Self.partition(0, lag: 9_000)])))
             situation.lagGrowth = growth
             return Verdict(situation).first.sentence(now: Self.now)
         }
@@ -482,6 +481,35 @@ struct VerdictTests {
             verdict.first.sentence(now: Self.now)
                 == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
         #expect(verdict.others.isEmpty && verdict.first.key == "service-dead")
+    }
+
+    @Test("tells a cause of dead letters that has just begun before an older one, each with its own beginning")
+    func causes() {
+        func cause(_ count: Int, _ source: String, _ status: Int64, _ first: WallTime) -> DeadLetterCause {
+            var tally = TraitTally()
+            for number in 0..<count {
+                var traits = NotificationTraits()
+                (traits.source, traits.status, traits.user) = (source, status, UserMark("\(source)-\(number)"))
+                tally.add(traits, at: first)
+            }
+            return DeadLetterCause(count: count, pattern: FailurePattern(failed: tally, delivered: TraitTally()))
+        }
+        var clock = FindingClock()
+        let older = cause(390, "billing", 422, Self.minutesAgo(9))
+        var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
+        situation.deadLetters = [older]
+        for second in 0..<20 as Range<Int64> {
+            _ = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: second * 1_000))
+        }
+        situation.deadLetters = [older, cause(22, "chat", 400, Self.minutesAgo(1))]
+        let verdict = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: 20_000))
+        #expect(
+            ([verdict.first] + verdict.others).map { $0.sentence(now: Self.now) } == [
+                "Some dead letters since 02:13 UTC: 22 of the last hour are open; all from source chat; "
+                    + "all with status 400; 22 users",
+                "Some dead letters since 02:05 UTC: 390 of the last hour are open; all from source billing; "
+                    + "all with status 422; 390 users",
+            ])
     }
 
     @Test("takes no partition for stuck that an outage has held back until just now")
@@ -508,7 +536,7 @@ struct VerdictTests {
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
         Situation(
             now: now, workers: [worker()],
-            group: .known(group([partition(0), partition(0, lag: retrying, delay: "10s")])), deadLetters: 0,
+            group: .known(group([partition(0), partition(0, lag: retrying, delay: "10s")])),
             calls: ["wns": calls])
     }
 
@@ -636,13 +664,14 @@ struct VerdictTests {
     func letterPattern() throws {
         var situation = Self.situation(ServiceCalls(), retrying: 0)
         situation.calls = [:]
-        situation.deadLetters = 40
         var traits = NotificationTraits()
         (traits.source, traits.status, traits.detail) = ("billing", 400, "sms is not allowed")
         var failed = TraitTally()
         failed.add(traits, times: 40)
         failed.note(Self.minutesAgo(3))
-        situation.letterPattern = FailurePattern(failed: failed, delivered: TraitTally())
+        situation.deadLetters = [
+            DeadLetterCause(count: 40, pattern: FailurePattern(failed: failed, delivered: TraitTally()))
+        ]
         let finding = Verdict(situation).first
         #expect(
             finding.sentence(now: Self.now)

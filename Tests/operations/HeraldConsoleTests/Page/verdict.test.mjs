@@ -6,11 +6,11 @@ import { table } from './table.mjs';
 const verdict = { key: 'outage', state: 'bad', since: '2026-03-04T08:00:00.000Z', waiting: 10, next: { sentence: 'Look.' }, others: [{ key: 'lag', state: 'warn', waiting: 1 }] };
 
 test('The page is not drawn anew when only its numbers change', () => {
-  assert.equal(shape({ ...verdict, waiting: 99, sentence: 'for 3 min', others: [{ ...verdict.others[0], waiting: 5 }] }), shape(verdict));
+  assert.equal(shape({ ...verdict, waiting: 99, since: '2026-03-04T09:00:00.000Z', sentence: 'for 3 min', others: [{ ...verdict.others[0], waiting: 5 }] }), shape(verdict));
 });
 
 for (const [what, changed] of Object.entries({
-  key: { key: 'other' }, state: { state: 'warn' }, since: { since: null }, 'next step': { next: null }, 'other findings': { others: [] },
+  key: { key: 'other' }, state: { state: 'warn' }, 'next step': { next: null }, 'other findings': { others: [] },
   'state of another finding': { others: [{ ...verdict.others[0], state: 'bad' }] },
 })) {
   test(`The page is drawn anew when its ${what} changes`, () => {

@@ -94,9 +94,9 @@ function day({ spans, watchedSince, lateness }) {
   ];
 }
 
-/** What stays on the page while its numbers change: focus and selection live in it. */
+/** What stays on the page while its numbers and moments change: focus and selection live in it. */
 export function shape(verdict) {
-  return JSON.stringify([verdict, ...verdict.others].map(({ key, state, since, next }) => [key, state, since, next]));
+  return JSON.stringify([verdict, ...verdict.others].map(({ key, state, next }) => [key, state, next]));
 }
 
 export async function show(main, place, app) {
