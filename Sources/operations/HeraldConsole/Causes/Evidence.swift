@@ -58,6 +58,15 @@ struct Evidence: Sendable {
         return tally
     }
 
+    /// The status with which a push service's calls are refused; `nil` when retries tell none, or both.
+    func refusal(_ service: String, now: WallTime) -> Int64? {
+        var statuses: Set<Int64> = []
+        for sample in failing.within(Self.failingMilliseconds, of: now) where sample.traits.services.contains(service) {
+            if let status = sample.traits.status, status == 401 || status == 403 { statuses.insert(status) }
+        }
+        return statuses.count == 1 ? statuses.first : nil
+    }
+
     /// What of a push service fails, since it last delivered something.
     func failing(_ service: String, now: WallTime) -> TraitTally {
         var tally = TraitTally()

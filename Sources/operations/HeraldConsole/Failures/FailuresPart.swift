@@ -61,6 +61,11 @@ final class FailuresPart: ConsolePart {
             since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
     }
 
+    /// What keeps it from reading dead letters; `nil` while it can.
+    var problem: String? {
+        if case .failed(let problem) = follower.snapshot.status { problem } else { nil }
+    }
+
     /// The runs of dead letters since then, the oldest first; none while the topic is not read.
     func letterRuns(since moment: WallTime) -> [LetterRun] {
         let snapshot = follower.snapshot

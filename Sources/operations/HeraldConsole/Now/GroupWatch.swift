@@ -85,11 +85,17 @@ final class GroupWatch: Sendable {
         /// Whether it was a question that only the group's coordinator answers.
         var lacksCoordinator = false
 
+        /// Whether it is a matter of seconds.
+        private var isPassing: Bool { (error as? KafkaError)?.kind == .settling }
+
         /// - Parameter census: asked for only when brokers are out of reach.
         /// - Returns: `nil` when it may be chance: what was known still holds.
         func knowledge(census: () -> BrokerCensus) -> GroupKnowledge? {
+            let isChance = last != nil && failures < Self.slowness
             let (isUnreachable, text) =
                 switch error {
+                case let failure as KafkaError where failure.kind == .settling:
+                    (false, "a leader of the group's partitions, or its coordinator, is only just taking office")
                 case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
                 // A client's own words are none for a headline.
                 case let failure as KafkaError where failure.kind == .unreachable:
@@ -98,9 +104,8 @@ final class GroupWatch: Sendable {
                 default: (false, "\(error)")
                 }
             let safe = SafeText.escaped(text)
-            guard isUnreachable else { return .untold(safe) }
+            guard isUnreachable else { return isChance && isPassing ? nil : .untold(safe) }
             let census = census()
-            let isChance = last != nil && failures < Self.slowness
             let names = census.silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
             switch census.silent.count {
             case 0 where census.brokers.isEmpty: return .unreachable(safe, last: last)
@@ -225,6 +230,7 @@ private final class GroupInquiry {
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }
+        observation.name = plan.group
         observation.missing = metadata.topics.filter { $0.error != nil }.map(\.name)
         return observation
     }

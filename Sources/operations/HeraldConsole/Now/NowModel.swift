@@ -10,6 +10,8 @@ struct NowModel: Sendable {
         var group = GroupKnowledge.unasked
         /// The open dead letters of the last hour; `nil` when that is not known.
         var letters: OpenLetters?
+        /// What keeps the console from reading them.
+        var lettersProblem: String?
         var evidence = Evidence()
         /// Campaigns whose own events fail.
         var campaigns: [CampaignTrouble] = []
@@ -37,6 +39,10 @@ struct NowModel: Sendable {
             calls: history.newestCalls(now: sight.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         situation.campaigns = sight.campaigns
+        situation.lettersProblem = sight.lettersProblem
+        for service in situation.calls.keys {
+            situation.refusals[service] = sight.evidence.refusal(service, now: sight.now)
+        }
         situation.lagGrowth = history.lagGrowth(now: sight.now)
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.whole.total > 0 {

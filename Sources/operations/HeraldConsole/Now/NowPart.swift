@@ -26,6 +26,8 @@ final class NowPart: ConsolePart {
     struct Letters: Sendable {
         /// Those that are open; `nil` when that is not known.
         var open: @Sendable (WallTime) -> OpenLetters?
+        /// What keeps it from reading them; `nil` while it can.
+        var problem: @Sendable () -> String?
         /// The oldest first.
         var runs: @Sendable (WallTime) -> [LetterRun]
     }
@@ -83,8 +85,8 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let sight = NowModel.Sight(
             now: now, workers: workers.observations, group: knowledge,
-            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence,
-            campaigns: campaigns.troubles(now: now))
+            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)),
+            lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(sight)
             return (model.newsJSON, model.deadServices)

@@ -77,6 +77,10 @@ struct Situation: Sendable {
     var group = GroupKnowledge.unasked
     /// Open dead letters of the last hour, by their causes.
     var deadLetters: [DeadLetterCause] = []
+    /// What keeps the console from reading dead letters.
+    var lettersProblem: String?
+    /// The status with which a push service's calls are refused, where the retries tell one: 401 or 403.
+    var refusals: [String: Int64] = [:]
     /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
     /// What the calls of push services that deliver nothing have in common.

@@ -29,7 +29,7 @@ extension VerdictRules {
         let alive = known.filter { one in
             one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
         }
-        return self.dead(dead) + [Self.failing, Self.throttled, refused].compactMap { finding($0, alive) }
+        return self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
     }
 
     /// Whether calls fail for a large share, and others are delivered.
@@ -57,12 +57,9 @@ extension VerdictRules {
         key: "throttled", limit: throttledShare, now: "are answered with 429", past: "were answered with 429",
         next: .throttled
     ) { $0 == "throttled" }
-    private var refused: Trouble {
-        Trouble(
-            key: "credentials", limit: Self.refusedShare, now: "are refused with 401 or 403",
-            past: "were refused with 401 or 403", next: .credentials
-        ) { $0 == "credentials" }
-    }
+    private static let refused = Trouble(
+        key: "credentials", limit: refusedShare, now: "are refused with", past: "were refused with", next: .credentials
+    ) { $0 == "credentials" }
     private static let unanswered = Trouble(
         key: "unanswered", headline: "Some may have arrived", limit: unansweredShare, now: "time out or are cut off",
         past: "timed out or were cut off", next: .unanswered
@@ -73,11 +70,22 @@ extension VerdictRules {
             $0.calls.share(trouble.isMeant) > trouble.limit && !isOver($0.calls, trouble.isMeant)
         }
         guard !concerned.isEmpty else { return nil }
-        let rate = trouble.key == Self.throttled.key ? rate(concerned.map(\.service)) : ""
+        let services = concerned.map(\.service)
+        var told = trouble
+        if trouble.key == Self.refused.key {
+            let status = status(services)
+            (told.now, told.past) = ("\(told.now) \(status)", "\(told.past) \(status)")
+        }
+        let rate = trouble.key == Self.throttled.key ? rate(services) : ""
         return Finding(
             trouble.key, .warn, trouble.headline,
-            "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), trouble))" + rate,
-            next: trouble.next)
+            "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate, next: trouble.next)
+    }
+
+    /// With which status calls are refused, as far as that is known.
+    private func status(_ services: [String]) -> String {
+        let known = Set(services.map { situation.refusals[$0] })
+        return known.count == 1 ? known.first?.map { "\($0)" } ?? "401 or 403" : "401 or 403"
     }
 
     /// `25 % of apns's calls`, `60 to 75 % of the calls for apns, gcm and wns`.

@@ -61,7 +61,7 @@ struct VerdictRules {
     /// A cause stands before its consequence.
     var findings: [Finding] {
         let causes = brokers + absence + answers + calls + silence + partitions
-        return consequences(causes) + unanswered + campaigns + age + deadLetters + ignorance + secrecy
+        return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 
     /// When nothing is wrong.
@@ -82,7 +82,7 @@ struct VerdictRules {
     /// That nothing waits in Kafka says it as little as that brokers answer: what cannot be written does not wait there.
     private var ignorance: [Finding] {
         guard workers.isEmpty, let observation, !observation.members.isEmpty else { return [] }
-        let members = counted(Int64(observation.members.count), "member", "members")
+        let members = observation.memberWords
         let what =
             observation.waiting == 0 ? "nothing waits" : counted(observation.waiting, "event waits", "events wait")
         return [
@@ -154,11 +154,13 @@ struct VerdictRules {
             return age.map { $0 >= Self.stuckMilliseconds } ?? false ? partition : nil
         }
         if let finding = finding(stuck: stuck) { findings.append(finding) }
-        guard observation.state.lowercased() == "stable" else {
+        guard observation.isStable else {
             if !observation.members.isEmpty {
                 findings.append(
                     Finding(
-                        "rebalance", .warn, "Degraded", "the group \"\(observation.state)\" moves its partitions",
+                        "rebalance", .warn, "Degraded",
+                        "the group \(SafeText.escaped(observation.name)) moves its partitions "
+                            + "(\(SafeText.escaped(observation.state)))",
                         next: .rebalance))
             }
             return findings
@@ -362,6 +364,16 @@ struct VerdictRules {
             finding.isDated = true
             return finding
         }
+    }
+
+    /// Without its reader nothing is known of new dead letters; when brokers do not answer, that says it.
+    private var unread: [Finding] {
+        guard let problem = situation.lettersProblem, !situation.group.isOutOfReach else { return [] }
+        return [
+            Finding(
+                "letters-unread", .warn, "The dead letters are not read", problem,
+                next: .brokers)
+        ]
     }
 
     // MARK: Words

@@ -1,9 +1,9 @@
-import HeraldKafka
 import HeraldTime
 import HeraldTools
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldKafka
 
 @Suite("What Kafka alone shows")
 struct GroupObservationTests {
@@ -71,6 +71,36 @@ struct GroupObservationTests {
         #expect(
             Self.knowledge(silent: [1, 2, 3])
                 == .unreachable("no broker answers: 1 (b1:9092), 2 (b2:9092), 3 (b3:9092)", last: nil))
+    }
+
+    @Test("Members are those that have partitions; while these move, one that died is said to count")
+    func members() {
+        func words(_ state: String, _ partitions: [[TopicPartition]]) -> String {
+            GroupObservation(
+                at: time(0), state: state,
+                members: partitions.map { .init(clientID: "c", host: "/10.0.0.1", partitions: $0) }, partitions: []
+            ).memberWords
+        }
+        #expect(words("Stable", [[place], [place]]) == "2 members")
+        #expect(words("Stable", [[place], [], []]) == "1 member with partitions")
+        #expect(
+            words("PreparingRebalance", [[place], [place], [], []])
+                == "4 members, with those that have died until their sessions end")
+    }
+
+    @Test("A leader that is only just taking office is chance, and then told in words")
+    func settling() {
+        let error = KafkaError(code: KafkaError.Code.notLeaderForPartition, message: "Broker: Not leader for partition")
+        let last = GroupObservation(at: time(0), state: "Stable", members: [], partitions: [])
+        func knowledge(_ failures: Int) -> GroupKnowledge? {
+            GroupWatch.Failure(error: error, failures: failures, last: last).knowledge {
+                GroupWatch.BrokerCensus(brokers: [], silent: [])
+            }
+        }
+        #expect(knowledge(2) == nil)
+        #expect(
+            knowledge(3)
+                == .untold("a leader of the group's partitions, or its coordinator, is only just taking office"))
     }
 
     @Test("One question that fails while brokers answer changes nothing that was known")

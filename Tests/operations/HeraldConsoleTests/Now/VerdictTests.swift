@@ -59,10 +59,12 @@ struct VerdictTests {
     private static func group(
         members: Int = 1, state: String = "Stable", _ partitions: [GroupObservation.Partition] = [partition(0)]
     ) -> GroupObservation {
-        GroupObservation(
+        var group = GroupObservation(
             at: now, state: state,
             members: (0..<members).map { .init(clientID: "herald-\($0)", host: "/10.0.0.1", partitions: []) },
             partitions: partitions)
+        group.name = "herald"
+        return group
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -341,7 +343,7 @@ struct VerdictTests {
             section: "heraldrebalances", workers: [worker()],
             group: .known(group([partition(3, lag: 7, hasMember: false)]))),
         Case(
-            "a rebalance", .warn, "Degraded: the group \"PreparingRebalance\" moves its partitions",
+            "a rebalance", .warn, "Degraded: the group herald moves its partitions (PreparingRebalance)",
             workers: [worker()],
             group: .known(group(state: "PreparingRebalance", [partition(3, lag: 7, hasMember: false)]))),
     ]
@@ -510,6 +512,24 @@ struct VerdictTests {
                 "Some dead letters since 02:05 UTC: 390 of the last hour are open; all from source billing; "
                     + "all with status 422; 390 users",
             ])
+    }
+
+    @Test("says with which status calls are refused, where retries tell one")
+    func refusals() {
+        var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
+        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 401 or 403")
+        situation.refusals["wns"] = 403
+        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 403")
+    }
+
+    @Test("says that dead letters are not read, unless brokers that do not answer say it")
+    func unread() {
+        var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
+        situation.lettersProblem = "no leader"
+        let finding = Verdict(situation).first
+        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader" && finding.level == .warn)
+        situation.group = .unreachable("gone", last: nil)
+        #expect(Verdict(situation).others.isEmpty)
     }
 
     @Test("takes no partition for stuck that an outage has held back until just now")
