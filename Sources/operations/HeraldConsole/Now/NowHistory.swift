@@ -77,6 +77,11 @@ struct NowHistory: Sendable {
                 found[series.service] = calls
             }
         }
+        let begin = points.first { $0.workers > 0 }?.at
+        for (service, calls) in found where !dated.contains(service) {
+            guard let since = calls.nothingSince, let begin else { continue }
+            found[service]?.mayBeOlder = since.milliseconds(since: begin) < Self.shortestMilliseconds
+        }
         return found.filter { !$0.value.ends.isEmpty }
     }
 

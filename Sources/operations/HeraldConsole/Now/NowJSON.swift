@@ -18,7 +18,8 @@ extension Finding {
     fileprivate func json(now: WallTime) -> JSONValue {
         [
             "state": .string(level.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
-            "headline": .string(headline), "since": .optional(since?.text), "cause": .optional(cause),
+            "headline": .string(headline), "since": .optional(since?.text), "sinceIsBefore": .bool(isSinceBound),
+            "cause": .optional(cause),
             "waiting": waiting.map { .integer(Int($0)) } ?? .null, "next": next?.json ?? .null,
         ]
     }

@@ -20,6 +20,8 @@ struct Finding: Sendable, Equatable {
     var cause: String?
     /// Since when; `nil` when nobody has seen it begin.
     var since: WallTime?
+    /// Whether it began before that, and only so much is known.
+    var isSinceBound = false
     /// Whether that is what it tells, whatever was told under its key before.
     var isDated = false
     /// How many events wait because of it, or beside it; `nil` when that is not known.
@@ -41,7 +43,8 @@ struct Finding: Sendable, Equatable {
 
     /// The whole in one line; times are UTC.
     func sentence(now: WallTime) -> String {
-        headline + (since.map { " since \($0.clock(now: now))" } ?? "") + (cause.map { ": \($0)" } ?? "")
+        headline + (since.map { " since \(isSinceBound ? "before " : "")\($0.clock(now: now))" } ?? "")
+            + (cause.map { ": \($0)" } ?? "")
     }
 }
 
@@ -103,6 +106,7 @@ struct FindingClock: Sendable {
 
     private struct Entry: Sendable {
         var since: WallTime?
+        var isSinceBound: Bool
         var seen: WallTime
     }
 
@@ -125,12 +129,13 @@ struct FindingClock: Sendable {
     private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
         if finding.isDated { return finding }
         let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
-        let former = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
-        // What lasts has one beginning, however many tell of it: the earliest that was told.
-        let since = [former, finding.since].compactMap { $0 }.min()
-        entries[finding.key] = Entry(since: since, seen: now)
+        let former = entries[finding.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
         var dated = finding
-        dated.since = since
+        // What lasts has one beginning, however many tell of it: the earliest that was told.
+        if let since = former.since, since <= finding.since ?? since {
+            (dated.since, dated.isSinceBound) = (since, former.isSinceBound)
+        }
+        entries[finding.key] = Entry(since: dated.since, isSinceBound: dated.isSinceBound, seen: now)
         return dated
     }
 }

@@ -130,13 +130,14 @@ extension VerdictRules {
         let why = Set(services.map { situation.deadPatterns[$0]?.words(without: .service) })
         // Several have something in common only if that is the same.
         let words = why.count == 1 ? why.first.flatMap { $0 } : nil
-        findings.insert(
+        var finding =
             Finding(
                 "service-dead", .bad, "Nothing is delivered by \(listed(services))",
                 "\(shares(others, ServiceCalls.isFailing)) \(tense(others.map(\.calls), Self.failing))"
                     + (words.map { "; " + $0 } ?? ""),
-                since: others.compactMap(since).min(), next: .callsFail), at: 0)
-        return findings
+                since: others.compactMap(since).min(), next: .callsFail)
+        finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
+        return [finding] + findings
     }
 
     private func campaign(_ service: String) -> String? {
@@ -145,11 +146,13 @@ extension VerdictRules {
 
     private func dead(_ one: Calls, campaign: String) -> Finding {
         let why = situation.deadPatterns[one.service]?.words(without: .service).map { "; " + $0 } ?? ""
-        return Finding(
+        var finding = Finding(
             "campaign-dead \(campaign) \(one.service)", .warn,
             "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
             "\(shares([one], ServiceCalls.isFailing)) \(tense([one.calls], Self.failing))" + why, since: since(one),
             next: .campaignFails(campaign))
+        finding.isSinceBound = one.calls.mayBeOlder
+        return finding
     }
 
     private func since(_ one: Calls) -> WallTime? {

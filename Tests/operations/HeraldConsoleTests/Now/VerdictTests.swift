@@ -514,6 +514,25 @@ struct VerdictTests {
             ])
     }
 
+    @Test("says that a push service has delivered nothing since before what was seen, when nothing else was seen before")
+    func sinceBefore() {
+        var calls = ServiceCalls(ends: ["transient": 12], nothingSince: Self.minutesAgo(2))
+        calls.mayBeOlder = true
+        var clock = FindingClock()
+        let first = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.now).first
+        let sentence = first.sentence(now: Self.now)
+        #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail for now")
+        #expect(Verdict(first).json(now: Self.now)["sinceIsBefore"] == true)
+        // It stays so as long as it lasts, whatever is still remembered.
+        calls.nothingSince = Self.minutesAgo(1)
+        calls.mayBeOlder = false
+        let later = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-5)).first
+        #expect(later.since == first.since && later.isSinceBound)
+        calls.nothingSince = Self.minutesAgo(4)
+        let known = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-8)).first
+        #expect(known.since == Self.minutesAgo(4) && !known.isSinceBound)
+    }
+
     @Test("says with which status calls are refused, where retries tell one")
     func refusals() {
         var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)

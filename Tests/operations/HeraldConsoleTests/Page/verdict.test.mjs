@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { basis, late, newestFirst, shape } from '#page/pages/verdict.js';
+import { basis, late, newestFirst, shape, since } from '#page/pages/verdict.js';
 import { table } from './table.mjs';
 
 const verdict = { key: 'outage', state: 'bad', since: '2026-03-04T08:00:00.000Z', waiting: 10, next: { sentence: 'Look.' }, others: [{ key: 'lag', state: 'warn', waiting: 1 }] };
@@ -22,6 +22,8 @@ test('The last day has what began last at its top', () => {
   const spans = ['2026-03-04T08:00:00.000Z', '2026-03-04T10:00:00.000Z', '2026-03-03T23:00:00.000Z'].map((from) => ({ from }));
   assert.deepEqual(newestFirst(spans).map(({ from }) => from.slice(8, 13)), ['04T10', '04T08', '03T23']);
 });
+
+table('A beginning that nobody saw is before what was seen', since, [[{ sinceIsBefore: true }, ' since before '], [{ sinceIsBefore: false }, ' since ']]);
 
 table('Lateness has its number, whether that is all, and the worst', late, [
   [null, '–'],

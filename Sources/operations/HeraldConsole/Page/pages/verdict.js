@@ -15,14 +15,17 @@ const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
 
 const badge = (state) => h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, words[state] ?? state);
 
+/** Since when, before the time: when nobody saw it begin, it began before that. */
+export const since = ({ sinceIsBefore }) => (sinceIsBefore ? ' since before ' : ' since ');
+
 /** The sentence with the time as the reader's clock shows it. */
-export function sentence({ headline, since, cause }) {
-  return [headline, since && [' since ', time(since)], cause && `: ${cause}`];
+export function sentence(finding) {
+  return [finding.headline, finding.since && [since(finding), time(finding.since)], finding.cause && `: ${finding.cause}`];
 }
 
 function facts(finding) {
   const entries = [
-    finding.since && ['Since', [time(finding.since), ` (${ago(finding.since)})`]],
+    finding.since && ['Since', [finding.sinceIsBefore && 'before ', time(finding.since), ` (${ago(finding.since)})`]],
     finding.waiting !== null && finding.waiting !== undefined && ['Events that wait', count(finding.waiting)],
     finding.retrying > 0 && ['Events that wait for a retry', count(finding.retrying)],
   ].filter(Boolean);
