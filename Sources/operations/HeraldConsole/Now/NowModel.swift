@@ -44,6 +44,9 @@ struct NowModel: Sendable {
             situation.refusals[service] = sight.evidence.refusal(service, now: sight.now)
         }
         situation.lagGrowth = history.lagGrowth(now: sight.now)
+        if !sight.workers.contains(where: { $0.page != nil }) {
+            situation.retryTroubles = sight.evidence.retryTroubles(now: sight.now)
+        }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
         if let letters = sight.letters, letters.whole.total > 0 {
             let delivered = sight.evidence.delivered(now: sight.now)

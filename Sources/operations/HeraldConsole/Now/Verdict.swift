@@ -86,6 +86,8 @@ struct Situation: Sendable {
     var refusals: [String: Int64] = [:]
     /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
+    /// What the newest retries say, where no worker's word is known.
+    var retryTroubles: [RetryTrouble] = []
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
     /// Campaigns whose own events fail.

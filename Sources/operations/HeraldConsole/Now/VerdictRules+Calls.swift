@@ -32,6 +32,25 @@ extension VerdictRules {
         return self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
     }
 
+    /// What Kafka shows of calls that fail, where no worker's word is known.
+    var retries: [Finding] {
+        situation.retryTroubles.compactMap { trouble in
+            let age = situation.now.milliseconds(since: trouble.last)
+            guard age <= Self.newsMilliseconds || observation?.retrying != 0 else { return nil }
+            let words = trouble.pattern.words(without: trouble.services.count == 1 ? .service : nil)
+            let count = counted(Int64(trouble.pattern.total), "retry", "retries")
+            let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
+            var finding = Finding(
+                trouble.isDead ? "service-dead" : "calls-fail", trouble.isDead && !isOfCampaign ? .bad : .warn,
+                trouble.isDead ? "Nothing is delivered by \(listed(trouble.services))" : "Degraded",
+                "the last \(count) for \(listed(trouble.services))" + (words.map { ": " + $0 } ?? "")
+                    + "; not known from workers", since: trouble.isDead ? trouble.pattern.first : nil,
+                next: .callsFail)
+            finding.isSinceBound = trouble.isDead && trouble.isSinceBound
+            return finding
+        }
+    }
+
     /// Whether calls fail for a large share, and others are delivered.
     var isFailingInPart: Bool {
         known.contains { _, calls in

@@ -60,7 +60,7 @@ struct VerdictRules {
 
     /// A cause stands before its consequence.
     var findings: [Finding] {
-        let causes = brokers + absence + answers + calls + silence + partitions
+        let causes = brokers + absence + answers + calls + retries + silence + partitions
         return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 

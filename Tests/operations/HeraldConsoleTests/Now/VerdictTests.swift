@@ -551,6 +551,49 @@ struct VerdictTests {
         #expect(Verdict(situation).others.isEmpty)
     }
 
+    @Test("tells of calls that fail what the retries say, when no worker's word is known, and nothing once it is over")
+    func retries() {
+        func verdict(_ evidence: Evidence, retrying: Int64 = 9, workers: [WorkerObservation] = []) -> [String] {
+            var model = NowModel()
+            let group = Self.group([Self.partition(0), Self.partition(0, lag: retrying, delay: "10s")])
+            model.look(
+                NowModel.Sight(now: Self.now, workers: workers, group: .known(group), evidence: evidence))
+            return ([model.verdict?.first].compactMap { $0 } + (model.verdict?.others ?? []))
+                .filter { $0.key != "not-known" }.map { "\($0.level) \($0.sentence(now: Self.now))" }
+        }
+        func evidence(_ count: Int, delivered: Int, from: Int64 = 40, _ until: Int64 = 2) -> Evidence {
+            var evidence = Evidence()
+            var traits = NotificationTraits()
+            (traits.services, traits.source) = (["wns"], "shop")
+            // Long before, and of others.
+            evidence.add(delivered: traits, at: Self.minutesAgo(3))
+            for number in 0..<delivered {
+                traits.services = number % 2 == 0 ? ["wns"] : ["apns"]
+                evidence.add(delivered: traits, at: Self.secondsAgo(1))
+            }
+            (traits.services, traits.status) = (["wns"], 500)
+            for number in 0..<count {
+                traits.user = UserMark("user-\(number)")
+                evidence.add(failing: traits, at: Self.secondsAgo(number % 2 == 0 ? from : until))
+            }
+            return evidence
+        }
+        #expect(
+            verdict(evidence(30, delivered: 0)) == [
+                "bad Nothing is delivered by wns since 02:13 UTC: the last 30 retries for wns: all from source shop; "
+                    + "all with status 500; 30 users; not known from workers"
+            ])
+        #expect(
+            verdict(evidence(30, delivered: 60)) == [
+                "warn Degraded: the last 30 retries for wns: all from source shop; all with status 500; 30 users; "
+                    + "not known from workers"
+            ])
+        #expect(verdict(evidence(30, delivered: 400)) == [], "few among what is delivered")
+        #expect(verdict(evidence(9, delivered: 0)) == [], "too few to say anything")
+        #expect(verdict(evidence(30, delivered: 0, 15), retrying: 0) == [], "over")
+        #expect(verdict(evidence(30, delivered: 0), workers: [Self.worker()]).allSatisfy { $0.hasPrefix("good") })
+    }
+
     @Test("takes no partition for stuck that an outage has held back until just now")
     func mendedOutage() {
         func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Sight {
