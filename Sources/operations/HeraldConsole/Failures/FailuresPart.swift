@@ -69,6 +69,7 @@ final class FailuresPart: ConsolePart {
     /// The runs of dead letters since then, the oldest first; none while the topic is not read.
     func letterRuns(since moment: WallTime) -> [LetterRun] {
         let snapshot = follower.snapshot
+        if case .reading = snapshot.status { return [] }
         return snapshot.index.runs(since: moment, snapshot.marks, snapshot.outcomes)
     }
 

@@ -88,7 +88,8 @@ struct NowHistory: Sendable {
     /// By how many events what waits has grown each second of the last half a minute; `nil` before a third of that was seen.
     func lagGrowth(now: WallTime) -> Double? {
         let known = points.filter { $0.waiting != nil && now.milliseconds(since: $0.at) <= Self.growthMilliseconds }
-        guard let first = known.first, let last = known.last, let before = first.waiting, let after = last.waiting else {
+        guard let first = known.first, let last = known.last, let before = first.waiting, let after = last.waiting
+        else {
             return nil
         }
         let milliseconds = last.at.milliseconds(since: first.at)

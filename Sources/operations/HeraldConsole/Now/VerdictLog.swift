@@ -99,7 +99,8 @@ struct VerdictLog: Sendable {
     private func head(of finding: Finding, besides keys: Set<String>) -> Int? {
         guard let since = finding.since else { return nil }
         return spans.lastIndex { span in
-            !span.isOver && !keys.contains(span.key) && abs(since.milliseconds(since: span.from)) <= Self.sameMilliseconds
+            !span.isOver && !keys.contains(span.key)
+                && abs(since.milliseconds(since: span.from)) <= Self.sameMilliseconds
                 && (span.level == .bad || finding.level != .bad)
         }
     }

@@ -149,7 +149,9 @@ struct VerdictRules {
         let stuck = observation.partitions.compactMap { partition -> GroupObservation.Partition? in
             var partition = partition
             // What an outage held back has not stood still by itself.
-            if let still = partition.stillSince, let end = situation.standstillEnd { partition.stillSince = max(still, end) }
+            if let still = partition.stillSince, let end = situation.standstillEnd {
+                partition.stillSince = max(still, end)
+            }
             let age = partition.stillSince.map { situation.now.milliseconds(since: $0) }
             return age.map { $0 >= Self.stuckMilliseconds } ?? false ? partition : nil
         }
@@ -359,7 +361,8 @@ struct VerdictRules {
             let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
             var finding = Finding(
                 number == 0 ? "dead-letters" : "dead-letters \(number + 1)", .warn, "Some dead letters",
-                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + why + doubts,
+                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + why
+                    + doubts,
                 since: cause.pattern?.first, next: .deadLetters(cause.pattern, mayHaveArrived: doubt > 0))
             finding.isDated = true
             return finding

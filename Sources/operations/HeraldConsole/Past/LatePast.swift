@@ -148,7 +148,11 @@ struct LatePast: Sendable, Equatable {
         var chained: [Late] = []
         for one in all {
             let minute = Self.minute(one.due)
-            if isMuch(byMinute[minute] ?? 0, of: prompt[minute] ?? 0) { chained.append(one) } else { scattered.append(one) }
+            if isMuch(byMinute[minute] ?? 0, of: prompt[minute] ?? 0) {
+                chained.append(one)
+            } else {
+                scattered.append(one)
+            }
         }
         var report = Report()
         for members in Self.chains(chained) {

@@ -41,7 +41,8 @@ struct GroupObservationTests {
     private static let brokers = (1...3).map { ClusterMetadata.Broker(id: $0, host: "b\($0)", port: 9092) }
 
     private static func knowledge(
-        silent: [Int32], of brokers: [ClusterMetadata.Broker] = brokers, failures: Int = 9, lacksCoordinator: Bool = true,
+        silent: [Int32], of brokers: [ClusterMetadata.Broker] = brokers, failures: Int = 9,
+        lacksCoordinator: Bool = true,
         last: GroupObservation? = nil
     ) -> GroupKnowledge? {
         let error = KafkaError(code: KafkaError.Code.timedOut, message: "Local: Timed out")
@@ -61,13 +62,15 @@ struct GroupObservationTests {
         #expect(
             Self.knowledge(silent: [1, 2])
                 == .tooFewBrokers(
-                    "brokers 1 (b1:9092), 2 (b2:9092) do not answer, and the group's coordinator is among them", last: nil))
+                    "brokers 1 (b1:9092), 2 (b2:9092) do not answer, and the group's coordinator is among them",
+                    last: nil))
         #expect(
             Self.knowledge(silent: [3])
                 == .tooFewBrokers("broker 3 (b3:9092) does not answer, and it coordinates the group", last: nil))
         #expect(
             Self.knowledge(silent: [3], lacksCoordinator: false)
-                == .tooFewBrokers("broker 3 (b3:9092) does not answer, and it leads partitions of the group", last: nil))
+                == .tooFewBrokers("broker 3 (b3:9092) does not answer, and it leads partitions of the group", last: nil)
+        )
         #expect(
             Self.knowledge(silent: [1, 2, 3])
                 == .unreachable("no broker answers: 1 (b1:9092), 2 (b2:9092), 3 (b3:9092)", last: nil))

@@ -80,7 +80,8 @@ struct VerdictLogTests {
         var both = VerdictLog()
         for second in [0, 10] as [Int64] {
             both.note(
-                Verdict(Finding("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]), now: Self.at(second))
+                Verdict(Finding("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
+                now: Self.at(second))
         }
         #expect(both.told.count == 2)
     }

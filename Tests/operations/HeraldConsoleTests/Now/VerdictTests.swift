@@ -514,7 +514,8 @@ struct VerdictTests {
             ])
     }
 
-    @Test("says that a push service has delivered nothing since before what was seen, when nothing else was seen before")
+    @Test(
+        "says that a push service has delivered nothing since before what was seen, when nothing else was seen before")
     func sinceBefore() {
         var calls = ServiceCalls(ends: ["transient": 12], nothingSince: Self.minutesAgo(2))
         calls.mayBeOlder = true

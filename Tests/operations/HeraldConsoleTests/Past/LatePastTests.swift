@@ -134,7 +134,8 @@ struct LateTellerTests {
     private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
 
     private static let run = LateRun(
-        from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worstMilliseconds: 61_000), mostWaiting: 9)
+        from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worstMilliseconds: 61_000),
+        mostWaiting: 9)
 
     private static func log(_ findings: Finding...) -> VerdictLog {
         var log = VerdictLog()
@@ -151,7 +152,8 @@ struct LateTellerTests {
     @Test("is one entry alone: what is bad before a warning, then what began nearest to it")
     func one() {
         let log = Self.log(
-            Self.finding("a", .warn, since: 100), Self.finding("b", .bad, since: 40), Self.finding("c", .bad, since: 105),
+            Self.finding("a", .warn, since: 100), Self.finding("b", .bad, since: 40),
+            Self.finding("c", .bad, since: 105),
             Self.finding("d", .warn, since: 101))
         #expect(log.teller(of: Self.run).map { log.told[$0].key } == "c")
         let warnings = Self.log(Self.finding("a", .warn, since: 90), Self.finding("d", .warn, since: 101))

@@ -32,7 +32,9 @@ extension LetterIndex {
             var visited = 0
             members.visitNewest { row in
                 visited += 1
-                if row.moment >= moment.milliseconds, isOpen(row, partition, marks, outcomes) { rows.append(OpenRow(row)) }
+                if row.moment >= moment.milliseconds, isOpen(row, partition, marks, outcomes) {
+                    rows.append(OpenRow(row))
+                }
                 return row.moment >= first && visited < Self.recentLimit
             }
         }
@@ -58,6 +60,8 @@ struct OpenLetters: Sendable, Equatable {
 
     init() {}
 
+    /// Tells rows apart by their causes.
+    ///
     /// What all have in common is one cause. Else those that have what most have are one, and the rest is looked at alone: a
     /// cause that has just begun does not hide behind an older one.
     init(_ rows: [OpenRow], _ tables: LetterTables, delivered: TraitTally) {
