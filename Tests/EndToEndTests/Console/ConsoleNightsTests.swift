@@ -95,6 +95,12 @@ struct ConsoleNightsTests {
             let dead = try #require(during["service-dead"])
             #expect(dead.state == "bad" && dead.since != nil)
             try await blind.expectNotGreen()
+            // The retry topics tell it without a worker's word, and long before there is a dead letter.
+            let shown = try await verdict(blind.console) { $0["service-dead"]?.state == "bad" }
+            let told = try #require(shown["service-dead"])
+            #expect(told.sentence.hasPrefix("Nothing is delivered by wns since"), "\(told.sentence)")
+            #expect(told.sentence.contains("all with status 500"), "\(told.sentence)")
+            #expect(told.sentence.hasSuffix("not known from workers"), "\(told.sentence)")
             #expect(dead.sentence.contains("100 % of wns's calls fail for now"), "\(dead.sentence)")
             #expect(dead.next["command"] as? [String] == ["herald", "send", "--self"])
             try await fixture.publishDeadLetters(100..<105, pns: "wns")
@@ -153,8 +159,8 @@ struct ConsoleNightsTests {
             console.process.terminate()
             _ = try await console.process.waitForExit()
             let next = try await ConsoleClient(fixture)
-            let told = try await spans(next) { $0.contains { $0["key"] as? String == "dead-letters" } }
-            let run = try #require(told.first { $0["key"] as? String == "dead-letters" })
+            let afterwards = try await spans(next) { $0.contains { $0["key"] as? String == "dead-letters" } }
+            let run = try #require(afterwards.first { $0["key"] as? String == "dead-letters" })
             #expect(run["count"] as? Int == 25 && run["open"] as? Int == 0, "\(run)")
         }
     }

@@ -228,7 +228,7 @@ struct LetterIndexTests {
     }
 
     @Test(
-        "Dead letters of two causes are told apart, however many the older one has; a few are no cause of their own",
+        "Dead letters of two causes are told apart, however old and large one is; a few are no cause",
         arguments: [(390, 22, [390, 22]), (60, 500, [500, 60]), (390, 3, [393]), (390, 0, [390])])
     func causes(older: Int, newer: Int, expected: [Int]) {
         func letter(_ number: Int, _ headers: [String: String]) -> DeadLetterEntry {

@@ -57,7 +57,7 @@ struct GroupObservationTests {
         #expect(Self.knowledge(silent: [], of: []) == .unreachable("no broker answered in time", last: nil))
     }
 
-    @Test("Brokers that do not answer are named, and what is missing with them; unreachable is only the whole cluster")
+    @Test("Brokers that do not answer are named, and what is missing; unreachable is only the whole cluster")
     func silence() {
         #expect(
             Self.knowledge(silent: [1, 2])

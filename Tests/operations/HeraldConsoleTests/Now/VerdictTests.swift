@@ -515,7 +515,7 @@ struct VerdictTests {
     }
 
     @Test(
-        "says that a push service has delivered nothing since before what was seen, when nothing else was seen before")
+        "says since before when a push service delivered nothing already as the console began to look")
     func sinceBefore() {
         var calls = ServiceCalls(ends: ["transient": 12], nothingSince: Self.minutesAgo(2))
         calls.mayBeOlder = true
@@ -552,7 +552,7 @@ struct VerdictTests {
         #expect(Verdict(situation).others.isEmpty)
     }
 
-    @Test("tells of calls that fail what the retries say, when no worker's word is known, and nothing once it is over")
+    @Test("tells what the retries say of calls that fail, without a worker's word, and nothing once it is over")
     func retries() {
         func verdict(_ evidence: Evidence, retrying: Int64 = 9, workers: [WorkerObservation] = []) -> [String] {
             var model = NowModel()

@@ -73,7 +73,7 @@ struct LatePastTests {
         #expect(runs.first?.mostWaiting == 141)
     }
 
-    @Test("is never estimated: of samples, without a part of the day, or without room it is the least that it can be")
+    @Test("is never estimated: of samples, of a part of the day, or without room it is the least that it can be")
     func atLeast() throws {
         let sampled = try #require(Self.past(Self.outage(100, 400), weight: 30).report.runs.first)
         #expect(sampled.lateness.count == 241 && !sampled.lateness.isExact && sampled.mostWaiting == 241)
