@@ -171,6 +171,9 @@ struct VerdictTests {
                             + "kept: have their publisher set the event's user as the key.")
                 ])
             ]),
+        Case(
+            "a push service that a worker warns of, which its calls tell better", .good, "Delivering: nothing waits",
+            workers: [worker(warnings: [.init(reason: "push-service-failing", sentence: "All calls failed: look.")])]),
         Case("an older worker without numbers", .good, "Delivering: nothing waits", workers: [worker(warnings: nil)]),
     ]
 
