@@ -84,7 +84,8 @@ package struct ClusterReach: Sendable {
                 + (cause?.isOfTLS == true
                     ? "; check whether that port speaks TLS, and security.protocol, certificates and authorities in "
                         + "kafka.properties: herald doctor tries each step"
-                    : "; check kafka.bootstrapServers, and whether Kafka runs"), kind: .unreachable, detail: cause?.detail)
+                    : "; check kafka.bootstrapServers, and whether Kafka runs"),
+            kind: .unreachable, detail: cause?.detail)
     }
 
     private func refusal(_ error: KafkaError?) -> ToolFailure? {
