@@ -29,7 +29,9 @@ class DayTest(ConsoleTest):
         fixture.misbehave()
         # Some may have become dead letters before the outage was known.
         fixture.wait(lambda: fixture.ended() == 128, "they have no outcome")
-        cls.late = len([call for call in fixture.calls() if call["status"] == 200 and int(call["user"][5:]) >= 100])
+        late = [call["user"] for call in fixture.calls() if call["status"] == 200 and int(call["user"][5:]) >= 100]
+        # An event counts once, however many push services it is for.
+        cls.deliveries, cls.late = len(late), len(set(late))
         cls.began = began
         fixture.start_console()
 
@@ -47,7 +49,7 @@ class DayTest(ConsoleTest):
         begin = row.find_element(By.CSS_SELECTOR, "time").get_attribute("datetime")
         self.assertGreater(self.late, 20)
         self.assertIn(begin, [moment(self.began + second * 1000) for second in range(100, 160)])
-        self.browser.wait_for_text(f"all {8 + self.late} deliveries of the day")
+        self.browser.wait_for_text(f"all {8 + self.deliveries} deliveries of the day")
         self.assertNotIn("still read", self.browser.text())
 
     def test_phone(self):

@@ -46,7 +46,8 @@ package final class ConsoleProcess: Sendable {
             try NowPart(
                 context.now, decoder: context.timeline.search.decoder, news: news, board: board,
                 letters: NowPart.Letters(
-                    open: { failures.openLetters(since: $0) }, runs: { failures.letterRuns(since: $0) })),
+                    open: { failures.openLetters(since: $0) }, problem: { failures.problem },
+                    runs: { failures.letterRuns(since: $0) })),
             jobs, failures,
             try FindPart(context), try CampaignsPart(context, jobs: jobs.jobs), AuditPart(context),
         ]

@@ -346,12 +346,14 @@ package struct Explanation: Sendable {
         let index = number - 1 - situation.quickRetries
         if number == situation.mostCalls { return "it becomes a dead letter" }
         guard situation.delays.indices.contains(index) else { return "it is tried again at once" }
-        let inTime = situation.delays[...index].last { delay in
+        let delay = situation.delays[index]
+        func isInTime(_ delay: DelayName) -> Bool {
             expiresAt.map { moment.advanced(byMilliseconds: delay.milliseconds) < $0 } ?? true
         }
-        guard let inTime else { return "it ends as expired, because no delay ends before its expiresAt" }
-        let because = inTime == situation.delays[index] ? "" : ": a longer delay ends behind its expiresAt"
-        return "it waits \(inTime) (retry.delays)\(because)"
+        if isInTime(delay) { return "it waits \(delay) (retry.delays)" }
+        return isInTime(situation.delays[0])
+            ? "it waits a part of the time that is left: \(delay) (retry.delays) ends behind its expiresAt"
+            : "it ends as expired, because no delay ends before its expiresAt"
     }
 
     private mutating func sayRequest(_ names: String) {

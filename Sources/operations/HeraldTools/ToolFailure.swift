@@ -1,4 +1,3 @@
-package import HeraldDriver
 package import HeraldKafka
 
 /// Why a tool could not do what it was asked for, as sentences for people.
@@ -60,12 +59,9 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// Any error as sentences.
-    ///
-    /// - Parameter explain: says what it means that a transaction was not written.
-    package init(_ error: any Error, _ explain: (BatchWriter.Failure) -> ToolFailure) {
+    package init(saying error: any Error) {
         switch error {
         case let failure as ToolFailure: self = failure
-        case let failure as BatchWriter.Failure: self = explain(failure)
         case let error as KafkaError: self.init(error)
         default: self.init("\(error)")
         }

@@ -102,7 +102,7 @@ struct SandboxTests {
             let first = try await sandbox(fixture, ["--kafka-group", fixture.name]).end()
             #expect(first.status == 1)
             #expect(first.error.contains("the group \(fixture.name) has"), "\(first.error)")
-            #expect(first.error.contains("members"), "\(first.error)")
+            #expect(first.error.contains(" member"), "\(first.error)")
             try await fixture.publish(Batch.events(0..<10))
             try await fixture.waitForResults(10)
             worker.terminate()

@@ -66,12 +66,14 @@ struct DeadBrokersTests {
             let metrics = try await worker.metrics()
             #expect(metrics["herald_ready"] == 0 && metrics["herald_brokers_reachable"] == 1)
             #expect(metrics["herald_brokers_silent"] == 2 && metrics["herald_partitions_unusable"] ?? 0 > 0)
-            let bad = try await Self.wait(console, for: "that brokers are dead") { $0.key == "too-few-brokers" }
+            let bad = try await Self.wait(console, for: "that brokers are dead") {
+                $0.key == "too-few-brokers" && $0.state == "bad"
+            }
             #expect(bad.state == "bad" && named.allSatisfy { bad.sentence.contains($0) })
             try await worker.waitUntilNotReady("no-progress", naming: "8 events in memory")
             #expect(try await worker.metrics()["herald_stalled_seconds"] ?? 0 > 30)
             #expect(try await worker.page("/livez").status == 200, "a restart would repeat its calls")
-            let blindly = try await Self.wait(blind, for: "that brokers are dead") { $0.key == "brokers-unreachable" }
+            let blindly = try await Self.wait(blind, for: "that brokers are dead") { $0.key == "too-few-brokers" }
             #expect(blindly.state == "bad" && named.allSatisfy { blindly.sentence.contains($0) }, "\(blindly.sentence)")
             for sentence in [bad.sentence, blindly.sentence] {
                 #expect(!sentence.contains("Local: ") && !sentence.contains("_T"), "\(sentence)")

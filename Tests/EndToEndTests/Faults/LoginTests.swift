@@ -65,6 +65,16 @@ struct LoginTests {
         return own.merging(login) { $1 }
     }
 
+    @Test("A command that speaks no TLS to a port that does is told of TLS, and not whether Kafka runs")
+    func withoutTLS() async throws {
+        try await Self.run { fixture, kafka in
+            let servers = try #require(kafka.secureServers).split(separator: ",").map { "\"\($0)\"" }
+            let run = try await fixture.tool(
+                "topics", "check", changing: ["kafka.bootstrapServers": "[\(servers.joined(separator: ", "))]"])
+            #expect(run.status == 5 && run.output.contains("check whether that port speaks TLS"), "\(run.output)")
+        }
+    }
+
     @Test("A wrong password is named by readiness; the right one in its file lets the worker in, not restarted")
     func passwordRotated() async throws {
         try await Self.run { fixture, kafka in

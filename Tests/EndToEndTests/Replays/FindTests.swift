@@ -156,7 +156,7 @@ struct FindTests {
         }
     }
 
-    @Test("An event with a wrong key is not missed in silence: what was not read is said, and the key where it is read")
+    @Test("An event with a wrong key is not missed in silence: what was not read is said, and a key that is")
     func wrongKey() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()

@@ -506,8 +506,8 @@ MUTANTS = [
     Mutant(
         "an event expires although a shorter delay than the next one would have ended in time",
         "RetryPolicy.swift",
-        "delays[...index].lazy.map",
-        "delays[index...index].lazy.map",
+        "return max(delays[0], asked, expiresAt",
+        "return max(delay, asked, expiresAt",
     ),
     # Others' trouble: promise 7.
     Mutant(

@@ -116,8 +116,8 @@ extension Checkers {
         if index >= 0, index < delays.count {
             // By the clock of its worker less time may be left.
             let left = expiresAt.map { $0 - now - tolerance } ?? .max
-            let longest = delays[...index].last { max($0, wait) < left } ?? delays[0]
-            wait = max(wait, longest)
+            let calls = Int64(maximumCalls - duties[duty].calls)
+            wait = max(wait, delays[index] < left ? delays[index] : max(delays[0], left / (calls + 1)))
         }
         duties[duty].notBefore = now + wait
     }

@@ -119,7 +119,7 @@ struct PublishCommandTests {
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
     }
 
-    @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first and why")
+    @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first")
     func duplicate() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()

@@ -460,7 +460,8 @@ struct CampaignMachineTests {
         bench.answer(publisher)
         bench.settle(publisher)
         bench.stop(publisher)
-        #expect(bench.run(publisher) == .interrupted && bench.published.isEmpty)
+        bench.pass(1_000, publisher)
+        #expect(publisher.end == .interrupted && bench.published.isEmpty)
     }
 
     // MARK: The audience

@@ -28,7 +28,7 @@ struct LetterBatchTests {
         return batch
     }
 
-    @Test("Letters that are alike share a mark; parts of the push services and corrections have marks of their own")
+    @Test("Letters that are alike share a mark; parts of the push services and corrections have their own")
     func marks() {
         let batch = batch(
             letter(1), letter(2, only: ["apns"]), letter(3), letter(7, partition: 1), letter(4, correctedFor: ["wns"]),

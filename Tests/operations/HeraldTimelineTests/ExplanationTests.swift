@@ -305,7 +305,9 @@ struct ExplanationTests {
                 ], Sample.situation(now: 10)
             ).text
         }
-        #expect(try text(334).contains("it waits 30s (retry.delays): a longer delay ends behind its expiresAt."))
+        #expect(
+            try text(334).contains(
+                "it waits a part of the time that is left: 5m (retry.delays) ends behind its expiresAt."))
         #expect(try text(335).contains("it waits 5m (retry.delays)."))
         #expect(try text(39).contains("it ends as expired, because no delay ends before its expiresAt."))
         let never = try text(34)

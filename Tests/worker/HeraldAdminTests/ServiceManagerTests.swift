@@ -49,7 +49,7 @@ struct ServiceManagerTests {
         let lines = news.lines(for: report, now: Self.now)
         #expect(lines.count == 2 && lines[0] == "READY=1")
         #expect(
-            lines[1].hasPrefix("STATUS=No broker answers (_TRANSPORT: gone for good)"), "each line is an assignment")
+            lines[1].hasPrefix("STATUS=No broker answers (gone for good)"), "each line is an assignment")
     }
 
     @Test("It tells when settings are read again, by the manager's clock, only between readiness and stop")

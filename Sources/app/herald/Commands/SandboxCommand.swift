@@ -35,9 +35,9 @@ enum SandboxCommand: HeraldCommand {
             + "never outlives the test that started it. It ends on SIGTERM too. PUT /sandbox/misbehaviour on the backend "
             + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
             + "The broker's group needs three seconds for its first member: events that are published before are delivered "
-            + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client cannot talk to it; "
-            + "with --brokers the sandbox takes another one, such as Testcontainers starts. There it has a random group, "
-            + "and takes what is published from then on. A --kafka-group with members or offsets is refused.",
+            + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client, kafka-python, and "
+            + "kafkajs with an idempotent producer cannot talk to it; with --brokers the sandbox takes another one, such as "
+            + "Testcontainers starts. There it has a random group, and takes what is published from then on. A --kafka-group with members or offsets is refused.",
         options: [
             brokerPort.declaration, brokers.declaration, backendPort.declaration, partitions.declaration,
             OutputFormat.option.declaration,

@@ -31,7 +31,7 @@ struct SandboxGroup {
         let why =
             known.members.isEmpty
             ? "has offsets: its workers would miss what the sandbox takes"
-            : "has \(known.members.count) members: the sandbox would take a share of their events"
+            : "has \(TopicsTool.counted(known.members.count, "member")): the sandbox would take a share of their events"
         throw CommandFailure(
             "the group \(name) \(why). Leave --kafka-group out: a sandbox has a random group of its own.")
     }

@@ -440,7 +440,7 @@ package struct CampaignMachine: JobMachine {
         do {
             try body(&self)
         } catch {
-            giveWay(to: error as? ToolFailure ?? ToolFailure("\(error)"), now)
+            giveWay(to: ToolFailure(saying: error), now)
         }
     }
 

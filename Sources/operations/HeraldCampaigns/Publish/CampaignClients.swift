@@ -98,11 +98,9 @@ final class CampaignClients: JobIO {
         do {
             try carryOut(action)
         } catch {
-            answers.append(.failure(Self.failure(error)))
+            answers.append(.failure(ToolFailure(saying: error)))
         }
     }
-
-    private static func failure(_ error: any Error) -> ToolFailure { error as? ToolFailure ?? ToolFailure("\(error)") }
 
     private func carryOut(_ action: CampaignMachine.Action) throws {
         switch action {
@@ -155,7 +153,7 @@ final class CampaignClients: JobIO {
             try deliverRecipients(to: &machine)
         } catch {
             endReading()
-            machine.failed(Self.failure(error), now: now)
+            machine.failed(ToolFailure(saying: error), now: now)
         }
         if machine.phase.isTold { owner.onProgress(machine.progress) }
     }

@@ -109,6 +109,22 @@ struct FailurePattern: Sendable, Equatable {
         return (hasMoreUsers ? "more than " : "") + counted(Int64(userCount), "user", "users")
     }
 
+    /// Whether one has all that these have in common, except for its detail; nothing in common means none.
+    func isMeant(_ traits: NotificationTraits) -> Bool {
+        let deciding = parts.filter { $0.field != .detail }
+        return !deciding.isEmpty
+            && deciding.allSatisfy { part in
+                switch part.field {
+                case .source: traits.source == part.value
+                case .campaign: traits.campaign == part.value
+                case .service: traits.services.contains(part.value)
+                case .reason: traits.reason == part.value
+                case .status: traits.status.map { "\($0)" } == part.value
+                case .detail: true
+                }
+            }
+    }
+
     /// A condition that all of them meet, as `--where` takes it; `nil` when there is none.
     var condition: String? {
         let terms = parts.filter { $0.percent == 100 && $0.field != .detail }.compactMap { part -> String? in

@@ -49,7 +49,7 @@ final class FailuresPart: ConsolePart {
     }
 
     /// The open dead letters since then; `nil` while the topic is not read.
-    func openLetters(since moment: WallTime) -> TraitTally? {
+    func openLetters(since moment: WallTime) -> OpenLetters? {
         let snapshot = follower.snapshot
         switch snapshot.status {
         case .reading: return nil
@@ -57,12 +57,19 @@ final class FailuresPart: ConsolePart {
         case .failed where snapshot.index.isEmpty: return nil
         case .failed, .current: break
         }
-        return snapshot.index.open(since: moment, snapshot.marks, snapshot.outcomes)
+        return snapshot.index.open(
+            since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
+    }
+
+    /// What keeps it from reading dead letters; `nil` while it can.
+    var problem: String? {
+        if case .failed(let problem) = follower.snapshot.status { problem } else { nil }
     }
 
     /// The runs of dead letters since then, the oldest first; none while the topic is not read.
     func letterRuns(since moment: WallTime) -> [LetterRun] {
         let snapshot = follower.snapshot
+        if case .reading = snapshot.status { return [] }
         return snapshot.index.runs(since: moment, snapshot.marks, snapshot.outcomes)
     }
 

@@ -47,6 +47,18 @@ struct GroupObservation: Sendable, Equatable {
     var leaderless: [TopicPartition] = []
     /// Topics that are missing, or that this user may not see.
     var missing: [String] = []
+    /// The group's name.
+    var name = ""
+
+    var isStable: Bool { state.lowercased() == "stable" }
+
+    /// `2 members`: those that have partitions, once these are given out; one that has died counts until its session ends.
+    var memberWords: String {
+        func words(_ count: Int) -> String { counted(Int64(count), "member", "members") }
+        guard isStable else { return words(members.count) + ", with those that have died until their sessions end" }
+        let working = members.count { !$0.partitions.isEmpty }
+        return working > 0 && working < members.count ? words(working) + " with partitions" : words(members.count)
+    }
 
     /// Offsets of request topics that are not done.
     var waiting: Int64 { partitions.reduce(0) { $0 + ($1.delay == nil ? $1.lag : 0) } }
@@ -72,13 +84,23 @@ enum GroupKnowledge: Sendable, Equatable {
     case untold(String)
     /// No broker answers; the last that was known is kept.
     case unreachable(String, last: GroupObservation?)
+    /// Some brokers answer; without the others the group cannot be asked for.
+    case tooFewBrokers(String, last: GroupObservation?)
 
     /// The newest that is known, however old it is.
     var observation: GroupObservation? {
         switch self {
         case .known(let observation): observation
-        case .unreachable(_, let last): last
+        case .unreachable(_, let last), .tooFewBrokers(_, let last): last
         case .unasked, .untold: nil
+        }
+    }
+
+    /// Whether brokers that do not answer keep the console from knowing.
+    var isOutOfReach: Bool {
+        switch self {
+        case .unreachable, .tooFewBrokers: true
+        case .unasked, .known, .untold: false
         }
     }
 }

@@ -34,6 +34,7 @@ final class GroupWatch: Sendable {
         var inquiry: GroupInquiry?
         var failures = 0
         var last: GroupObservation?
+        var brokers: [ClusterMetadata.Broker] = []
         repeat {
             do {
                 let asking = try inquiry ?? GroupInquiry(plan)
@@ -43,41 +44,83 @@ final class GroupWatch: Sendable {
                 latest.withLock { $0 = .known(observation) }
             } catch {
                 failures += 1
-                let knowledge = Self.knowledge(error, last, silentBrokers: silentBrokers)
-                latest.withLock { $0 = knowledge }
+                if let known = inquiry?.brokers, !known.isEmpty { brokers = known }
+                let failure = Failure(
+                    error: error, failures: failures, last: last, lacksCoordinator: inquiry?.lacksCoordinator ?? false)
+                if let knowledge = failure.knowledge(census: { census(brokers) }) { latest.withLock { $0 = knowledge } }
                 if failures % Self.patience == 0 { inquiry = nil }
             }
         } while !wakeup.wait(for: Self.pause)
     }
 
-    /// - Parameter silentBrokers: those that do not answer; asked for only when brokers are out of reach.
-    static func knowledge(
-        _ error: any Error, _ last: GroupObservation?, silentBrokers: () -> [ClusterMetadata.Broker]
-    ) -> GroupKnowledge {
-        let (isUnreachable, text) =
-            switch error {
-            case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
-            // A client's own words are none for a headline.
-            case let failure as KafkaError where failure.kind == .unreachable:
-                (true, failure.words)
-            case let failure as KafkaError: (false, failure.words)
-            default: (false, "\(error)")
-            }
-        let safe = SafeText.escaped(text)
-        guard isUnreachable else { return .untold(safe) }
-        let silent = silentBrokers().map { SafeText.escaped("\($0)") }
-        let names = silent.joined(separator: ", ")
-        let cause = silent.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
-        return .unreachable(silent.isEmpty ? safe : cause, last: last)
+    /// - Parameter known: the brokers that the cluster named last; it is asked for them when there are none.
+    private func census(_ known: [ClusterMetadata.Broker]) -> BrokerCensus {
+        let properties = plan.clientProperties
+        let brokers =
+            known.isEmpty
+            ? (try? Admin(properties: properties).metadata(topics: [], timeoutMilliseconds: Self.probeMilliseconds))?
+                .brokers ?? [] : known
+        return BrokerCensus(
+            brokers: brokers,
+            silent: BrokerProbe.silent(
+                among: brokers, properties: properties, timeoutMilliseconds: Self.probeMilliseconds))
     }
 
-    /// Those that the cluster names and that do not answer; none when no broker answers at all.
-    private func silentBrokers() -> [ClusterMetadata.Broker] {
-        guard let admin = try? Admin(properties: plan.clientProperties),
-            let brokers = try? admin.metadata(topics: [], timeoutMilliseconds: Self.probeMilliseconds).brokers
-        else { return [] }
-        return BrokerProbe.silent(
-            among: brokers, properties: plan.clientProperties, timeoutMilliseconds: Self.probeMilliseconds)
+    /// Which brokers there are, and which of them do not answer.
+    struct BrokerCensus: Sendable {
+        /// None when no broker has named them.
+        var brokers: [ClusterMetadata.Broker]
+        var silent: [ClusterMetadata.Broker]
+    }
+
+    /// A question that failed, and what is known then.
+    struct Failure {
+        /// Brokers that answer may be slow: so many questions in a row say that they do not tell.
+        private static let slowness = 3
+
+        var error: any Error
+        /// How many questions in a row have failed.
+        var failures: Int
+        var last: GroupObservation?
+        /// Whether it was a question that only the group's coordinator answers.
+        var lacksCoordinator = false
+
+        /// Whether it is a matter of seconds.
+        private var isPassing: Bool { (error as? KafkaError)?.kind == .settling }
+
+        /// - Parameter census: asked for only when brokers are out of reach.
+        /// - Returns: `nil` when it may be chance: what was known still holds.
+        func knowledge(census: () -> BrokerCensus) -> GroupKnowledge? {
+            let isChance = last != nil && failures < Self.slowness
+            let (isUnreachable, text) =
+                switch error {
+                case let failure as KafkaError where failure.kind == .settling:
+                    (false, "a leader of the group's partitions, or its coordinator, is only just taking office")
+                case let failure as ToolFailure: (failure.kind == .unreachable, failure.description)
+                // A client's own words are none for a headline.
+                case let failure as KafkaError where failure.kind == .unreachable:
+                    (true, failure.words)
+                case let failure as KafkaError: (false, failure.words)
+                default: (false, "\(error)")
+                }
+            let safe = SafeText.escaped(text)
+            guard isUnreachable else { return isChance && isPassing ? nil : .untold(safe) }
+            let census = census()
+            let names = census.silent.map { SafeText.escaped("\($0)") }.joined(separator: ", ")
+            switch census.silent.count {
+            case 0 where census.brokers.isEmpty: return .unreachable(safe, last: last)
+            case 0: return isChance ? nil : .untold("the brokers answer, but not about the group: " + safe)
+            case census.brokers.count: return .unreachable("no broker answers: " + names, last: last)
+            case 1:
+                let role = lacksCoordinator ? "it coordinates the group" : "it leads partitions of the group"
+                return failures < 2 && isChance
+                    ? nil : .tooFewBrokers("broker \(names) does not answer, and \(role)", last: last)
+            default:
+                let role = lacksCoordinator ? "the group's coordinator is" : "leaders of the group's partitions are"
+                return failures < 2 && isChance
+                    ? nil : .tooFewBrokers("brokers \(names) do not answer, and \(role) among them", last: last)
+            }
+        }
     }
 }
 
@@ -97,6 +140,10 @@ private final class GroupInquiry {
     private let group: Consumer
     private let reader: Consumer
     private var tracker = ProgressTracker()
+    /// Those that the cluster named last.
+    private(set) var brokers: [ClusterMetadata.Broker] = []
+    /// Whether the last question was one that only the group's coordinator answers.
+    private(set) var lacksCoordinator = false
     /// What was found first in partitions where the group has not moved since.
     private var firsts: [TopicPartition: (offset: Int64, record: FirstRecord)] = [:]
     /// Where the group stood at the last look.
@@ -117,7 +164,10 @@ private final class GroupInquiry {
     func observation(now: WallTime) throws -> GroupObservation {
         let names = plan.topics.requests + plan.delays.map(plan.topics.retryTopic)
         let metadata = try plan.reach.topics(names, admin)
+        brokers = metadata.brokers
+        lacksCoordinator = true
         let description = try admin.describeGroup(plan.group, timeoutMilliseconds: Self.questionMilliseconds)
+        lacksCoordinator = false
         let wanted = metadata.topics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
@@ -180,6 +230,7 @@ private final class GroupInquiry {
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }
+        observation.name = plan.group
         observation.missing = metadata.topics.filter { $0.error != nil }.map(\.name)
         return observation
     }

@@ -70,7 +70,7 @@ struct NextStep: Sendable, Equatable {
         "outage-quota-used-up": Self(
             "Choose a larger tier in the portal, or wait for the next period.", section: "outage-quota-used-up"),
         "outage-breaker": Self(
-            "Send one yourself: it shows what each push service answers. Then read the backend's log.", send,
+            "Send one yourself: it shows what the backend answers. Then read the backend's log.", send,
             section: "outage-breaker"),
         "outage-dead-letter-breaker": Self(
             "See what was rejected with which status.",
@@ -103,8 +103,8 @@ struct NextStep: Sendable, Equatable {
     static let rebalance = Self(
         "Wait; if it lasts, see which workers come and go.", kafka, section: "heraldrebalances")
     static let callsFail = Self(
-        "Send one yourself: it shows what each push service answers. Then read the backend's log.", send,
-        section: "heraldcallsfail")
+        "Send one to a user of yours: it shows what that push service answers. Then read the backend's log.",
+        ["herald", "send", "--user", "USER", "--pns", "PNS", "--message", "test"], section: "heraldcallsfail")
     static let unanswered = Self(
         "Before a replay, see whether the backend heeds idempotency keys: else who got one is notified twice.",
         ["herald", "dlq", "list", "--since", "1h", "--where", "history ~ '*timeout*' or history ~ '*reset*'"],

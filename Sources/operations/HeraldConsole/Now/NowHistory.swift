@@ -77,9 +77,27 @@ struct NowHistory: Sendable {
                 found[series.service] = calls
             }
         }
+        let begin = points.first { $0.workers > 0 }?.at
+        for (service, calls) in found where !dated.contains(service) {
+            guard let since = calls.nothingSince, let begin else { continue }
+            found[service]?.mayBeOlder = since.milliseconds(since: begin) < Self.shortestMilliseconds
+        }
         return found.filter { !$0.value.ends.isEmpty }
     }
 
+    /// By how many events what waits has grown each second of the last half a minute; `nil` before a third of that was seen.
+    func lagGrowth(now: WallTime) -> Double? {
+        let known = points.filter { $0.waiting != nil && now.milliseconds(since: $0.at) <= Self.growthMilliseconds }
+        guard let first = known.first, let last = known.last, let before = first.waiting, let after = last.waiting
+        else {
+            return nil
+        }
+        let milliseconds = last.at.milliseconds(since: first.at)
+        guard milliseconds >= Self.shortestMilliseconds else { return nil }
+        return Double(after - before) * 1_000 / Double(milliseconds)
+    }
+
+    private static let growthMilliseconds: Int64 = 30_000
     private static let shortestMilliseconds: Int64 = 10_000
     private static let longestMilliseconds: Int64 = 60_000
 }

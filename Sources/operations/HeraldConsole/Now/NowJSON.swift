@@ -18,18 +18,19 @@ extension Finding {
     fileprivate func json(now: WallTime) -> JSONValue {
         [
             "state": .string(level.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
-            "headline": .string(headline), "since": .optional(since?.text), "cause": .optional(cause),
+            "headline": .string(headline), "since": .optional(since?.text), "sinceIsBefore": .bool(isSinceBound),
+            "cause": .optional(cause),
             "waiting": waiting.map { .integer(Int($0)) } ?? .null, "next": next?.json ?? .null,
         ]
     }
 }
 
 extension VerdictLog.Span {
-    /// - Parameter lateness: of those that waited meanwhile.
+    /// - Parameter lateness: of the time that this one tells of.
     func json(_ lateness: Lateness?) -> JSONValue {
         [
             "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
-            "cause": .optional(cause), "from": .string(from.text), "to": isOver ? .string(to.text) : .null,
+            "cause": .optional(cause), "from": .string(from.text), "to": isPresent ? .null : .string(to.text),
             "waiting": .optional(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
         ]
     }
@@ -64,13 +65,12 @@ extension Lateness {
     }
 }
 
-extension PastWatch.Known {
+extension LatePast.Report {
     /// What the lateness of the day is based on.
     var json: JSONValue {
-        let basis = past.basis
-        return [
-            "isComplete": .bool(isComplete), "lookedAt": .integer(basis.lookedAt),
-            "delivered": .integer(basis.delivered), "scattered": past.scattered?.json ?? .null,
+        [
+            "isComplete": .bool(isComplete), "lookedAt": .integer(lookedAt), "delivered": .integer(delivered),
+            "scattered": scattered?.json ?? .null,
         ]
     }
 }
@@ -138,7 +138,7 @@ extension NowModel.Sight {
             "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
-            "deadLettersOfHour": .optional(letters.map { Int64($0.total) }),
+            "deadLettersOfHour": .optional(letters.map { Int64($0.whole.total) }),
         ]
     }
 
@@ -147,7 +147,7 @@ extension NowModel.Sight {
         switch group {
         case .unasked: problem = "the brokers have not answered yet"
         case .known: problem = nil
-        case .untold(let reason), .unreachable(let reason, _): problem = reason
+        case .untold(let reason), .unreachable(let reason, _), .tooFewBrokers(let reason, _): problem = reason
         }
         let observation = group.observation
         return [

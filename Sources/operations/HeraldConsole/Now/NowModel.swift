@@ -9,7 +9,9 @@ struct NowModel: Sendable {
         var workers: [WorkerObservation] = []
         var group = GroupKnowledge.unasked
         /// The open dead letters of the last hour; `nil` when that is not known.
-        var letters: TraitTally?
+        var letters: OpenLetters?
+        /// What keeps the console from reading them.
+        var lettersProblem: String?
         var evidence = Evidence()
         /// Campaigns whose own events fail.
         var campaigns: [CampaignTrouble] = []
@@ -17,6 +19,7 @@ struct NowModel: Sendable {
 
     private var meter = RateMeter()
     private var clock = FindingClock()
+    private var standstillEnd: WallTime?
     private(set) var history = NowHistory()
     private(set) var sight: Sight?
     private(set) var log = VerdictLog()
@@ -32,21 +35,34 @@ struct NowModel: Sendable {
         let point = point(sight)
         history.add(point)
         var situation = Situation(
-            now: sight.now, workers: sight.workers, group: sight.group, deadLetters: sight.letters?.total,
+            now: sight.now, workers: sight.workers, group: sight.group,
             calls: history.newestCalls(now: sight.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
         situation.campaigns = sight.campaigns
+        situation.lettersProblem = sight.lettersProblem
+        for service in situation.calls.keys {
+            situation.refusals[service] = sight.evidence.refusal(service, now: sight.now)
+        }
+        situation.lagGrowth = history.lagGrowth(now: sight.now)
+        if !sight.workers.contains(where: { $0.page != nil }) {
+            situation.retryTroubles = sight.evidence.retryTroubles(now: sight.now)
+        }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
-        if let letters = sight.letters, letters.total > 0 {
-            situation.deadLettersInDoubt = letters.mayHaveArrived
-            situation.letterPattern = FailurePattern(
-                failed: letters, delivered: sight.evidence.delivered(now: sight.now))
+        if let letters = sight.letters, letters.whole.total > 0 {
+            let delivered = sight.evidence.delivered(now: sight.now)
+            situation.deadLetters = letters.causes.map { tally in
+                DeadLetterCause(
+                    count: tally.total, mayHaveArrived: tally.mayHaveArrived,
+                    pattern: FailurePattern(failed: tally, delivered: delivered))
+            }
         }
         for service in deadServices {
             // It has delivered nothing, so what others deliver is no comparison.
             situation.deadPatterns[service] = FailurePattern(
                 failed: sight.evidence.failing(service, now: sight.now), delivered: TraitTally())
         }
+        if VerdictRules(situation).isStandstillExplained { standstillEnd = sight.now }
+        situation.standstillEnd = standstillEnd
         let dated = clock.date(Verdict(situation), now: sight.now)
         verdict = dated
         log.note(dated, now: sight.now)

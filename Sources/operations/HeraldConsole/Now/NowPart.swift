@@ -25,7 +25,9 @@ final class NowPart: ConsolePart {
     /// What the page Failures knows of the dead letters since a moment.
     struct Letters: Sendable {
         /// Those that are open; `nil` when that is not known.
-        var open: @Sendable (WallTime) -> TraitTally?
+        var open: @Sendable (WallTime) -> OpenLetters?
+        /// What keeps it from reading them; `nil` while it can.
+        var problem: @Sendable () -> String?
         /// The oldest first.
         var runs: @Sendable (WallTime) -> [LetterRun]
     }
@@ -83,8 +85,8 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let sight = NowModel.Sight(
             now: now, workers: workers.observations, group: knowledge,
-            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)), evidence: evidence.evidence,
-            campaigns: campaigns.troubles(now: now))
+            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)),
+            lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(sight)
             return (model.newsJSON, model.deadServices)
@@ -100,12 +102,21 @@ final class NowPart: ConsolePart {
         let (log, evidence) = model.withLock { ($0.log, $0.sight?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
         let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
-        let known = past.known
-        let seen = log.spans.map { $0.json(known.past.lateness(from: $0.from, to: $0.isOver ? $0.to : now)) }
+        let late = past.report
+        var own: [LateRun] = []
+        var told: [Int: Lateness] = [:]
+        for run in late.runs {
+            guard let teller = log.teller(of: run) else {
+                own.append(run)
+                continue
+            }
+            told[teller] = told[teller].map { $0 + run.lateness } ?? run.lateness
+        }
+        let seen = log.told.enumerated().map { $0.element.json(told[$0.offset]) }
         let failed = runs.map { $0.json(FailurePattern(failed: $0.tally, delivered: delivered)) }
-        let late = known.past.runs.filter { !log.hasSeen($0) }.map(\.json)
         return [
-            "watchedSince": .string(begin.text), "spans": .array(seen + failed + late), "lateness": known.json,
+            "watchedSince": .string(begin.text), "spans": .array(seen + failed + own.map(\.json)),
+            "lateness": late.json,
         ]
     }
 

@@ -14,6 +14,8 @@ struct ServiceCalls: Sendable, Equatable {
     var lastAt: [String: WallTime] = [:]
     /// Since when calls have failed and none was delivered, as far back as is remembered.
     var nothingSince: WallTime?
+    /// Whether they may have failed before that: nothing else was seen before.
+    var mayBeOlder = false
 
     static func isDelivered(_ end: String) -> Bool { end == "delivered" }
 

@@ -20,6 +20,10 @@ struct Finding: Sendable, Equatable {
     var cause: String?
     /// Since when; `nil` when nobody has seen it begin.
     var since: WallTime?
+    /// Whether it began before that, and only so much is known.
+    var isSinceBound = false
+    /// Whether that is what it tells, whatever was told under its key before.
+    var isDated = false
     /// How many events wait because of it, or beside it; `nil` when that is not known.
     var waiting: Int64?
     var next: NextStep?
@@ -39,7 +43,8 @@ struct Finding: Sendable, Equatable {
 
     /// The whole in one line; times are UTC.
     func sentence(now: WallTime) -> String {
-        headline + (since.map { " since \($0.clock(now: now))" } ?? "") + (cause.map { ": \($0)" } ?? "")
+        headline + (since.map { " since \(isSinceBound ? "before " : "")\($0.clock(now: now))" } ?? "")
+            + (cause.map { ": \($0)" } ?? "")
     }
 }
 
@@ -59,25 +64,40 @@ struct Verdict: Sendable, Equatable {
     }
 }
 
+/// Open dead letters of the last hour that have one cause.
+struct DeadLetterCause: Sendable, Equatable {
+    var count: Int
+    /// How many of them may have arrived: a call for them got no answer.
+    var mayHaveArrived = 0
+    /// What they have in common.
+    var pattern: FailurePattern?
+}
+
 /// What a verdict is made of.
 struct Situation: Sendable {
     var now: WallTime
     var workers: [WorkerObservation] = []
     var group = GroupKnowledge.unasked
-    /// Open dead letters of the last hour; `nil` when that is not known.
-    var deadLetters: Int?
-    /// How many of them may have arrived: a call for them got no answer.
-    var deadLettersInDoubt = 0
-    /// What they have in common.
-    var letterPattern: FailurePattern?
+    /// Open dead letters of the last hour, by their causes.
+    var deadLetters: [DeadLetterCause] = []
+    /// What keeps the console from reading dead letters.
+    var lettersProblem: String?
+    /// The status with which a push service's calls are refused, where the retries tell one: 401 or 403.
+    var refusals: [String: Int64] = [:]
     /// How each push service's newest calls ended.
     var calls: [String: ServiceCalls] = [:]
+    /// What the newest retries say, where no worker's word is known.
+    var retryTroubles: [RetryTrouble] = []
     /// What the calls of push services that deliver nothing have in common.
     var deadPatterns: [String: FailurePattern] = [:]
     /// Campaigns whose own events fail.
     var campaigns: [CampaignTrouble] = []
     /// Notifications that ended each second, at present.
     var notificationsPerSecond = 0.0
+    /// When something else last explained that nothing became done, such as an outage; `nil` when nothing has.
+    var standstillEnd: WallTime?
+    /// By how many events the lag grows each second, as the console sees it; `nil` when it has not seen enough.
+    var lagGrowth: Double?
 }
 
 /// Since when each finding has been there, from one look to the next.
@@ -88,6 +108,7 @@ struct FindingClock: Sendable {
 
     private struct Entry: Sendable {
         var since: WallTime?
+        var isSinceBound: Bool
         var seen: WallTime
     }
 
@@ -108,13 +129,15 @@ struct FindingClock: Sendable {
     }
 
     private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
+        if finding.isDated { return finding }
         let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
-        let former = entries[finding.key].map(\.since) ?? (isNew ? now : nil)
-        // What lasts has one beginning, however many tell of it: the earliest that was told.
-        let since = [former, finding.since].compactMap { $0 }.min()
-        entries[finding.key] = Entry(since: since, seen: now)
+        let former = entries[finding.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
         var dated = finding
-        dated.since = since
+        // What lasts has one beginning, however many tell of it: the earliest that was told.
+        if let since = former.since, since <= finding.since ?? since {
+            (dated.since, dated.isSinceBound) = (since, former.isSinceBound)
+        }
+        entries[finding.key] = Entry(since: dated.since, isSinceBound: dated.isSinceBound, seen: now)
         return dated
     }
 }

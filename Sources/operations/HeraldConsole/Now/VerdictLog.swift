@@ -9,8 +9,13 @@ struct VerdictLog: Sendable {
         /// As it was told last.
         var cause: String?
         var from: WallTime
+        /// When it was seen for the first time: what began it may be older.
+        var seen: WallTime
         /// When it was seen last, or its end.
         var to: WallTime
+        /// Whether the verdict has it now.
+        var isPresent = true
+        /// Whether what comes now under its name is another one.
         var isOver = false
         /// How many events waited at most; `nil` when that was never known.
         var mostWaiting: Int64?
@@ -19,48 +24,84 @@ struct VerdictLog: Sendable {
     static let dayMilliseconds: Int64 = 86_400_000
     /// What comes back within so long has not ended.
     private static let patienceMilliseconds: Int64 = 60_000
+    /// What is seen for less time is no entry: it is how one state turns into the next.
+    private static let leastMilliseconds: Int64 = 5_000
+    /// Two that began within so long have one beginning.
+    private static let sameMilliseconds: Int64 = 10_000
     private static let limit = 500
     /// Dead letters tell their own history, also of the time before the console began.
-    private static let others: Set = ["dead-letters"]
+    private static let others = "dead-letters"
 
     /// In the order in which they began to be seen.
-    private(set) var spans: [Span] = []
+    private var spans: [Span] = []
+
+    /// Those that lasted, in the order in which they began to be seen.
+    var told: [Span] { spans.filter { $0.to.milliseconds(since: $0.seen) >= Self.leastMilliseconds } }
 
     init() {}
 
     mutating func note(_ verdict: Verdict, now: WallTime) {
         let findings = ([verdict.first] + verdict.others).filter {
-            ($0.level == .bad || $0.level == .warn) && !Self.others.contains($0.key)
+            ($0.level == .bad || $0.level == .warn) && !$0.key.hasPrefix(Self.others)
         }
         for index in spans.indices where !spans[index].isOver {
             spans[index].isOver = now.milliseconds(since: spans[index].to) > Self.patienceMilliseconds
         }
-        for finding in findings { note(finding, now) }
+        for index in spans.indices { spans[index].isPresent = false }
+        let keys = Set(findings.map(\.key))
+        for finding in findings { note(finding, besides: keys, now) }
         spans.removeAll { now.milliseconds(since: $0.to) > Self.dayMilliseconds }
         if spans.count > Self.limit { spans.removeFirst(spans.count - Self.limit) }
     }
 
-    /// Whether one of its spans tells of this time, from its beginning on.
-    func hasSeen(_ run: LateRun) -> Bool {
-        spans.contains {
-            $0.level == .bad && $0.from.milliseconds(since: run.from) <= Self.patienceMilliseconds && $0.to >= run.from
+    /// Which of those that are told tells of a time in which many came late; `nil` when none saw it from its beginning.
+    ///
+    /// Exactly one: a number stands for one time. What is bad goes before what is not, and then what began nearest to it; a
+    /// warning that began at another time is about something else.
+    func teller(of run: LateRun) -> Int? {
+        let spans = told
+        func distance(_ span: Span) -> Int64 { span.from.milliseconds(since: run.from) }
+        return spans.indices.filter { index in
+            let span = spans[index]
+            return span.to >= run.from && distance(span) <= Self.patienceMilliseconds
+                && (span.level == .bad || distance(span) >= -2 * Self.patienceMilliseconds)
+        }.min { left, right in
+            let (left, right) = (spans[left], spans[right])
+            guard (left.level == .bad) == (right.level == .bad) else { return left.level == .bad }
+            return (abs(distance(left)), left.key) < (abs(distance(right)), right.key)
         }
     }
 
-    private mutating func note(_ finding: Finding, _ now: WallTime) {
+    private mutating func note(_ finding: Finding, besides keys: Set<String>, _ now: WallTime) {
         let known = spans.lastIndex { $0.key == finding.key && !$0.isOver }
+        if known == nil, let head = head(of: finding, besides: keys) {
+            spans[head].to = now
+            spans[head].isPresent = true
+            return
+        }
         let index = known ?? spans.endIndex
         if known == nil {
             spans.append(
                 Span(
                     key: finding.key, level: finding.level, headline: finding.headline, from: finding.since ?? now,
-                    to: now))
+                    seen: now, to: now))
         }
         if finding.level == .bad { spans[index].level = .bad }
         spans[index].headline = finding.headline
         spans[index].cause = finding.cause ?? spans[index].cause
         spans[index].from = min(spans[index].from, finding.since ?? now)
         spans[index].to = now
+        spans[index].isPresent = true
         if let waiting = finding.waiting { spans[index].mostWaiting = max(spans[index].mostWaiting ?? 0, waiting) }
+    }
+
+    /// The one that this finding is the tail of: another one of the same beginning that has just gone, and was as bad.
+    private func head(of finding: Finding, besides keys: Set<String>) -> Int? {
+        guard let since = finding.since else { return nil }
+        return spans.lastIndex { span in
+            !span.isOver && !keys.contains(span.key)
+                && abs(since.milliseconds(since: span.from)) <= Self.sameMilliseconds
+                && (span.level == .bad || finding.level != .bad)
+        }
     }
 }

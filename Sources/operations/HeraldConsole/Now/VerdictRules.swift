@@ -29,10 +29,6 @@ struct VerdictRules {
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
     static let newsMilliseconds: Int64 = 10_000
-    static let failingShare = 0.2
-    static let throttledShare = 0.05
-    static let refusedShare = 0.01
-    static let unansweredShare = 0.05
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -42,25 +38,30 @@ struct VerdictRules {
         self.situation = situation
     }
 
-    private var workers: [WorkerObservation] { situation.workers }
+    var workers: [WorkerObservation] { situation.workers }
     private var answering: [WorkerObservation] { workers.filter { $0.page != nil } }
     private var silent: [WorkerObservation] { workers.filter { if case .silent = $0.state { true } else { false } } }
     private var isAnyReady: Bool { workers.contains(where: \.isReady) }
-    private var observation: GroupObservation? {
+    var observation: GroupObservation? {
         if case .known(let observation) = situation.group { observation } else { nil }
     }
     private var waiting: Int64? { situation.group.observation?.waiting }
     private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
     /// Whether nothing takes events at all, for a reason that is found elsewhere.
     private var isStandingStill: Bool { isHolding || (isGroupEmpty && !isAnyReady) }
-    private var isHolding: Bool {
+    var isHolding: Bool {
         answering.contains { $0.page?.reasons.contains { $0.reason.hasPrefix("outage-") } == true }
     }
 
+    /// Whether it is known why nothing becomes done: then partitions are not stuck by themselves, nor just afterwards.
+    var isStandstillExplained: Bool {
+        situation.group.isOutOfReach || isStandingStill || (!answering.isEmpty && !isAnyReady)
+    }
+
+    /// A cause stands before its consequence.
     var findings: [Finding] {
-        brokers + absence + answers + silence + partitions + calls + unanswered + campaigns + age + deadLetters
-            + ignorance
-            + secrecy
+        let causes = brokers + absence + answers + calls + retries + silence + partitions
+        return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 
     /// When nothing is wrong.
@@ -81,7 +82,7 @@ struct VerdictRules {
     /// That nothing waits in Kafka says it as little as that brokers answer: what cannot be written does not wait there.
     private var ignorance: [Finding] {
         guard workers.isEmpty, let observation, !observation.members.isEmpty else { return [] }
-        let members = counted(Int64(observation.members.count), "member", "members")
+        let members = observation.memberWords
         let what =
             observation.waiting == 0 ? "nothing waits" : counted(observation.waiting, "event waits", "events wait")
         return [
@@ -95,18 +96,29 @@ struct VerdictRules {
     // MARK: Kafka
 
     private var brokers: [Finding] {
-        guard case .unreachable(let reason, _) = situation.group else { return [] }
-        guard !isAnyReady else {
+        // Workers know which partitions it is about.
+        if !answering.isEmpty, answering.allSatisfy({ $0.has("too-few-brokers") }) { return [] }
+        switch situation.group {
+        case .unreachable(let reason, _) where isAnyReady:
             return [
                 Finding(
                     "console-brokers", .warn, "The workers deliver, and the console reaches no broker", reason,
                     next: .brokers)
             ]
+        case .unreachable(let reason, _):
+            // A worker that says the same says nothing new.
+            return [
+                Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)
+            ]
+        case .tooFewBrokers(let reason, _):
+            let others = isAnyReady ? "; workers say that they deliver" : ""
+            return [
+                Finding(
+                    "too-few-brokers", isAnyReady ? .warn : .bad, "Too few brokers", reason + others, waiting: waiting,
+                    next: .against(reason: "too-few-brokers"))
+            ]
+        case .unasked, .known, .untold: return []
         }
-        // Workers know which partitions it is about.
-        guard answering.isEmpty || !answering.allSatisfy({ $0.has("too-few-brokers") }) else { return [] }
-        // A worker that says the same says nothing new.
-        return [Finding("brokers-unreachable", .bad, "Brokers unreachable", reason, waiting: waiting, next: .brokers)]
     }
 
     private var absence: [Finding] {
@@ -134,15 +146,23 @@ struct VerdictRules {
                     "\(names(observation.leaderless)) \(observation.leaderless.count == 1 ? "has" : "have") no leader",
                     next: .leaders))
         }
-        let stuck = observation.partitions.filter {
-            $0.stillSince.map { situation.now.milliseconds(since: $0) >= Self.stuckMilliseconds } ?? false
+        let stuck = observation.partitions.compactMap { partition -> GroupObservation.Partition? in
+            var partition = partition
+            // What an outage held back has not stood still by itself.
+            if let still = partition.stillSince, let end = situation.standstillEnd {
+                partition.stillSince = max(still, end)
+            }
+            let age = partition.stillSince.map { situation.now.milliseconds(since: $0) }
+            return age.map { $0 >= Self.stuckMilliseconds } ?? false ? partition : nil
         }
         if let finding = finding(stuck: stuck) { findings.append(finding) }
-        guard observation.state.lowercased() == "stable" else {
+        guard observation.isStable else {
             if !observation.members.isEmpty {
                 findings.append(
                     Finding(
-                        "rebalance", .warn, "Degraded", "the group \"\(observation.state)\" moves its partitions",
+                        "rebalance", .warn, "Degraded",
+                        "the group \(SafeText.escaped(observation.name)) moves its partitions "
+                            + "(\(SafeText.escaped(observation.state)))",
                         next: .rebalance))
             }
             return findings
@@ -184,27 +204,75 @@ struct VerdictRules {
         for worker in answering {
             let page = worker.page
             for reason in (page?.reasons ?? []) + (page?.warnings ?? [])
-            where !reasons.contains(where: { $0.reason == reason.reason }) && isNews(reason) {
+            where !reasons.contains(where: { $0.reason == reason.reason }) {
                 reasons.append(reason)
             }
         }
-        let isUnreachable = if case .unreachable = situation.group { true } else { false }
-        let found = reasons.filter { !(isUnreachable && $0.reason == "brokers-unreachable") }.map(finding)
+        let told = Set(brokers.map(\.key))
+        let found = reasons.filter { reason in
+            switch reason.reason {
+            case "brokers-unreachable": !situation.group.isOutOfReach
+            case "too-few-brokers": !told.contains(reason.reason)
+            // What the last few calls of one worker were is chance while a share of all fails.
+            case "backend-unreachable": !isFailingInPart
+            // The calls themselves tell more.
+            case Self.lag, "push-service-failing": false
+            default: true
+            }
+        }.map(finding)
         // Not ready, and no reason that is known here.
         let speechless = answering.filter { !$0.isReady && $0.page?.reasons.isEmpty == true }
-        guard found.isEmpty, !speechless.isEmpty else { return found }
+        guard reasons.isEmpty, !speechless.isEmpty else { return found }
         return [
             Finding(
                 "not-ready", .bad, "Not delivering", "a worker says so, without a reason", next: .against(reason: ""))
         ]
     }
 
+    // MARK: Lag
+
+    private static let lag = "lag-growing"
+    /// Findings that a growing lag is the consequence of, whatever else they are about.
+    private static let causesOfLag: Set = [
+        "calls-fail", "throttled", "credentials", "service-dead", "backend-unreachable", "too-few-brokers",
+        "brokers-unreachable", "partitions-without-leader", "no-progress", "records-refused", "commits-failing",
+        "login-failed", "topics-missing", "no-worker", "no-member", "stuck",
+    ]
+    /// Those that have room for it in their own words.
+    private static let tellsLag: Set = ["calls-fail", "throttled", "credentials", "service-dead"]
+
+    private static func isCauseOfLag(_ finding: Finding) -> Bool {
+        causesOfLag.contains(finding.key) || finding.key.hasPrefix("outage-")
+    }
+
+    /// The lag that grows, as the consequence of what makes it grow; a finding of its own when nothing else is wrong.
+    private func consequences(_ causes: [Finding]) -> [Finding] {
+        guard let growth = lagGrowth else { return causes }
+        var causes = causes
+        if let first = causes.firstIndex(where: { Self.tellsLag.contains($0.key) }) {
+            causes[first].cause = causes[first].cause.map { $0 + "; its consequence: \(growth.what)" }
+            causes[first].waiting = causes[first].waiting ?? waiting
+        }
+        guard !causes.contains(where: Self.isCauseOfLag) else { return causes }
+        var finding = finding(growth.reason)
+        finding.cause = growth.what
+        return causes + [finding]
+    }
+
+    /// What a worker warns of, by the console's own figure when it has one: a worker knows only its own partitions.
+    ///
     /// A lag that grew over the last minute and is gone, or is a few seconds of work, is no news.
-    private func isNews(_ reason: WorkerSurvey.Page.Reason) -> Bool {
-        // The calls themselves tell more: ``calls``.
-        if reason.reason == "push-service-failing" { return false }
-        guard reason.reason == "lag-growing", let waiting else { return true }
-        return Double(waiting) >= max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
+    private var lagGrowth: (reason: WorkerSurvey.Page.Reason, what: String)? {
+        let all = answering.flatMap { ($0.page?.reasons ?? []) + ($0.page?.warnings ?? []) }
+        guard let reason = all.first(where: { $0.reason == Self.lag }) else { return nil }
+        if let waiting,
+            Double(waiting) < max(Self.leastLag, Self.lagSeconds * situation.notificationsPerSecond)
+        {
+            return nil
+        }
+        guard let growth = situation.lagGrowth else { return (reason, SentenceParts(reason.sentence).what) }
+        guard growth >= 0.5 else { return nil }
+        return (reason, "the lag grows by \(counted(whole(growth.rounded()), "event", "events")) each second")
     }
 
     private func finding(_ reason: WorkerSurvey.Page.Reason) -> Finding {
@@ -244,7 +312,7 @@ struct VerdictRules {
         guard !silent.isEmpty, case .silent(let reason)? = silent.first?.state else { return [] }
         // Then it is clear why.
         guard !isGroupEmpty else { return [] }
-        if case .unreachable = situation.group, answering.isEmpty { return [] }
+        if situation.group.isOutOfReach, answering.isEmpty { return [] }
         let names = silent.prefix(Self.namesShown).map(\.address).joined(separator: ", ")
         let count =
             answering.isEmpty
@@ -257,79 +325,6 @@ struct VerdictRules {
     }
 
     // MARK: Numbers
-
-    private var calls: [Finding] {
-        guard !isHolding else { return [] }
-        var findings: [Finding] = []
-        for (service, calls) in situation.calls.sorted(by: { $0.key < $1.key }) {
-            if calls.isDead, !isOver(calls, ServiceCalls.isFailing) {
-                findings.append(dead(service, calls))
-                continue
-            }
-            guard calls.total >= ServiceCalls.leastCount else { continue }
-            func find(
-                _ key: String, above limit: Double, _ what: (now: String, past: String), _ next: NextStep,
-                _ isMeant: (String) -> Bool
-            ) {
-                let share = calls.share(isMeant)
-                guard share > limit, !isOver(calls, isMeant) else { return }
-                findings.append(
-                    Finding(
-                        "\(key) \(service)", .warn, "Degraded",
-                        "\(percent(share)) of \(service)'s calls \(tense(calls, what, isMeant))", next: next))
-            }
-            find("calls-fail", above: Self.failingShare, Self.failing, .callsFail, ServiceCalls.isFailing)
-            let rate = rate(service)
-            find(
-                "throttled", above: Self.throttledShare,
-                ("are answered with 429" + rate, "were answered with 429" + rate),
-                .throttled
-            ) { $0 == "throttled" }
-            find(
-                "credentials", above: Self.refusedShare,
-                ("are refused with 401 or 403", "were refused with 401 or 403"), .credentials
-            ) { $0 == "credentials" }
-        }
-        return findings
-    }
-
-    private static let failing = (now: "fail for now", past: "failed")
-
-    /// Whether the calls that ended so are over: the last is old, and nothing waits that could end so again.
-    private func isOver(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Bool {
-        observation?.retrying == 0 && secondsSinceLast(calls, isMeant) != nil
-    }
-
-    /// What calls do, or what they did and when they did it last.
-    private func tense(
-        _ calls: ServiceCalls, _ what: (now: String, past: String), _ isMeant: (String) -> Bool
-    ) -> String {
-        secondsSinceLast(calls, isMeant).map { "\(what.past), the last \($0) s ago" } ?? what.now
-    }
-
-    /// `nil` while that is news.
-    private func secondsSinceLast(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Int64? {
-        let age = calls.last(isMeant).map { situation.now.milliseconds(since: $0) }
-        return age.flatMap { $0 > Self.newsMilliseconds ? $0 / 1_000 : nil }
-    }
-
-    private func dead(_ service: String, _ calls: ServiceCalls) -> Finding {
-        let pattern = situation.deadPatterns[service]
-        let since = [calls.nothingSince, pattern?.first].compactMap { $0 }.min()
-        let why = pattern?.words(without: .service).map { "; " + $0 } ?? ""
-        // With few users nothing is known of others; with many the workers' breaker says that it is everybody's.
-        if let campaign = pattern?.parts.first(where: { $0.field == .campaign && $0.percent == 100 })?.value {
-            return Finding(
-                "campaign-dead \(campaign) \(service)", .warn,
-                "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(service)",
-                "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
-                next: .campaignFails(campaign))
-        }
-        return Finding(
-            "service-dead \(service)", .bad, "Nothing is delivered by \(service)",
-            "100 % of \(service)'s calls \(tense(calls, Self.failing, ServiceCalls.isFailing))" + why, since: since,
-            waiting: nil, next: .callsFail)
-    }
 
     /// What a campaign's own events say is about that campaign.
     private var campaigns: [Finding] {
@@ -344,29 +339,6 @@ struct VerdictRules {
         }
     }
 
-    /// The backend may have taken what it did not answer, in an outage too.
-    ///
-    /// A retry or a replay of that notifies twice, unless the backend recognises it.
-    private var unanswered: [Finding] {
-        situation.calls.sorted(by: { $0.key < $1.key }).compactMap { service, calls in
-            let isUnanswered = { $0 == "timeout" || $0 == "reset" }
-            let share = calls.share(isUnanswered)
-            // What is over stands in its dead letters.
-            guard calls.total >= ServiceCalls.leastCount, share > Self.unansweredShare,
-                !isOver(calls, isUnanswered)
-            else { return nil }
-            return Finding(
-                "unanswered \(service)", .warn, "Some may have arrived",
-                "\(percent(share)) of \(service)'s calls time out or are cut off", next: .unanswered)
-        }
-    }
-
-    private func rate(_ service: String) -> String {
-        let limits = workers.compactMap { $0.numbers?.rateLimits[service] }
-        guard !limits.isEmpty else { return "" }
-        return "; the backend bears about \(grouped(whole(limits.reduce(0, +)))) a second"
-    }
-
     private var age: [Finding] {
         guard !isStandingStill else { return [] }
         let seconds = workers.compactMap { $0.numbers?.oldestSeconds }.max() ?? 0
@@ -379,25 +351,39 @@ struct VerdictRules {
         ]
     }
 
+    /// One finding for each cause, the one that began last first: the others are known already.
     private var deadLetters: [Finding] {
-        guard let count = situation.deadLetters, count > 0 else { return [] }
-        let (pattern, doubt) = (situation.letterPattern, situation.deadLettersInDoubt)
-        let why = pattern?.words().map { "; " + $0 } ?? ""
-        let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
+        let causes = situation.deadLetters.filter { $0.count > 0 }.sorted {
+            ($1.pattern?.first ?? situation.now, $1.count) < ($0.pattern?.first ?? situation.now, $0.count)
+        }
+        return causes.enumerated().map { number, cause in
+            let why = cause.pattern?.words().map { "; " + $0 } ?? ""
+            let doubt = cause.mayHaveArrived
+            let doubts = doubt > 0 ? "; \(grouped(Int64(doubt))) may have arrived: a call got no answer" : ""
+            var finding = Finding(
+                number == 0 ? "dead-letters" : "dead-letters \(number + 1)", .warn, "Some dead letters",
+                "\(grouped(Int64(cause.count))) of the last hour \(cause.count == 1 ? "is" : "are") open" + why
+                    + doubts,
+                since: cause.pattern?.first, next: .deadLetters(cause.pattern, mayHaveArrived: doubt > 0))
+            finding.isDated = true
+            return finding
+        }
+    }
+
+    /// Without its reader nothing is known of new dead letters; when brokers do not answer, that says it.
+    private var unread: [Finding] {
+        guard let problem = situation.lettersProblem, !situation.group.isOutOfReach else { return [] }
         return [
             Finding(
-                "dead-letters", .warn, "Some dead letters",
-                "\(grouped(Int64(count))) of the last hour \(count == 1 ? "is" : "are") open" + why + doubts,
-                since: pattern?.first, next: .deadLetters(pattern, mayHaveArrived: doubt > 0))
+                "letters-unread", .warn, "The dead letters are not read", problem,
+                next: .brokers)
         ]
     }
 
     // MARK: Words
 
     /// A number of a worker's, which may be any.
-    private func whole(_ number: Double) -> Int64 { Int64(max(0, Int(saturating: number))) }
-
-    private func percent(_ share: Double) -> String { "\(Int(saturating: share * 100)) %" }
+    func whole(_ number: Double) -> Int64 { Int64(max(0, Int(saturating: number))) }
 
     private func names(_ partitions: [TopicPartition]) -> String {
         let shown = partitions.prefix(Self.namesShown).map { "\($0)" }.joined(separator: ", ")

@@ -1,60 +1,32 @@
+import HeraldKafka
 import HeraldTime
 
-/// What samples of a quarter of an hour of results tell: pure.
-struct PastQuarter: Sendable, Equatable {
-    static let milliseconds: Int64 = 900_000
-    /// A notification is late when it was delivered so long after it was published, or due if that was later.
-    static let lateMilliseconds: Int64 = 60_000
-
-    /// A notification that was delivered late.
-    struct Late: Sendable, Equatable {
-        /// When it was published, or due if that was later.
-        var due: WallTime
-        var completed: WallTime
-        /// How many notifications it stands for.
-        var weight: Double
-    }
-
-    /// Delivered notifications that were looked at.
-    private(set) var lookedAt = 0
-    /// How many they stand for.
-    private(set) var delivered = 0.0
-    private(set) var late: [Late] = []
-    /// Whether all of its results were looked at.
-    var isWhole = true
-
-    init() {}
-
-    /// Takes one that was delivered and stands for so many.
-    ///
-    /// - Parameter due: when it was published, or due if that was later; `nil` when it was not late.
-    mutating func add(due: WallTime?, completed: WallTime, weight: Double) {
-        lookedAt += 1
-        delivered += weight
-        guard let due, Self.isLate(due: due, completed: completed) else { return }
-        late.append(Late(due: due, completed: completed, weight: weight))
-    }
-
-    static func isLate(due: WallTime, completed: WallTime) -> Bool {
-        completed.milliseconds(since: due) > lateMilliseconds
-    }
-
-    /// Whether so many came late that it is no matter of single users, whose calls are retried.
-    fileprivate var isLate: Bool {
-        let sum = late.reduce(0) { $0 + $1.weight }
-        return sum > 0 && sum >= delivered * LatePast.leastShare
-    }
+/// A delivery of the last day, as its result tells.
+struct PastDelivery: Sendable, Equatable {
+    /// Where its request is.
+    var request: TopicPartition
+    var offset: Int64
+    var completed: WallTime
+    /// How many deliveries it stands for: more than one where not all results were read.
+    var weight = 1.0
 }
 
-/// How many notifications came late, and how late they were.
+/// How many events came late, and how late they were.
 struct Lateness: Sendable, Equatable {
     var count: Int
-    /// Whether that is counted, and not estimated from samples.
+    /// Whether that is all of them, and not those that were found among the results that were read.
     var isExact: Bool
     var worstMilliseconds: Int64
+
+    /// Both together: they have no event in common.
+    static func + (left: Self, right: Self) -> Self {
+        Self(
+            count: left.count + right.count, isExact: left.isExact && right.isExact,
+            worstMilliseconds: max(left.worstMilliseconds, right.worstMilliseconds))
+    }
 }
 
-/// A time in which many notifications came late.
+/// A time in which many events came late.
 struct LateRun: Sendable, Equatable {
     /// When the first of them was due; the earliest twentieth is left out: retries of a single user may be hours old.
     var from: WallTime
@@ -65,93 +37,183 @@ struct LateRun: Sendable, Equatable {
     var mostWaiting: Int
 }
 
-/// Which notifications of the last day came late, from samples of each quarter of an hour: pure.
+/// Which events of the last day came late: pure, fed with each delivery once.
+///
+/// An event is late when a delivery of it came more than a minute after it was published, or due if that was later. It counts
+/// once, however many push services it is for, and by the last of its late deliveries. Nothing is estimated: what was not
+/// read makes a number the least that it can be.
 struct LatePast: Sendable, Equatable {
     static let quarters: Int64 = 96
-    /// Below this share of what was delivered in a quarter of an hour lateness is a matter of single users.
+    static let quarterMilliseconds: Int64 = 900_000
+    static let lateMilliseconds: Int64 = 60_000
+    /// Below this share of what was delivered lateness is a matter of single users, whose calls are retried.
     static let leastShare = 0.05
+    private static let minuteMilliseconds: Int64 = 60_000
     /// Late ones between whose waiting so much time passes are of different runs.
     private static let gapMilliseconds: Int64 = 60_000
     private static let earliestShare = 0.05
 
-    /// By the number of the quarter of an hour since the Unix epoch.
-    private(set) var quarters: [Int64: PastQuarter] = [:]
-
-    init() {}
-
-    static func quarter(of moment: WallTime) -> Int64 { moment.milliseconds / PastQuarter.milliseconds }
-
-    /// Takes what is known of a quarter of an hour now, and forgets what is more than a day ago.
-    mutating func note(_ quarter: PastQuarter, number: Int64, now: WallTime) {
-        quarters[number] = quarter
-        let oldest = Self.quarter(of: now) - Self.quarters
-        quarters = quarters.filter { $0.key > oldest }
+    private struct Late: Sendable, Equatable {
+        var due: WallTime
+        var completed: WallTime
+        /// How many deliveries of it were late.
+        var deliveries: Double
     }
 
-    /// The times in which many came late, the first first.
-    var runs: [LateRun] {
-        var found: [LateRun] = []
-        var members: [PastQuarter.Late] = []
-        var end = WallTime(milliseconds: .min)
-        let late = quarters.values.filter(\.isLate).flatMap(\.late).sorted { $0.due < $1.due }
-        for one in late {
-            if one.due.milliseconds(since: end) > Self.gapMilliseconds, let run = run(members) {
-                found.append(run)
-                members = []
+    private struct Quarter: Sendable, Equatable {
+        var lookedAt = 0
+        var delivered = 0.0
+        var isWhole = true
+    }
+
+    /// So many late events are remembered at most, in about 50 bytes each.
+    private let limit: Int
+    /// By the number of the quarter of an hour since the Unix epoch.
+    private var quarters: [Int64: Quarter] = [:]
+    private var late: [TopicPartition: [Int64: Late]] = [:]
+    private var count = 0
+    /// Whether there were more than are remembered.
+    private var isFull = false
+    /// Deliveries that were not late, by the minute.
+    private var prompt: [Int64: Double] = [:]
+
+    init(limit: Int = 500_000) {
+        self.limit = limit
+    }
+
+    static func quarter(of moment: WallTime) -> Int64 { moment.milliseconds / quarterMilliseconds }
+
+    static func isLate(due: WallTime, completed: WallTime) -> Bool {
+        completed.milliseconds(since: due) > lateMilliseconds
+    }
+
+    /// Takes a delivery whose result is of this quarter of an hour.
+    ///
+    /// - Parameter due: when the event was published, or due if that was later; `nil` when it was not late.
+    mutating func add(_ delivery: PastDelivery, due: WallTime?, quarter number: Int64) {
+        quarters[number, default: Quarter()].lookedAt += 1
+        quarters[number, default: Quarter()].delivered += delivery.weight
+        guard let due, Self.isLate(due: due, completed: delivery.completed) else {
+            prompt[Self.minute(delivery.completed), default: 0] += delivery.weight
+            return
+        }
+        let known = late[delivery.request]?[delivery.offset]
+        guard known != nil || count < limit else {
+            isFull = true
+            return
+        }
+        if known == nil { count += 1 }
+        late[delivery.request, default: [:]][delivery.offset] = Late(
+            due: due, completed: max(delivery.completed, known?.completed ?? delivery.completed),
+            deliveries: delivery.weight + (known?.deliveries ?? 0))
+    }
+
+    /// Notes that a quarter of an hour was looked at.
+    ///
+    /// - Parameter isWhole: whether all of its results were read, and all that they tell of was found.
+    mutating func noteLook(at number: Int64, isWhole: Bool) {
+        if !isWhole || quarters[number] == nil { quarters[number, default: Quarter()].isWhole = isWhole }
+    }
+
+    /// Forgets what is more than a day ago.
+    mutating func forget(now: WallTime) {
+        let oldest = Self.quarter(of: now) - Self.quarters + 1
+        let begin = oldest * Self.quarterMilliseconds
+        guard quarters.keys.contains(where: { $0 < oldest }) else { return }
+        quarters = quarters.filter { $0.key >= oldest }
+        prompt = prompt.filter { $0.key >= begin / Self.minuteMilliseconds }
+        late = late.mapValues { $0.filter { $0.value.completed.milliseconds >= begin } }.filter { !$0.value.isEmpty }
+        count = late.values.reduce(0) { $0 + $1.count }
+        if count == 0 { isFull = false }
+    }
+
+    /// What is told of the day.
+    struct Report: Sendable, Equatable {
+        /// The times in which many came late, the first first.
+        var runs: [LateRun] = []
+        /// Those that came late outside of them.
+        var scattered: Lateness?
+        /// How many deliveries were looked at, and of about how many.
+        var lookedAt = 0
+        var delivered = 0
+        /// Whether the whole day was looked at.
+        var isComplete = false
+    }
+
+    var report: Report {
+        let all = late.values.flatMap(\.values).sorted { ($0.due, $0.completed) < ($1.due, $1.completed) }
+        var byMinute: [Int64: Double] = [:]
+        for one in all { byMinute[Self.minute(one.due), default: 0] += one.deliveries }
+        var scattered: [Late] = []
+        var chained: [Late] = []
+        for one in all {
+            let minute = Self.minute(one.due)
+            if isMuch(byMinute[minute] ?? 0, of: prompt[minute] ?? 0) {
+                chained.append(one)
+            } else {
+                scattered.append(one)
             }
-            members.append(one)
+        }
+        var report = Report()
+        for members in Self.chains(chained) {
+            if let run = run(members) { report.runs.append(run) } else { scattered += members }
+        }
+        let isExact = !isFull && quarters.values.allSatisfy(\.isWhole)
+        report.scattered = Self.lateness(scattered, isExact: isExact)
+        report.lookedAt = quarters.values.reduce(0) { $0 + $1.lookedAt }
+        report.delivered = Int(quarters.values.reduce(0) { $0 + $1.delivered }.rounded())
+        return report
+    }
+
+    static func minute(_ moment: WallTime) -> Int64 { moment.milliseconds / minuteMilliseconds }
+
+    private func isMuch(_ late: Double, of prompt: Double) -> Bool { late >= (late + prompt) * Self.leastShare }
+
+    /// Those that waited one soon after the other, in the order in which they were due.
+    private static func chains(_ late: [Late]) -> [[Late]] {
+        var chains: [[Late]] = []
+        var end = WallTime(milliseconds: .min)
+        for one in late {
+            if chains.isEmpty || one.due.milliseconds(since: end) > gapMilliseconds { chains.append([]) }
+            chains[chains.count - 1].append(one)
             end = max(end, one.completed)
         }
-        if let run = run(members) { found.append(run) }
-        return found
+        return chains
     }
 
-    /// Those that waited at any time between; `nil` when none did.
-    func lateness(from: WallTime, to: WallTime) -> Lateness? {
-        lateness(quarters.values.flatMap(\.late).filter { $0.due <= to && $0.completed >= from })
-    }
-
-    /// Those that came late outside of the runs.
-    var scattered: Lateness? { lateness(quarters.values.filter { !$0.isLate }.flatMap(\.late)) }
-
-    /// How many deliveries were looked at, and of how many they are a sample.
-    var basis: (lookedAt: Int, delivered: Int) {
-        (
-            quarters.values.reduce(0) { $0 + $1.lookedAt },
-            Int(quarters.values.reduce(0) { $0 + $1.delivered }.rounded())
-        )
-    }
-
-    private func lateness(_ late: [PastQuarter.Late]) -> Lateness? {
-        guard let worst = late.map({ $0.completed.milliseconds(since: $0.due) }).max() else { return nil }
-        let numbers = Set(late.map { Self.quarter(of: $0.completed) })
-        return Lateness(
-            count: Int(late.reduce(0) { $0 + $1.weight }.rounded()),
-            isExact: numbers.allSatisfy { quarters[$0]?.isWhole ?? false }, worstMilliseconds: worst)
-    }
-
-    private func run(_ late: [PastQuarter.Late]) -> LateRun? {
-        guard let lateness = lateness(late), let to = late.map(\.completed).max() else { return nil }
-        let weight = late.reduce(0) { $0 + $1.weight }
-        var passed = 0.0
-        let first = late.first { one in
-            passed += one.weight
-            return passed >= weight * Self.earliestShare
+    private static func lateness(_ late: [Late], isExact: Bool) -> Lateness? {
+        late.map { $0.completed.milliseconds(since: $0.due) }.max().map {
+            Lateness(count: late.count, isExact: isExact, worstMilliseconds: $0)
         }
-        return LateRun(
-            from: first?.due ?? to, to: to, lateness: lateness, mostWaiting: Self.mostWaiting(late))
+    }
+
+    /// `nil` when they are few among what was delivered in their time.
+    private func run(_ late: [Late]) -> LateRun? {
+        guard let to = late.map(\.completed).max(), let begin = late.first?.due else { return nil }
+        let from = late[min(late.count - 1, Int(Double(late.count) * Self.earliestShare))].due
+        let others = (Self.minute(from)...Self.minute(to)).reduce(0) { $0 + (prompt[$1] ?? 0) }
+        guard isMuch(late.reduce(0) { $0 + $1.deliveries }, of: others) else { return nil }
+        let isExact = !isFull && isWhole(from: begin)
+        return Self.lateness(late, isExact: isExact).map {
+            LateRun(from: from, to: to, lateness: $0, mostWaiting: Self.mostWaiting(late))
+        }
+    }
+
+    /// Whether all was read since then: what was due before may be delivered at any time.
+    private func isWhole(from moment: WallTime) -> Bool {
+        guard let newest = quarters.keys.max() else { return false }
+        let oldest = min(newest, max(Self.quarter(of: moment), newest - Self.quarters + 1))
+        return (oldest...newest).allSatisfy { quarters[$0]?.isWhole == true }
     }
 
     /// How many were due and not delivered at the same time.
-    private static func mostWaiting(_ late: [PastQuarter.Late]) -> Int {
-        let changes =
-            (late.map { (at: $0.due, change: $0.weight) } + late.map { (at: $0.completed, change: -$0.weight) })
-            .sorted { ($0.at, $0.change) < ($1.at, $1.change) }
-        var (waiting, most) = (0.0, 0.0)
+    private static func mostWaiting(_ late: [Late]) -> Int {
+        let changes = (late.map { ($0.due, 1) } + late.map { ($0.completed, -1) }).sorted { $0 < $1 }
+        var (waiting, most) = (0, 0)
         for (_, change) in changes {
             waiting += change
             most = max(most, waiting)
         }
-        return Int(most.rounded())
+        return most
     }
 }

@@ -4,34 +4,43 @@ import HeraldThreads
 import HeraldTime
 import HeraldTools
 
-/// Finds out which notifications of the last day came late, on a thread of its own: by their results, and by the requests
-/// of those that may have been late.
+/// Finds out which events of the last day came late, on a thread of its own: by their results, and by the requests of those
+/// that may have been late.
 ///
-/// However much there is, it reads a bounded part of each quarter of an hour; the newest first, and again while it lasts.
+/// Each result is read once: what comes, and the day before the console's start a quarter of an hour at a time, the newest
+/// first. However much there is, it reads a bounded part of it in each turn; what it leaves out is known to be missing.
 final class PastWatch: Sendable {
-    private static let turn = Duration.seconds(60)
+    private static let turn = Duration.seconds(15)
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionMilliseconds = 4_000
     /// A reading ends after so long, whatever is left.
-    private static let patience = Duration.seconds(10)
-    /// So often requests are read for one piece of results at most.
-    private static let requestReadings = 32
+    private static let patience = Duration.seconds(30)
+    /// So many results are read at one look at a quarter of an hour, of all partitions together.
+    private static let lookLimit: Int64 = 50_000
+    /// So often requests are read for one look at most.
+    private static let requestReadings = 64
     /// A quarter of an hour is looked at until so long after its end: transactions become readable late.
     private static let settledMilliseconds: Int64 = 120_000
 
-    /// What is known so far.
-    struct Known: Sendable {
+    /// What was read so far.
+    private struct Progress {
         var past = LatePast()
-        /// Whether the whole day was looked at.
-        var isComplete = false
-    }
+        /// Quarters of an hour that are over and were read.
+        var settled: Set<Int64> = []
+        /// Where the next look at a quarter of an hour goes on, in each partition of the results.
+        var next: [Int64: [TopicPartition: Int64]] = [:]
 
-    /// A result that is to be judged.
-    private struct Candidate {
-        var request: TopicPartition
-        var offset: Int64
-        var completed: WallTime
-        var weight: Double
+        mutating func forget(now: WallTime) {
+            let oldest = LatePast.quarter(of: now) - LatePast.quarters + 1
+            past.forget(now: now)
+            settled = settled.filter { $0 >= oldest }
+            next = next.filter { $0.key >= oldest && !settled.contains($0.key) }
+        }
+
+        /// The newest quarter of an hour before this one that was not read yet; `nil` when the whole day was.
+        func unread(before newest: Int64) -> Int64? {
+            stride(from: newest - 1, to: newest - LatePast.quarters, by: -1).first { !settled.contains($0) }
+        }
     }
 
     /// The partitions that there are.
@@ -42,7 +51,7 @@ final class PastWatch: Sendable {
 
     private let plan: NowPlan
     private let decoder: RecordDecoder
-    private let state = Guarded(Known())
+    private let state = Guarded(LatePast.Report())
     private let wakeup: Wakeup
 
     init(_ plan: NowPlan, decoder: RecordDecoder) throws(SystemError) {
@@ -51,7 +60,7 @@ final class PastWatch: Sendable {
         wakeup = try Wakeup()
     }
 
-    var known: Known { state.withLock { $0 } }
+    var report: LatePast.Report { state.withLock { $0 } }
 
     func start() throws(SystemError) {
         _ = try OwnThread(name: "console-past") { [self] in run() }
@@ -61,29 +70,46 @@ final class PastWatch: Sendable {
     func stop() { wakeup.signal() }
 
     private func run() {
+        var progress = Progress()
         repeat {
             // Topics that are missing or forbidden, and brokers that are away, are looked at again.
-            try? follow()
+            try? follow(&progress)
         } while !wakeup.wait(for: Self.pauseAfterFailure)
     }
 
-    private func follow() throws {
-        // What lies behind a piece is fetched with it: as little as possible.
-        let properties = plan.readerProperties + [("max.partition.fetch.bytes", "16384")]
+    private func follow(_ progress: inout Progress) throws {
+        // What lies behind a range is fetched with it: little.
+        let properties = plan.readerProperties + [("max.partition.fetch.bytes", "65536")]
         let reader = try TopicReader(properties: properties, patience: Self.patience)
         defer { reader.close() }
-        var oldest = LatePast.quarter(of: SystemClock.wall()) - LatePast.quarters + 1
         repeat {
+            let end = ContinuousClock.now + Self.turn
             let now = SystemClock.wall()
             let places = try places(reader)
-            for number in stride(from: LatePast.quarter(of: now), through: oldest, by: -1) {
-                guard !wakeup.wait(for: .zero) else { return }
-                let quarter = try look(at: number, places, reader)
-                state.withLock { $0.past.note(quarter, number: number, now: now) }
+            progress.forget(now: now)
+            // What is not settled may grow.
+            let newest = LatePast.quarter(of: now)
+            let open = LatePast.quarter(of: now.advanced(byMilliseconds: -Self.settledMilliseconds))
+            for number in stride(from: newest, through: open, by: -1) {
+                try look(at: number, places, reader, &progress)
             }
-            state.withLock { $0.isComplete = true }
-            oldest = LatePast.quarter(of: now.advanced(byMilliseconds: -Self.settledMilliseconds))
-        } while !wakeup.wait(for: Self.turn)
+            publish(progress, isComplete: progress.unread(before: open) == nil)
+            while let number = progress.unread(before: open), ContinuousClock.now < end {
+                let begin = ContinuousClock.now
+                try look(at: number, places, reader, &progress)
+                progress.settled.insert(number)
+                publish(progress, isComplete: progress.unread(before: open) == nil)
+                // Who looks back leaves others their half of the processor.
+                guard !wakeup.wait(for: .now - begin) else { return }
+            }
+            guard !wakeup.wait(for: max(.zero, end - .now)) else { return }
+        } while true
+    }
+
+    private func publish(_ progress: Progress, isComplete: Bool) {
+        var report = progress.past.report
+        report.isComplete = isComplete
+        state.withLock { [report] in $0 = report }
     }
 
     private func places(_ reader: TopicReader) throws -> Places {
@@ -94,51 +120,76 @@ final class PastWatch: Sendable {
             results: try partitions(plan.topics.results), requests: Set(try plan.topics.requests.flatMap(partitions)))
     }
 
-    private func look(at number: Int64, _ places: Places, _ reader: TopicReader) throws -> PastQuarter {
-        var quarter = PastQuarter()
-        let ranges = try self.ranges(places.results, number, reader)
+    /// Reads what it has not read yet of this quarter of an hour.
+    private func look(
+        at number: Int64, _ places: Places, _ reader: TopicReader, _ progress: inout Progress
+    ) throws {
+        let ranges = try self.ranges(places.results, number, progress.next[number] ?? [:], reader)
+        let total = ranges.values.reduce(0) { $0 + Int64($1.count) }
         var rounds: [[TopicPartition: Range<Int64>]] = []
         var weights: [TopicPartition: Double] = [:]
-        for (partition, range) in ranges {
-            let pieces = SampleRanges.pieces(of: range, partitions: ranges.count)
-            let read = pieces.reduce(0) { $0 + $1.count }
-            weights[partition] = Double(range.count) / Double(max(1, read))
-            if read < range.count { quarter.isWhole = false }
-            for (index, piece) in pieces.enumerated() {
-                if index == rounds.count { rounds.append([:]) }
-                rounds[index][partition] = piece
+        for (index, (partition, range)) in ranges.enumerated() {
+            let share = total <= Self.lookLimit ? Int64(range.count) : Int64(range.count) * Self.lookLimit / total
+            let pieces = SampleRanges.pieces(
+                of: range, limit: share, shift: Double(index) / Double(max(1, ranges.count)))
+            weights[partition] = Double(range.count) / Double(max(1, pieces.reduce(0) { $0 + $1.count }))
+            for (round, piece) in pieces.enumerated() {
+                if round == rounds.count { rounds.append([:]) }
+                rounds[round][partition] = piece
             }
         }
-        for round in rounds { try look(at: round, weights, places, reader, &quarter) }
-        return quarter
+        var isWhole = total <= Self.lookLimit
+        var deliveries: [PastDelivery] = []
+        for round in rounds {
+            let isRead = try read(round, weights, places, reader, &deliveries)
+            isWhole = isWhole && isRead
+        }
+        // Nothing is taken twice when this fails: the requests are asked for first.
+        let dues = try dueMoments(deliveries, reader)
+        for delivery in deliveries {
+            let bound = dues.bounds[LatePast.minute(delivery.completed)]?[delivery.request]
+            if let bound, delivery.offset >= bound {
+                progress.past.add(delivery, due: nil, quarter: number)
+            } else if let due = dues.moments[delivery.request]?[delivery.offset] {
+                progress.past.add(delivery, due: due, quarter: number)
+            } else {
+                // A request that is gone tells nothing.
+                isWhole = false
+            }
+        }
+        progress.past.noteLook(at: number, isWhole: isWhole)
+        for (partition, range) in ranges { progress.next[number, default: [:]][partition] = range.upperBound }
     }
 
     /// Which offsets of the results are of this quarter of an hour.
     private func ranges(
-        _ partitions: [TopicPartition], _ number: Int64, _ reader: TopicReader
+        _ partitions: [TopicPartition], _ number: Int64, _ next: [TopicPartition: Int64], _ reader: TopicReader
     ) throws -> [TopicPartition: Range<Int64>] {
-        let begin = number * PastQuarter.milliseconds
+        let begin = number * LatePast.quarterMilliseconds
         let limit = Self.questionMilliseconds
         let queries = reader.consumer.queries
         let begins = try queries.offsets(of: partitions, at: begin, timeoutMilliseconds: limit)
         guard !begins.isEmpty else { return [:] }
         let some = Array(begins.keys)
-        let ends = try queries.offsets(of: some, at: begin + PastQuarter.milliseconds, timeoutMilliseconds: limit)
+        let ends = try queries.offsets(of: some, at: begin + LatePast.quarterMilliseconds, timeoutMilliseconds: limit)
         let last = try queries.ends(of: some, timeoutMilliseconds: limit)
         var ranges: [TopicPartition: Range<Int64>] = [:]
         for (partition, begin) in begins {
-            if let end = ends[partition] ?? last[partition], begin < end { ranges[partition] = begin..<end }
+            guard let last = last[partition] else { continue }
+            // What is not committed yet is read at a later look; a topic that was made anew begins again.
+            let end = min(ends[partition] ?? last, last)
+            let begin = max(begin, next[partition].map { $0 <= last ? $0 : 0 } ?? 0)
+            if begin < end { ranges[partition] = begin..<end }
         }
         return ranges
     }
 
-    private func look(
-        at round: [TopicPartition: Range<Int64>], _ weights: [TopicPartition: Double], _ places: Places,
-        _ reader: TopicReader, _ quarter: inout PastQuarter
-    ) throws {
-        var candidates: [Candidate] = []
+    private func read(
+        _ round: [TopicPartition: Range<Int64>], _ weights: [TopicPartition: Double], _ places: Places,
+        _ reader: TopicReader, _ deliveries: inout [PastDelivery]
+    ) throws -> Bool {
         let topic = plan.topics.results
-        try reader.read(round, within: Self.patience, unless: wakeup) { message in
+        return try reader.read(round, within: Self.patience, unless: wakeup) { message in
             // A replay was not late, but failed first.
             guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
                 result.outcome == .delivered, result.replays == 0
@@ -146,53 +197,45 @@ final class PastWatch: Sendable {
             let request = TopicPartition(topic: result.origin.topic, partition: result.origin.partition)
             guard places.requests.contains(request) else { return }
             let place = TopicPartition(topic: topic, partition: message.partition)
-            candidates.append(
-                Candidate(
+            deliveries.append(
+                PastDelivery(
                     request: request, offset: result.origin.offset, completed: result.completedAt,
                     weight: weights[place] ?? 1))
         }
-        guard let last = candidates.map(\.completed).max() else { return }
-        // What was published within a minute before the last of them is not late; only the rest is looked up.
-        let bounds = try reader.consumer.queries.offsets(
-            of: Array(Set(candidates.map(\.request))), at: last.milliseconds - PastQuarter.lateMilliseconds,
-            timeoutMilliseconds: Self.questionMilliseconds)
-        var old: [Candidate] = []
-        for candidate in candidates {
-            if let bound = bounds[candidate.request], candidate.offset >= bound {
-                quarter.add(due: nil, completed: candidate.completed, weight: candidate.weight)
-            } else {
-                old.append(candidate)
-            }
-        }
-        let due = try dueMoments(old, reader)
-        for candidate in old {
-            // A request that is gone tells nothing.
-            guard let due = due[candidate.request]?[candidate.offset] else {
-                quarter.isWhole = false
-                continue
-            }
-            quarter.add(due: due, completed: candidate.completed, weight: candidate.weight)
-        }
     }
 
-    /// When the requests of these were published, or are due if that is later.
-    private func dueMoments(
-        _ candidates: [Candidate], _ reader: TopicReader
-    ) throws -> [TopicPartition: [Int64: WallTime]] {
-        let wanted = Dictionary(grouping: candidates, by: \.request).mapValues {
-            SampleRanges.covering($0.map(\.offset))
-        }
-        var found: [TopicPartition: [Int64: WallTime]] = [:]
-        var event = DecodedEvent()
-        let rounds = min(Self.requestReadings, wanted.values.map(\.count).max() ?? 0)
-        for index in 0..<rounds {
-            let round = wanted.compactMapValues { index < $0.count ? $0[index] : nil }
-            try reader.read(round, within: Self.patience, unless: wakeup) { message in
-                let place = TopicPartition(topic: message.topicName(), partition: message.partition)
-                found[place, default: [:]][message.offset] = due(message, place, &event)
+    /// What tells whether deliveries were late.
+    private struct Dues {
+        /// For those of a minute: from which offset on a request is too young to be late.
+        var bounds: [Int64: [TopicPartition: Int64]] = [:]
+        /// When the other requests were published, or are due if that is later.
+        var moments: [TopicPartition: [Int64: WallTime]] = [:]
+    }
+
+    private func dueMoments(_ deliveries: [PastDelivery], _ reader: TopicReader) throws -> Dues {
+        var dues = Dues()
+        var wanted: [TopicPartition: [Int64]] = [:]
+        for (minute, members) in Dictionary(grouping: deliveries, by: { LatePast.minute($0.completed) }) {
+            guard let last = members.map(\.completed).max() else { continue }
+            // What was published within a minute before the last of them is not late; only the rest is looked up.
+            let bounds = try reader.consumer.queries.offsets(
+                of: Array(Set(members.map(\.request))), at: last.milliseconds - LatePast.lateMilliseconds,
+                timeoutMilliseconds: Self.questionMilliseconds)
+            dues.bounds[minute] = bounds
+            for one in members where bounds[one.request].map({ one.offset < $0 }) ?? true {
+                wanted[one.request, default: []].append(one.offset)
             }
         }
-        return found
+        let ranges = wanted.mapValues { SampleRanges.covering($0) }
+        var event = DecodedEvent()
+        for index in 0..<min(Self.requestReadings, ranges.values.map(\.count).max() ?? 0) {
+            let round = ranges.compactMapValues { index < $0.count ? $0[index] : nil }
+            try reader.read(round, within: Self.patience, unless: wakeup) { message in
+                let place = TopicPartition(topic: message.topicName(), partition: message.partition)
+                dues.moments[place, default: [:]][message.offset] = due(message, place, &event)
+            }
+        }
+        return dues
     }
 
     private func due(_ message: borrowing Message, _ place: TopicPartition, _ event: inout DecodedEvent) -> WallTime {

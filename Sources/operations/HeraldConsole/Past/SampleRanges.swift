@@ -1,26 +1,28 @@
-/// Which part of a range of offsets is read: all of a small one, and of a large one pieces in equal distances: pure.
+/// Which part of ranges of offsets is read: pure.
 enum SampleRanges {
-    static let pieceCount: Int64 = 4
-    /// So many offsets of all partitions together are read at most, or a few of each piece where there are many partitions.
-    static let limit: Int64 = 256
-    private static let leastPiece: Int64 = 4
+    /// So long is a piece of a range that is not read whole.
+    static let pieceLength: Int64 = 512
+    /// What lies no farther apart is read together.
+    static let gap: Int64 = 1_024
 
-    /// The pieces in their order; the whole range when it is no longer than they would be.
-    static func pieces(of range: Range<Int64>, partitions: Int) -> [Range<Int64>] {
-        let length = max(leastPiece, limit / (pieceCount * Int64(max(1, partitions))))
-        let count = range.upperBound - range.lowerBound
-        guard count > pieceCount * length else { return count > 0 ? [range] : [] }
-        return (0..<pieceCount).map { number in
-            let begin = range.lowerBound + (count - length) * number / (pieceCount - 1)
-            return begin..<begin + length
-        }
+    /// All of a range that is no longer than the limit; of a longer one pieces in equal distances.
+    ///
+    /// - Parameter shift: how far the pieces are shifted, as a part of their distance: those of several partitions are of
+    ///   different moments then.
+    static func pieces(of range: Range<Int64>, limit: Int64, shift: Double = 0) -> [Range<Int64>] {
+        guard range.count > limit else { return range.isEmpty ? [] : [range] }
+        let length = min(pieceLength, max(1, limit))
+        let number = max(1, limit / length)
+        let distance = Int64(range.count) / number
+        let first = range.lowerBound + Int64(Double(distance - length) * min(1, max(0, shift)))
+        return (0..<number).map { first + $0 * distance..<first + $0 * distance + length }
     }
 
     /// Ranges that have all of these offsets, however far from each other they lie, and little between them.
     static func covering(_ offsets: some Sequence<Int64>) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         for offset in Set(offsets).sorted() {
-            if let last = ranges.last, offset - last.upperBound < limit {
+            if let last = ranges.last, offset - last.upperBound < gap {
                 ranges[ranges.count - 1] = last.lowerBound..<offset + 1
             } else {
                 ranges.append(offset..<offset + 1)

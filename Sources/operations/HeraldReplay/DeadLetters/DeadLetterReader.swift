@@ -39,10 +39,16 @@ package final class DeadLetterReader {
     /// - Parameters:
     ///   - properties: librdkafka's: `read_committed`; nothing is committed.
     ///   - isForeign: whether others write it.
-    package init(properties: ClientProperties, topic: String, decoder: RecordDecoder, isForeign: Bool = false) throws {
+    ///   - patience: how long a leader that moves, or a step towards the end, is waited for.
+    package init(
+        properties: ClientProperties, topic: String, decoder: RecordDecoder, isForeign: Bool = false,
+        patience: Duration = .seconds(60)
+    ) throws {
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder, isForeign: isForeign)
-        reader = try ToolFailure.reading(topic) { () throws(KafkaError) in try TopicReader(properties: properties) }
+        reader = try ToolFailure.reading(topic) { () throws(KafkaError) in
+            try TopicReader(properties: properties, patience: patience)
+        }
     }
 
     /// Where to read for these bounds: from the earliest record that can count to the end that the partition has now.

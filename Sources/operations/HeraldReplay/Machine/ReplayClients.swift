@@ -99,11 +99,9 @@ final class ReplayClients: JobIO {
         do {
             return .success(try body())
         } catch {
-            return .failure(failure(error))
+            return .failure(ToolFailure(saying: error))
         }
     }
-
-    private static func failure(_ error: any Error) -> ToolFailure { ToolFailure(error) { $0.toolFailure("job") } }
 
     // MARK: What arrives
 
@@ -122,7 +120,7 @@ final class ReplayClients: JobIO {
             if let returns { machine.cameBack(try returns.poll()) }
             try deliverLetters(to: &machine)
         } catch {
-            machine.readingFailed(Self.failure(error))
+            machine.readingFailed(ToolFailure(saying: error))
         }
     }
 

@@ -84,9 +84,11 @@ package struct ReplayContext: Sendable {
         return foreign.destination ?? topics.requests.joined(separator: ", ")
     }
 
-    package func deadLetters() throws -> DeadLetterReader {
+    /// - Parameter patience: how long a leader that moves, or a step towards the end, is waited for.
+    package func deadLetters(patience: Duration = .seconds(60)) throws -> DeadLetterReader {
         try DeadLetterReader(
-            properties: readerProperties, topic: deadLetterTopic, decoder: decoder, isForeign: foreign != nil)
+            properties: readerProperties, topic: deadLetterTopic, decoder: decoder, isForeign: foreign != nil,
+            patience: patience)
     }
 
     /// Throws when others' dead letters name topics that are no request topics, and nobody has said where they go.

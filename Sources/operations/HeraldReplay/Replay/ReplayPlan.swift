@@ -39,7 +39,7 @@ package struct ReplayPlan: Sendable {
     /// Takes a dead letter that the selection means.
     ///
     /// - Parameter former: what came of its last replay; `nil` when it was not replayed.
-    mutating func add(
+    package mutating func add(
         _ entry: DeadLetterEntry, _ decision: ReplayRules.Decision, former: ReplayOutcomes.Outcome? = nil
     ) {
         matched += 1

@@ -5,8 +5,8 @@ public import HeraldTime
 /// Pure: time and chance come in as arguments.
 ///
 /// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsedMilliseconds`. Immediate
-/// retries follow the first call only; then each delay gets one call, and a shorter one stands in for a delay that would end
-/// behind the event's expiry.
+/// retries follow the first call only; then each delay gets one call. When a delay would end behind the event's expiry, the calls
+/// that are left are spread over the time that is left.
 public struct RetryPolicy: Sendable {
     /// The first quick retry comes after at most this long; the bound doubles with each.
     public static let quickBaseMilliseconds: Int64 = 200
@@ -103,17 +103,23 @@ public struct RetryPolicy: Sendable {
         } else {
             let index = max(0, failure.attempts - 1 - immediate)
             guard index < delays.count else { return .attemptsExhausted }
-            // A call that comes early is of use; one behind the expiry is not, and would never be made.
-            let waits = delays[...index].lazy.map { max($0, failure.retryAfter ?? 0) }
-            guard let longest = waits.last(where: { failure.isInTime(now.advanced(byMilliseconds: $0)) }) else {
-                return .expired
-            }
-            wait = longest
+            wait = self.wait(delays[index], failure, now: now)
         }
         let due = now.advanced(byMilliseconds: wait)
         guard failure.isInTime(due) else { return .expired }
         if due.milliseconds(since: failure.firstAttemptAt) > maxElapsedMilliseconds { return .timeExhausted }
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
+    }
+
+    /// The next delay; when that ends behind the expiry, as long as spreads the calls that are left evenly over the time that
+    /// is left, but no shorter than the shortest delay.
+    private func wait(_ delay: Int64, _ failure: Failure, now: WallTime) -> Int64 {
+        let asked = failure.retryAfter ?? 0
+        guard let expiresAt = failure.expiresAt, now.advanced(byMilliseconds: delay) >= expiresAt else {
+            return max(delay, asked)
+        }
+        let calls = Int64(mostCalls - failure.attempts)
+        return max(delays[0], asked, expiresAt.milliseconds(since: now) / (calls + 1))
     }
 
     /// The delay topic for a wait: the longest delay that is not longer; `nil` when even the shortest is, so that the

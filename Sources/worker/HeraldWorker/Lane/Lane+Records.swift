@@ -154,8 +154,8 @@ extension Lane {
             switch OffsetReset.decide(wanted: wanted, low: range.low, high: range.high) {
             case .lost(let count):
                 end = .failed(
-                    "\(count) records of \(partition) are lost: the group stands at offset \(wanted), and the first "
-                        + "that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
+                    "\(count == 1 ? "1 record of \(partition) is" : "\(count) records of \(partition) are") lost: "
+                        + "the group stands at offset \(wanted), and the first that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
                         + "all workers and run kafka-consumer-groups --group GROUP --topic "
                         + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
             case .madeAnew:

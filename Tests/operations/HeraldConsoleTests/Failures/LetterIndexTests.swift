@@ -221,10 +221,35 @@ struct LetterIndexTests {
         #expect(runs.first?.tally.userCount == 2)
         #expect(runs.first?.tally.mostCommon(.detail)?.value == "the backend is away")
 
-        let open = index.open(since: since, marks, ReplayOutcomes())
+        let open = index.open(since: since, marks, ReplayOutcomes(), delivered: TraitTally()).whole
         #expect(open.total == 2 && open.userCount == 2)
         let all = index.open(try condition("campaign = spring"), marks, ReplayOutcomes(), isOver: Self.isNeverOver)
         #expect(all.isCertain && all.value.total == 3 && all.value.mostCommon(.campaign)?.share == 1)
+    }
+
+    @Test(
+        "Dead letters of two causes are told apart, however old and large one is; a few are no cause",
+        arguments: [(390, 22, [390, 22]), (60, 500, [500, 60]), (390, 3, [393]), (390, 0, [390])])
+    func causes(older: Int, newer: Int, expected: [Int]) {
+        func letter(_ number: Int, _ headers: [String: String]) -> DeadLetterEntry {
+            LetterSample.make(0, Int64(number), user: "user-\(number)", headers)
+        }
+        let index = index(
+            (0..<older).map { letter($0, ["herald-source": "billing", "herald-status": "422"]) }
+                + (0..<newer).map { letter(older + $0, ["herald-source": "chat", "herald-status": "400"]) })
+        var (delivered, usual) = (TraitTally(), NotificationTraits())
+        (usual.services, usual.source) = (["apns", "gcm"], "shop")
+        delivered.add(usual, times: 100)
+        let open = index.open(
+            since: WallTime(milliseconds: 0), MarkIndex(), ReplayOutcomes(), delivered: delivered)
+        #expect(open.whole.total == older + newer)
+        #expect(open.causes.map(\.total) == expected)
+        let words = open.causes.map { FailurePattern(failed: $0, delivered: delivered)?.words() ?? "" }
+        if newer == 3 {
+            #expect(words.allSatisfy { !$0.contains("all from source") && !$0.contains("all with status") }, "\(words)")
+        } else {
+            #expect(words.allSatisfy { $0.contains("all from source") && $0.contains("all with status") }, "\(words)")
+        }
     }
 
     @Test("A row has 72 bytes")

@@ -1,9 +1,9 @@
-import HeraldKafka
 import HeraldTime
 import HeraldTools
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldKafka
 
 @Suite("What Kafka alone shows")
 struct GroupObservationTests {
@@ -38,10 +38,84 @@ struct GroupObservationTests {
         #expect(tracker.look(at: positions(5), due: { _ in 1 }, now: time(10)) == [place: time(4)])
     }
 
+    private static let brokers = (1...3).map { ClusterMetadata.Broker(id: $0, host: "b\($0)", port: 9092) }
+
+    private static func knowledge(
+        silent: [Int32], of brokers: [ClusterMetadata.Broker] = brokers, failures: Int = 9,
+        lacksCoordinator: Bool = true,
+        last: GroupObservation? = nil
+    ) -> GroupKnowledge? {
+        let error = KafkaError(code: KafkaError.Code.timedOut, message: "Local: Timed out")
+        return GroupWatch.Failure(error: error, failures: failures, last: last, lacksCoordinator: lacksCoordinator)
+            .knowledge {
+                GroupWatch.BrokerCensus(brokers: brokers, silent: brokers.filter { silent.contains($0.id) })
+            }
+    }
+
     @Test("A client's error becomes a sentence")
     func words() {
-        let error = KafkaError(code: KafkaError.Code.timedOut, message: "Local: Timed out")
-        let knowledge = GroupWatch.knowledge(error, nil, silentBrokers: { [] })
-        #expect(knowledge == .unreachable("no broker answered in time", last: nil))
+        #expect(Self.knowledge(silent: [], of: []) == .unreachable("no broker answered in time", last: nil))
+    }
+
+    @Test("Brokers that do not answer are named, and what is missing; unreachable is only the whole cluster")
+    func silence() {
+        #expect(
+            Self.knowledge(silent: [1, 2])
+                == .tooFewBrokers(
+                    "brokers 1 (b1:9092), 2 (b2:9092) do not answer, and the group's coordinator is among them",
+                    last: nil))
+        #expect(
+            Self.knowledge(silent: [3])
+                == .tooFewBrokers("broker 3 (b3:9092) does not answer, and it coordinates the group", last: nil))
+        #expect(
+            Self.knowledge(silent: [3], lacksCoordinator: false)
+                == .tooFewBrokers("broker 3 (b3:9092) does not answer, and it leads partitions of the group", last: nil)
+        )
+        #expect(
+            Self.knowledge(silent: [1, 2, 3])
+                == .unreachable("no broker answers: 1 (b1:9092), 2 (b2:9092), 3 (b3:9092)", last: nil))
+    }
+
+    @Test("Members are those that have partitions; while these move, one that died is said to count")
+    func members() {
+        func words(_ state: String, _ partitions: [[TopicPartition]]) -> String {
+            GroupObservation(
+                at: time(0), state: state,
+                members: partitions.map { .init(clientID: "c", host: "/10.0.0.1", partitions: $0) }, partitions: []
+            ).memberWords
+        }
+        #expect(words("Stable", [[place], [place]]) == "2 members")
+        #expect(words("Stable", [[place], [], []]) == "1 member with partitions")
+        #expect(
+            words("PreparingRebalance", [[place], [place], [], []])
+                == "4 members, with those that have died until their sessions end")
+    }
+
+    @Test("A leader that is only just taking office is chance, and then told in words")
+    func settling() {
+        let error = KafkaError(code: KafkaError.Code.notLeaderForPartition, message: "Broker: Not leader for partition")
+        let last = GroupObservation(at: time(0), state: "Stable", members: [], partitions: [])
+        func knowledge(_ failures: Int) -> GroupKnowledge? {
+            GroupWatch.Failure(error: error, failures: failures, last: last).knowledge {
+                GroupWatch.BrokerCensus(brokers: [], silent: [])
+            }
+        }
+        #expect(knowledge(2) == nil)
+        #expect(
+            knowledge(3)
+                == .untold("a leader of the group's partitions, or its coordinator, is only just taking office"))
+    }
+
+    @Test("One question that fails while brokers answer changes nothing that was known")
+    func chance() {
+        let last = GroupObservation(at: time(0), state: "Stable", members: [], partitions: [])
+        #expect(Self.knowledge(silent: [3], failures: 1, last: last) == nil)
+        #expect(Self.knowledge(silent: [3], failures: 2, last: last) != nil)
+        #expect(Self.knowledge(silent: [], failures: 2, last: last) == nil)
+        #expect(
+            Self.knowledge(silent: [], failures: 3, last: last)
+                == .untold("the brokers answer, but not about the group: no broker answered in time"))
+        // Where no broker answers there is nothing to wait for.
+        #expect(Self.knowledge(silent: [1, 2, 3], failures: 1, last: last)?.isOutOfReach == true)
     }
 }

@@ -35,11 +35,40 @@ struct NewestCallsTests {
         #expect(calls?.isDead == true && calls?.nothingSince == Self.at(30))
     }
 
+    @Test("say that it may be older when nothing else was seen before")
+    func older() {
+        func calls(failingFrom second: Int64) -> ServiceCalls? {
+            var history = NowHistory()
+            for at in stride(from: Int64(0), through: 60, by: 2) {
+                var point = NowPoint(at: Self.at(at))
+                point.workers = 1
+                if at >= second { point.calls[.init(service: "wns", end: "transient")] = 5 }
+                history.add(point)
+            }
+            return history.newestCalls(now: Self.at(60))["wns"]
+        }
+        #expect(calls(failingFrom: 4)?.mayBeOlder == true && calls(failingFrom: 4)?.nothingSince == Self.at(4))
+        #expect(calls(failingFrom: 20)?.mayBeOlder == false)
+    }
+
     @Test("are those of a minute where there are few, and none say nothing")
     func few() {
         let history = Self.history(200) { $0 == 190 || $0 == 150 || $0 == 20 ? ["transient": 2] : [:] }
         let calls = history.newestCalls(now: Self.at(200))["wns"]
         #expect(calls?.ends == ["transient": 8] && calls?.isDead == false)
         #expect(history.newestCalls(now: Self.at(400)).isEmpty)
+    }
+
+    @Test("stand beside a lag that is measured over half a minute, and over ten seconds at least")
+    func lag() {
+        var history = NowHistory()
+        for second in stride(from: Int64(0), through: 60, by: 2) {
+            var point = NowPoint(at: Self.at(second))
+            point.waiting = second < 30 ? 0 : 16 * (second - 30)
+            history.add(point)
+            if second == 8 { #expect(history.lagGrowth(now: Self.at(8)) == nil) }
+        }
+        #expect(history.lagGrowth(now: Self.at(60)) == 16)
+        #expect(history.lagGrowth(now: Self.at(100)) == nil)
     }
 }

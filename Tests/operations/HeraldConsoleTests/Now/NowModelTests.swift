@@ -29,7 +29,7 @@ struct NowModelTests {
     ) -> NowModel.Sight {
         NowModel.Sight(
             now: Self.begin.advanced(byMilliseconds: seconds * 1_000), workers: workers, group: group,
-            letters: TraitTally())
+            letters: OpenLetters())
     }
 
     private var observation: GroupObservation {

@@ -1,4 +1,6 @@
+import HeraldText
 import HeraldTime
+import HeraldTools
 import Testing
 
 @testable import HeraldConsole
@@ -21,34 +23,79 @@ struct VerdictLogTests {
         log.note(Self.good, now: Self.at(0))
         log.note(Self.outage(5, since: Self.at(-30)), now: Self.at(2))
         log.note(Self.outage(90), now: Self.at(4))
-        log.note(Self.outage(nil), now: Self.at(6))
-        #expect(log.spans.map(\.isOver) == [false])
-        for second in stride(from: Int64(8), through: 70, by: 2) { log.note(Self.good, now: Self.at(second)) }
-        let span = log.spans[0]
-        #expect(log.spans.count == 1 && span.isOver && span.level == .bad && span.mostWaiting == 90)
-        #expect(span.from == Self.at(-30) && span.to == Self.at(6) && span.cause == "503")
+        log.note(Self.outage(nil), now: Self.at(8))
+        let span = log.told[0]
+        #expect(log.told.count == 1 && span.isPresent && span.level == .bad && span.mostWaiting == 90)
+        #expect(span.from == Self.at(-30) && span.to == Self.at(8) && span.cause == "503")
+    }
+
+    @Test("say that something is so now only while the verdict has it")
+    func now() {
+        var log = VerdictLog()
+        for second in [0, 6] as [Int64] { log.note(Self.outage(1), now: Self.at(second)) }
+        log.note(Self.good, now: Self.at(8))
+        #expect(log.told.map(\.isPresent) == [false] && log.told.map(\.to) == [Self.at(6)])
+        #expect(log.told[0].json(nil)["to"] == .string(Self.at(6).text))
+        log.note(Self.outage(1), now: Self.at(30))
+        #expect(log.told.map(\.isPresent) == [true] && log.told[0].json(nil)["to"] == .null)
     }
 
     @Test("take what comes back within a minute for the same, and what comes later for another")
     func gaps() {
         var log = VerdictLog()
-        for second in [0, 30, 85, 200] as [Int64] {
+        for second in [0, 30, 85, 200, 206] as [Int64] {
             log.note(Self.outage(1), now: Self.at(second))
             log.note(Self.good, now: Self.at(second + 2))
         }
         for second in [290, 300] as [Int64] { log.note(Self.good, now: Self.at(second)) }
-        #expect(log.spans.map(\.from) == [Self.at(0), Self.at(200)])
-        #expect(log.spans.map(\.to) == [Self.at(85), Self.at(200)] && log.spans.allSatisfy(\.isOver))
+        #expect(log.told.map(\.from) == [Self.at(0), Self.at(200)])
+        #expect(log.told.map(\.to) == [Self.at(85), Self.at(206)] && log.told.allSatisfy(\.isOver))
+    }
+
+    @Test("leave out what was seen for less than five seconds, however old it says that it is")
+    func short() {
+        var log = VerdictLog()
+        for second in [0, 2, 4] as [Int64] {
+            log.note(Verdict(Finding("stuck", .bad, "Stuck", since: Self.at(-90))), now: Self.at(second))
+        }
+        log.note(Self.good, now: Self.at(6))
+        #expect(log.told.isEmpty)
+    }
+
+    @Test("tell what has the same beginning as one that has just gone as that one")
+    func tails() {
+        func stuck(_ since: Int64, _ level: Finding.Level = .bad) -> Verdict {
+            Verdict(Finding("stuck", level, "6 partitions are stuck", since: Self.at(since)))
+        }
+        var log = VerdictLog()
+        for second in [0, 40, 90] as [Int64] { log.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
+        for second in stride(from: Int64(92), through: 300, by: 2) { log.note(stuck(-1), now: Self.at(second)) }
+        #expect(log.told.map(\.headline) == ["Outage"] && log.told.map(\.to) == [Self.at(300)])
+
+        var other = VerdictLog()
+        for second in [0, 40, 90] as [Int64] { other.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
+        for second in [92, 100] as [Int64] { other.note(stuck(60), now: Self.at(second)) }
+        #expect(other.told.map(\.headline) == ["Outage", "6 partitions are stuck"])
+        // Both at once are two.
+        var both = VerdictLog()
+        for second in [0, 10] as [Int64] {
+            both.note(
+                Verdict(Finding("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
+                now: Self.at(second))
+        }
+        #expect(both.told.count == 2)
     }
 
     @Test("are forgotten after a day, and never too many")
     func bounded() {
         var log = VerdictLog()
         for number in 0..<2_000 as Range<Int64> {
-            log.note(Verdict(Finding("x\(number)", .warn, "Degraded")), now: Self.at(number))
+            for second in [0, 5] as [Int64] {
+                log.note(Verdict(Finding("x\(number)", .warn, "Degraded")), now: Self.at(number * 10 + second))
+            }
         }
-        #expect(log.spans.count == 500 && log.spans.last?.key == "x1999")
-        log.note(Self.good, now: Self.at(100_000))
-        #expect(log.spans.isEmpty)
+        #expect(log.told.count == 500 && log.told.last?.key == "x1999")
+        log.note(Self.good, now: Self.at(200_000))
+        #expect(log.told.isEmpty)
     }
 }

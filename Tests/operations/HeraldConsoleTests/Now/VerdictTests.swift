@@ -59,10 +59,12 @@ struct VerdictTests {
     private static func group(
         members: Int = 1, state: String = "Stable", _ partitions: [GroupObservation.Partition] = [partition(0)]
     ) -> GroupObservation {
-        GroupObservation(
+        var group = GroupObservation(
             at: now, state: state,
             members: (0..<members).map { .init(clientID: "herald-\($0)", host: "/10.0.0.1", partitions: []) },
             partitions: partitions)
+        group.name = "herald"
+        return group
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -77,7 +79,7 @@ struct VerdictTests {
             _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
             others: [String] = [], workers: [WorkerObservation] = [],
             group: GroupKnowledge = .known(VerdictTests.group()),
-            deadLetters: Int? = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
+            deadLetters: Int = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
             rate: Double = 0
         ) {
             testDescription = description
@@ -86,7 +88,8 @@ struct VerdictTests {
             self.section = section
             self.others = others
             situation = Situation(
-                now: VerdictTests.now, workers: workers, group: group, deadLetters: deadLetters,
+                now: VerdictTests.now, workers: workers, group: group,
+                deadLetters: [DeadLetterCause(count: deadLetters, mayHaveArrived: inDoubt)],
                 calls: calls.isEmpty
                     ? [:]
                     : [
@@ -94,7 +97,6 @@ struct VerdictTests {
                             ends: calls, lastAt: lastAt.map { at in calls.mapValues { _ in at } } ?? [:])
                     ],
                 notificationsPerSecond: rate)
-            situation.deadLettersInDoubt = inDoubt
         }
     }
 
@@ -290,6 +292,29 @@ struct VerdictTests {
                 }())),
     ]
 
+    private static let dead = "brokers 1 (a:1), 2 (b:1) do not answer, and the group's coordinator is among them"
+
+    private static let tooFew = [
+        Case(
+            "two of three brokers are dead, and no worker's word is known", .bad, "Too few brokers: " + dead,
+            section: "heraldtoofewbrokers", group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and a worker knows no more", .bad, "Too few brokers: " + dead,
+            workers: [
+                worker(
+                    ready: false,
+                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")])
+            ], group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and one of two workers says so", .bad, "Too few brokers: " + dead,
+            workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false)],
+            group: .tooFewBrokers(dead, last: group())),
+        Case(
+            "two of three brokers are dead, and workers have not seen it yet", .warn,
+            "Too few brokers: " + dead + "; workers say that they deliver", workers: [worker()],
+            group: .tooFewBrokers(dead, last: group())),
+    ]
+
     private static let partitions = [
         Case(
             "one partition is stuck", .bad, "Partition 3 is stuck since 02:12 UTC: 9\u{A0}000 behind in notifications",
@@ -318,7 +343,7 @@ struct VerdictTests {
             section: "heraldrebalances", workers: [worker()],
             group: .known(group([partition(3, lag: 7, hasMember: false)]))),
         Case(
-            "a rebalance", .warn, "Degraded: the group \"PreparingRebalance\" moves its partitions",
+            "a rebalance", .warn, "Degraded: the group herald moves its partitions (PreparingRebalance)",
             workers: [worker()],
             group: .known(group(state: "PreparingRebalance", [partition(3, lag: 7, hasMember: false)]))),
     ]
@@ -395,7 +420,7 @@ struct VerdictTests {
     @Test("says what is the matter, since when, and where the runbook goes on", arguments: quiet + outages + absences)
     func workers(_ example: Case) { check(example) }
 
-    @Test("tells brokers, partitions and numbers apart", arguments: brokers + partitions + numbers)
+    @Test("tells brokers, partitions and numbers apart", arguments: brokers + tooFew + partitions + numbers)
     func kafka(_ example: Case) { check(example) }
 
     private func check(_ example: Case) {
@@ -406,10 +431,195 @@ struct VerdictTests {
         #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
     }
 
+    @Test("names the calls that fail before the lag that grows because of them, once for all push services")
+    func causeBeforeConsequence() {
+        let silent = WorkerSurvey.Page.Reason(
+            reason: "backend-unreachable",
+            sentence: "The last 5 calls had no answer (timeout): check that the backend runs; its events are retried.")
+        for workers in [
+            [Self.worker("a:1", warnings: [Self.growing]), Self.worker("b:1", warnings: [Self.growing])],
+            [Self.worker("a:1", ready: false, [silent]), Self.worker("b:1", warnings: [Self.growing])],
+        ] {
+            var situation = Situation(
+                now: Self.now, workers: workers, group: .known(Self.group([Self.partition(0, lag: 2_600)])),
+                calls: [
+                    "apns": ServiceCalls(ends: ["delivered": 40, "timeout": 60]),
+                    "gcm": ServiceCalls(ends: ["delivered": 38, "timeout": 62]),
+                    "wns": ServiceCalls(ends: ["delivered": 25, "timeout": 75]),
+                ], notificationsPerSecond: 20)
+            situation.lagGrowth = 16.2
+            let verdict = Verdict(situation)
+            #expect(
+                verdict.first.sentence(now: Self.now)
+                    == "Degraded: 60 to 75 % of the calls for apns, gcm and wns fail for now; "
+                    + "its consequence: the lag grows by 16 events each second")
+            #expect(verdict.first.waiting == 2_600 && verdict.first.next?.section == "heraldcallsfail")
+            #expect(
+                verdict.others.map { $0.sentence(now: Self.now) } == [
+                    "Some may have arrived: 60 to 75 % of the calls for apns, gcm and wns time out or are cut off"
+                ])
+        }
+    }
+
+    @Test("tells the console's own figure of the lag, and none when it sees it shrink")
+    func ownLag() {
+        func first(_ growth: Double) -> String {
+            var situation = Situation(
+                now: Self.now, workers: [Self.worker(warnings: [Self.growing])],
+                group: .known(Self.group([Self.partition(0, lag: 9_000)])))
+            situation.lagGrowth = growth
+            return Verdict(situation).first.sentence(now: Self.now)
+        }
+        #expect(first(16) == "Behind: the lag grows by 16 events each second")
+        #expect(first(-3) == "Delivering: 9\u{A0}000 events wait")
+    }
+
+    @Test("names all push services of which nothing is delivered in one finding")
+    func deadServices() {
+        var situation = Self.situation(ServiceCalls(ends: ["transient": 12]), retrying: 9)
+        situation.calls["apns"] = ServiceCalls(ends: ["transient": 30])
+        let verdict = Verdict(situation)
+        #expect(
+            verdict.first.sentence(now: Self.now)
+                == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
+        #expect(verdict.others.isEmpty && verdict.first.key == "service-dead")
+    }
+
+    @Test("tells a cause of dead letters that has just begun before an older one, each with its own beginning")
+    func causes() {
+        func cause(_ count: Int, _ source: String, _ status: Int64, _ first: WallTime) -> DeadLetterCause {
+            var tally = TraitTally()
+            for number in 0..<count {
+                var traits = NotificationTraits()
+                (traits.source, traits.status, traits.user) = (source, status, UserMark("\(source)-\(number)"))
+                tally.add(traits, at: first)
+            }
+            return DeadLetterCause(count: count, pattern: FailurePattern(failed: tally, delivered: TraitTally()))
+        }
+        var clock = FindingClock()
+        let older = cause(390, "billing", 422, Self.minutesAgo(9))
+        var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
+        situation.deadLetters = [older]
+        for second in 0..<20 as Range<Int64> {
+            _ = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: second * 1_000))
+        }
+        situation.deadLetters = [older, cause(22, "chat", 400, Self.minutesAgo(1))]
+        let verdict = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: 20_000))
+        #expect(
+            ([verdict.first] + verdict.others).map { $0.sentence(now: Self.now) } == [
+                "Some dead letters since 02:13 UTC: 22 of the last hour are open; all from source chat; "
+                    + "all with status 400; 22 users",
+                "Some dead letters since 02:05 UTC: 390 of the last hour are open; all from source billing; "
+                    + "all with status 422; 390 users",
+            ])
+    }
+
+    @Test(
+        "says since before when a push service delivered nothing already as the console began to look")
+    func sinceBefore() {
+        var calls = ServiceCalls(ends: ["transient": 12], nothingSince: Self.minutesAgo(2))
+        calls.mayBeOlder = true
+        var clock = FindingClock()
+        let first = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.now).first
+        let sentence = first.sentence(now: Self.now)
+        #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail for now")
+        #expect(Verdict(first).json(now: Self.now)["sinceIsBefore"] == true)
+        // It stays so as long as it lasts, whatever is still remembered.
+        calls.nothingSince = Self.minutesAgo(1)
+        calls.mayBeOlder = false
+        let later = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-5)).first
+        #expect(later.since == first.since && later.isSinceBound)
+        calls.nothingSince = Self.minutesAgo(4)
+        let known = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-8)).first
+        #expect(known.since == Self.minutesAgo(4) && !known.isSinceBound)
+    }
+
+    @Test("says with which status calls are refused, where retries tell one")
+    func refusals() {
+        var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
+        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 401 or 403")
+        situation.refusals["wns"] = 403
+        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 403")
+    }
+
+    @Test("says that dead letters are not read, unless brokers that do not answer say it")
+    func unread() {
+        var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
+        situation.lettersProblem = "no leader"
+        let finding = Verdict(situation).first
+        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader" && finding.level == .warn)
+        situation.group = .unreachable("gone", last: nil)
+        #expect(Verdict(situation).others.isEmpty)
+    }
+
+    @Test("tells what the retries say of calls that fail, without a worker's word, and nothing once it is over")
+    func retries() {
+        func verdict(_ evidence: Evidence, retrying: Int64 = 9, workers: [WorkerObservation] = []) -> [String] {
+            var model = NowModel()
+            let group = Self.group([Self.partition(0), Self.partition(0, lag: retrying, delay: "10s")])
+            model.look(
+                NowModel.Sight(now: Self.now, workers: workers, group: .known(group), evidence: evidence))
+            return ([model.verdict?.first].compactMap { $0 } + (model.verdict?.others ?? []))
+                .filter { $0.key != "not-known" }.map { "\($0.level) \($0.sentence(now: Self.now))" }
+        }
+        func evidence(_ count: Int, delivered: Int, from: Int64 = 40, _ until: Int64 = 2) -> Evidence {
+            var evidence = Evidence()
+            var traits = NotificationTraits()
+            (traits.services, traits.source) = (["wns"], "shop")
+            // Long before, and of others.
+            evidence.add(delivered: traits, at: Self.minutesAgo(3))
+            for number in 0..<delivered {
+                traits.services = number % 2 == 0 ? ["wns"] : ["apns"]
+                evidence.add(delivered: traits, at: Self.secondsAgo(1))
+            }
+            (traits.services, traits.status) = (["wns"], 500)
+            for number in 0..<count {
+                traits.user = UserMark("user-\(number)")
+                evidence.add(failing: traits, at: Self.secondsAgo(number % 2 == 0 ? from : until))
+            }
+            return evidence
+        }
+        #expect(
+            verdict(evidence(30, delivered: 0)) == [
+                "bad Nothing is delivered by wns since 02:13 UTC: the last 30 retries for wns: all from source shop; "
+                    + "all with status 500; 30 users; not known from workers"
+            ])
+        #expect(
+            verdict(evidence(30, delivered: 60)) == [
+                "warn Degraded: the last 30 retries for wns: all from source shop; all with status 500; 30 users; "
+                    + "not known from workers"
+            ])
+        #expect(verdict(evidence(30, delivered: 400)) == [], "few among what is delivered")
+        #expect(verdict(evidence(9, delivered: 0)) == [], "too few to say anything")
+        #expect(verdict(evidence(30, delivered: 0, 15), retrying: 0) == [], "over")
+        #expect(verdict(evidence(30, delivered: 0), workers: [Self.worker()]).allSatisfy { $0.hasPrefix("good") })
+    }
+
+    @Test("takes no partition for stuck that an outage has held back until just now")
+    func mendedOutage() {
+        func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Sight {
+            let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
+            return NowModel.Sight(
+                now: Self.now.advanced(byMilliseconds: second * 1_000),
+                workers: [Self.worker(ready: reasons.isEmpty, reasons)], group: .known(group))
+        }
+        var model = NowModel()
+        for second in stride(from: Int64(0), through: 90, by: 2) { model.look(sight(second, [Self.breaker])) }
+        #expect(model.verdict?.first.key == "outage-breaker")
+        for second in stride(from: Int64(92), through: 148, by: 2) {
+            model.look(sight(second, []))
+            #expect(model.verdict?.first.key == "delivering")
+        }
+        // A minute after its end the partition is stuck by itself, since then.
+        model.look(sight(152, []))
+        #expect(model.verdict?.first.key == "stuck")
+        #expect(model.verdict?.first.since == Self.now.advanced(byMilliseconds: 90_000))
+    }
+
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
         Situation(
             now: now, workers: [worker()],
-            group: .known(group([partition(0), partition(0, lag: retrying, delay: "10s")])), deadLetters: 0,
+            group: .known(group([partition(0), partition(0, lag: retrying, delay: "10s")])),
             calls: ["wns": calls])
     }
 
@@ -459,7 +669,7 @@ struct VerdictTests {
             verdict.first.sentence(now: Self.now)
                 == "Nothing is delivered by wns since 02:09 UTC: 100 % of wns's calls fail for now; "
                 + "all with status 500; 1\u{A0}311 users")
-        #expect(verdict.first.next?.command == ["herald", "send", "--self"])
+        #expect(verdict.first.next?.command?.prefix(3) == ["herald", "send", "--user"])
     }
 
     @Test("is yellow, and names the campaign, when all that fails of a push service is of one campaign")
@@ -537,13 +747,14 @@ struct VerdictTests {
     func letterPattern() throws {
         var situation = Self.situation(ServiceCalls(), retrying: 0)
         situation.calls = [:]
-        situation.deadLetters = 40
         var traits = NotificationTraits()
         (traits.source, traits.status, traits.detail) = ("billing", 400, "sms is not allowed")
         var failed = TraitTally()
         failed.add(traits, times: 40)
         failed.note(Self.minutesAgo(3))
-        situation.letterPattern = FailurePattern(failed: failed, delivered: TraitTally())
+        situation.deadLetters = [
+            DeadLetterCause(count: 40, pattern: FailurePattern(failed: failed, delivered: TraitTally()))
+        ]
         let finding = Verdict(situation).first
         #expect(
             finding.sentence(now: Self.now)

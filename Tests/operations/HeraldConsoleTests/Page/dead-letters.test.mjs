@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addressOf, changedPlan, changesOf, filterOf, noFilter, parametersOf, planOfRest, words } from '#page/lib/dead-letters.js';
+import { common } from '#page/lib/plan.js';
 import { sent, table } from './table.mjs';
 
 const query = (text) => new URLSearchParams(text);
@@ -66,3 +67,8 @@ test('What a job has left is not planned when its filter or its correction is lo
   assert.throws(() => planOfRest({ ...found, filter: null }), /can no longer be told in full: --group status=503/);
   assert.throws(() => planOfRest({ ...found, options: { ...options, correction: 'user' } }), /It corrected what it replayed \(user\)/);
 });
+
+table('What is in common says of which: of all that are shown, or of those that are open', common, [
+  [{ count: 1101 }, 1101, 'In common: '], [{ count: 1101 }, 1112, 'In common to the 1\u202f101 that are open: '],
+  [{ count: 1 }, 2, 'In common to the 1 that is open: '],
+]);

@@ -1,3 +1,4 @@
+import HeraldKafka
 import HeraldTime
 import Testing
 
@@ -6,24 +7,34 @@ import Testing
 @Suite("What came late within the last day")
 struct LatePastTests {
     private static let quarter: Int64 = 1_994_889
+    private static let place = TopicPartition(topic: "notifications", partition: 0)
 
     /// So many seconds after the beginning of a quarter of an hour.
     private static func at(_ seconds: Int64) -> WallTime {
-        WallTime(milliseconds: quarter * PastQuarter.milliseconds + seconds * 1_000)
+        WallTime(milliseconds: quarter * LatePast.quarterMilliseconds + seconds * 1_000)
     }
 
     private typealias Delivery = (due: Int64, completed: Int64)
 
-    private static func past(_ deliveries: [Delivery], weight: Double = 1, prompt: Int = 0) -> LatePast {
-        var past = LatePast()
-        let quarters = Dictionary(grouping: deliveries) { LatePast.quarter(of: at($0.completed)) }
-        for (number, members) in quarters {
-            var quarter = PastQuarter()
-            quarter.isWhole = weight == 1
-            for member in members { quarter.add(due: at(member.due), completed: at(member.completed), weight: weight) }
-            for _ in 0..<prompt { quarter.add(due: nil, completed: at(0), weight: weight) }
-            past.note(quarter, number: number, now: at(0))
+    private static func add(
+        _ delivery: Delivery, offset: Int64, weight: Double = 1, to past: inout LatePast
+    ) {
+        let completed = at(delivery.completed)
+        past.add(
+            PastDelivery(request: place, offset: offset, completed: completed, weight: weight),
+            due: at(delivery.due), quarter: LatePast.quarter(of: completed))
+    }
+
+    /// Events of which each has an offset of its own; as many that are not late, a second each.
+    private static func past(
+        _ deliveries: [Delivery], prompt: Range<Int64> = 0..<0, weight: Double = 1, limit: Int = 1_000
+    ) -> LatePast {
+        var past = LatePast(limit: limit)
+        for (offset, delivery) in deliveries.enumerated() {
+            add(delivery, offset: Int64(offset), weight: weight, to: &past)
         }
+        for second in prompt { add((second, second), offset: 100_000 + second, weight: weight, to: &past) }
+        for number in quarter...quarter + 1 { past.noteLook(at: number, isWhole: weight == 1) }
         return past
     }
 
@@ -34,100 +45,161 @@ struct LatePastTests {
 
     @Test("is told from when to when, with how many came late and how many waited at the same time")
     func outage() throws {
-        let past = Self.past(Self.outage(100, 400), prompt: 50)
-        let run = try #require(past.runs.first)
-        #expect(past.runs.count == 1)
-        // The earliest twentieth of 240 late ones does not date it.
+        let report = Self.past(Self.outage(100, 400), prompt: 0..<40).report
+        let run = try #require(report.runs.first)
+        #expect(report.runs.count == 1)
+        // The earliest twentieth of 241 late ones does not date it.
         #expect(run.from >= Self.at(100) && run.from <= Self.at(112) && run.to == Self.at(401))
         #expect(run.lateness == Lateness(count: 241, isExact: true, worstMilliseconds: 301_000))
-        #expect(run.mostWaiting == 241 && past.scattered == nil)
+        #expect(run.mostWaiting == 241 && report.scattered == nil)
+        // The end of the outage was prompt.
+        #expect(report.lookedAt == 340 && report.delivered == 340)
     }
 
-    @Test("stands for as many as the sample was taken of, and is an estimate then")
-    func samples() throws {
-        let run = try #require(Self.past(Self.outage(100, 400), weight: 30).runs.first)
-        #expect(run.lateness.count == 241 * 30 && !run.lateness.isExact && run.mostWaiting == 241 * 30)
+    @Test("is found in a quarter of an hour of which nearly all was prompt")
+    func shortOutage() throws {
+        let run = try #require(Self.past(Self.outage(0, 90), prompt: 91..<900).report.runs.first)
+        #expect(run.lateness == Lateness(count: 31, isExact: true, worstMilliseconds: 91_000))
     }
 
-    @Test("is one by one, and no time of its own, when nearly all of the quarter's deliveries were prompt")
+    @Test("counts an event once, by its last delivery, also when that is of another quarter of an hour")
+    func once() throws {
+        var past = Self.past(Self.outage(600, 800))
+        for completed in [801, 830, 1_000] as [Int64] {
+            for offset in 0..<141 as Range<Int64> { Self.add((600 + offset, completed), offset: offset, to: &past) }
+        }
+        let runs = past.report.runs
+        #expect(runs.map(\.lateness) == [Lateness(count: 141, isExact: true, worstMilliseconds: 400_000)])
+        #expect(runs.first?.mostWaiting == 141)
+    }
+
+    @Test("is never estimated: of samples, of a part of the day, or without room it is the least that it can be")
+    func atLeast() throws {
+        let sampled = try #require(Self.past(Self.outage(100, 400), weight: 30).report.runs.first)
+        #expect(sampled.lateness.count == 241 && !sampled.lateness.isExact && sampled.mostWaiting == 241)
+
+        // What was due in a quarter of an hour that was not looked at may have been delivered in it.
+        let unseen = try #require(Self.past(Self.outage(-200, 100)).report.runs.first)
+        #expect(unseen.lateness.count == 241 && !unseen.lateness.isExact)
+
+        let full = try #require(Self.past(Self.outage(100, 400), limit: 200).report.runs.first)
+        #expect(full.lateness.count == 200 && !full.lateness.isExact)
+    }
+
+    @Test("has the same number however often it is looked at, and a greater one only when more came")
+    func growth() {
+        var past = LatePast()
+        var counts: [Int] = []
+        for (offset, delivery) in Self.outage(100, 400).enumerated() {
+            Self.add(delivery, offset: Int64(offset), to: &past)
+            past.noteLook(at: Self.quarter, isWhole: true)
+            counts.append(past.report.runs.first?.lateness.count ?? 0)
+        }
+        #expect(counts == (1...241).map { $0 } + [Int](repeating: 241, count: 59))
+    }
+
+    @Test("is one by one, and no time of its own, when nearly all was prompt meanwhile")
     func scattered() {
-        let past = Self.past([(0, 100), (300, 420)], prompt: 100)
-        #expect(past.runs.isEmpty && past.scattered == Lateness(count: 2, isExact: true, worstMilliseconds: 120_000))
-        #expect(past.basis == (102, 102))
+        let report = Self.past([(0, 100), (300, 420)], prompt: 0..<500).report
+        #expect(report.runs.isEmpty)
+        #expect(report.scattered == Lateness(count: 2, isExact: true, worstMilliseconds: 120_000))
     }
 
     @Test("is two times when more than a minute passes between them, and one across a quarter's end")
     func gaps() {
-        let two = Self.past(Self.outage(0, 200) + Self.outage(500, 700)).runs
+        let two = Self.past(Self.outage(0, 200) + Self.outage(500, 700)).report.runs
         #expect(two.map(\.to) == [Self.at(201), Self.at(701)] && two.allSatisfy { $0.mostWaiting == 141 })
-        let one = Self.past(Self.outage(700, 890) + Self.outage(840, 1_000)).runs
+        let one = Self.past(Self.outage(700, 890) + Self.outage(840, 1_000)).report.runs
         #expect(one.count == 1 && one.first?.to == Self.at(1_001))
     }
 
     @Test("begins a minute after it was due")
     func minute() {
-        #expect(Self.past([(0, 60)]).runs.isEmpty)
-        #expect(Self.past([(0, 61)]).runs.count == 1)
-    }
-
-    @Test("belongs to each time in which it waited")
-    func meanwhile() {
-        let past = Self.past(Self.outage(100, 400))
-        #expect(past.lateness(from: Self.at(150), to: Self.at(160))?.count == 61)
-        #expect(past.lateness(from: Self.at(0), to: Self.at(99)) == nil)
-        #expect(past.lateness(from: Self.at(402), to: Self.at(500)) == nil)
-    }
-
-    @Test("is not told again when the console saw it from its beginning, and is when it saw its end alone")
-    func seen() throws {
-        let run = try #require(Self.past(Self.outage(100, 400)).runs.first)
-        func log(_ since: Int64, _ level: Finding.Level) -> VerdictLog {
-            var log = VerdictLog()
-            log.note(Verdict(Finding("outage", level, "Outage", since: Self.at(since))), now: Self.at(390))
-            return log
-        }
-        #expect(log(105, .bad).hasSeen(run))
-        #expect(!log(300, .bad).hasSeen(run) && !log(105, .warn).hasSeen(run))
-        #expect(!VerdictLog().hasSeen(run))
+        #expect(Self.past([(0, 60)]).report.runs.isEmpty)
+        #expect(Self.past([(0, 61)]).report.runs.count == 1)
     }
 
     @Test("is forgotten after a day")
     func day() {
         var past = Self.past(Self.outage(100, 400))
-        past.note(PastQuarter(), number: Self.quarter + 95, now: Self.at(95 * 900))
-        #expect(past.runs.count == 1)
-        past.note(PastQuarter(), number: Self.quarter + 96, now: Self.at(96 * 900))
-        #expect(past.runs.isEmpty && past.quarters.count == 2)
+        past.forget(now: Self.at(95 * 900))
+        #expect(past.report.runs.count == 1)
+        past.forget(now: Self.at(96 * 900))
+        #expect(past.report.runs.isEmpty && past.report.lookedAt == 0)
+    }
+}
+
+@Suite("Who tells of what came late")
+struct LateTellerTests {
+    private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
+
+    private static let run = LateRun(
+        from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worstMilliseconds: 61_000),
+        mostWaiting: 9)
+
+    private static func log(_ findings: Finding...) -> VerdictLog {
+        var log = VerdictLog()
+        for second in [384, 390] as [Int64] {
+            for finding in findings { log.note(Verdict(finding), now: at(second)) }
+        }
+        return log
+    }
+
+    private static func finding(_ key: String, _ level: Finding.Level, since: Int64) -> Finding {
+        Finding(key, level, "Outage", since: at(since))
+    }
+
+    @Test("is one entry alone: what is bad before a warning, then what began nearest to it")
+    func one() {
+        let log = Self.log(
+            Self.finding("a", .warn, since: 100), Self.finding("b", .bad, since: 40),
+            Self.finding("c", .bad, since: 105),
+            Self.finding("d", .warn, since: 101))
+        #expect(log.teller(of: Self.run).map { log.told[$0].key } == "c")
+        let warnings = Self.log(Self.finding("a", .warn, since: 90), Self.finding("d", .warn, since: 101))
+        #expect(warnings.teller(of: Self.run).map { warnings.told[$0].key } == "d")
+    }
+
+    @Test("is none that saw its end alone, and no warning that began long before it")
+    func none() {
+        #expect(Self.log(Self.finding("a", .bad, since: 300)).teller(of: Self.run) == nil)
+        #expect(Self.log(Self.finding("a", .warn, since: -100)).teller(of: Self.run) == nil)
+        #expect(Self.log(Self.finding("a", .bad, since: -100)).teller(of: Self.run) == 0)
+        #expect(VerdictLog().teller(of: Self.run) == nil)
     }
 }
 
 @Suite("Samples of a range of offsets")
 struct SampleRangesTests {
     @Test(
-        "are all of it when it is small, and else four pieces in equal distances, the last at its end",
+        "are all of it when it is small, and else pieces in equal distances",
         arguments: [
-            (0..<0, 1, []), (5..<261, 1, [5..<261]),
-            (0..<1_000, 1, [0..<64, 312..<376, 624..<688, 936..<1_000]),
-        ] as [(Range<Int64>, Int, [Range<Int64>])])
-    func pieces(_ range: Range<Int64>, _ partitions: Int, _ pieces: [Range<Int64>]) {
-        #expect(SampleRanges.pieces(of: range, partitions: partitions) == pieces)
+            (0..<0, 256, []), (5..<261, 256, [5..<261]),
+            (0..<4_096, 1_024, [0..<512, 2_048..<2_560]), (10..<110, 1, [10..<11]),
+        ] as [(Range<Int64>, Int64, [Range<Int64>])])
+    func pieces(_ range: Range<Int64>, _ limit: Int64, _ pieces: [Range<Int64>]) {
+        #expect(SampleRanges.pieces(of: range, limit: limit) == pieces)
     }
 
     @Test("are bounded however much there is, lie in it, and do not overlap")
     func bounded() {
-        for partitions in [1, 3, 16, 1_000] {
-            for count in [1, 15, 17, 255, 257, 1_000_003] as [Int64] {
-                let pieces = SampleRanges.pieces(of: 7..<7 + count, partitions: partitions)
-                #expect(pieces.reduce(0) { $0 + $1.count } <= max(16, 256 / partitions))
-                #expect(pieces.first?.lowerBound == 7 && pieces.last?.upperBound == 7 + count)
-                #expect(zip(pieces, pieces.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
+        for limit in [1, 100, 513, 5_000] as [Int64] {
+            for count in [1, 15, 600, 1_000_003] as [Int64] {
+                for shift in [0, 0.3, 1] {
+                    let range = 7..<7 + count
+                    let pieces = SampleRanges.pieces(of: range, limit: limit, shift: shift)
+                    #expect(pieces.reduce(0) { $0 + Int64($1.count) } <= limit)
+                    #expect(pieces.allSatisfy { !$0.isEmpty && range.contains($0.lowerBound) })
+                    #expect(pieces.allSatisfy { $0.upperBound <= range.upperBound })
+                    #expect(zip(pieces, pieces.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
+                }
             }
         }
     }
 
     @Test("cover what lies near to each other together, and what lies far apart alone")
     func covering() {
-        #expect(SampleRanges.covering([900, 3, 1, 3, 250, 5_000]) == [1..<251, 900..<901, 5_000..<5_001])
+        #expect(SampleRanges.covering([1_900, 3, 1, 3, 850, 5_000]) == [1..<851, 1_900..<1_901, 5_000..<5_001])
         #expect(SampleRanges.covering([]).isEmpty)
     }
 }

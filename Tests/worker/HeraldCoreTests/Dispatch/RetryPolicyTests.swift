@@ -56,17 +56,18 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "takes the longest delay that ends before the expiry when the next one does not",
+        "spreads the calls that are left over the time that is left when the next delay ends behind expiry",
         arguments: [
-            (5, 300_001, 300_000), (5, 300_000, 30_000), (6, 265_000, 30_000), (7, 30_001, 30_000), (7, 30_000, 5_000),
-            (4, 5_001, 5_000), (4, 5_000, nil), (3, 5_000, nil),
+            (5, 300_001, 300_000), (5, 300_000, 75_000), (6, 225_000, 75_000), (7, 150_000, 75_000),
+            (5, 264_000, 66_000),
+            (5, 19_000, 5_000), (4, 5_001, 5_000), (4, 5_000, nil), (3, 5_000, nil), (7, 9_000, 5_000),
         ] as [(Int, Int64, Int64?)])
     func shorterDelay(attempts: Int, expiresIn: Int64, wait: Int64?) {
         let decision = decide(attempts: attempts, first: false, expiresIn: expiresIn)
         #expect(decision == wait.map { .delayed(by: $0) } ?? .expired)
     }
 
-    @Test("a shorter delay counts as a call, and never shortens what Retry-After asks for")
+    @Test("a shorter wait counts as a call, and is never shorter than what Retry-After asks for")
     func shorterDelayBounds() {
         #expect(decide(attempts: 8, first: false, expiresIn: 100_000) == .attemptsExhausted)
         #expect(decide(attempts: 5, first: false, retryAfter: 7_000, expiresIn: 20_000) == .delayed(by: 7_000))

@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldKafka
 internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
@@ -25,6 +26,8 @@ final class LetterFollower: Sendable {
     private static let pause = Duration.seconds(2)
     private static let newsInterval = Duration.seconds(1)
     private static let surveyInterval = Duration.seconds(30)
+    /// A client may go on asking a leader that has moved: after so long another one asks.
+    private static let readerPatience = Duration.seconds(10)
 
     private let context: ReplayContext
     private let failures: FailuresContext
@@ -62,7 +65,8 @@ final class LetterFollower: Sendable {
             do {
                 try follow()
             } catch {
-                state.withLock { $0.status = .failed(SafeText.escaped("\(error)")) }
+                let words = (error as? KafkaError)?.words ?? "\(error)"
+                state.withLock { $0.status = .failed(SafeText.escaped(words)) }
                 onNews(snapshot)
                 _ = end.wait(for: Self.pause)
             }
@@ -76,7 +80,7 @@ final class LetterFollower: Sendable {
     /// Reads everything and follows until something ends it.
     private func follow() throws {
         let replayer = try failures.replayer(context, false)
-        let reader = try replayer.context.deadLetters()
+        let reader = try replayer.context.deadLetters(patience: Self.readerPatience)
         defer { reader.close() }
         let marks = try replayer.context.state(replayer.layout)
         defer { marks?.close() }

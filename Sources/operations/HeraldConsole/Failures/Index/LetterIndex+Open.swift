@@ -20,19 +20,25 @@ extension LetterIndex {
         return IndexAnswer(value: value, matched: value.total, isCertain: isCertain)
     }
 
-    /// The traits of those that came since then and are open.
-    func open(since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes) -> TraitTally {
+    /// Those that came since then and are open, told apart by their causes.
+    ///
+    /// - Parameter delivered: what a cause is told apart from.
+    func open(
+        since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes, delivered: TraitTally
+    ) -> OpenLetters {
         let first = moment.milliseconds - Self.clockDifferenceMilliseconds
-        var tally = OpenTally()
-        for (partition, rows) in partitions {
+        var rows: [OpenRow] = []
+        for (partition, members) in partitions {
             var visited = 0
-            rows.visitNewest { row in
+            members.visitNewest { row in
                 visited += 1
-                if row.moment >= moment.milliseconds, isOpen(row, partition, marks, outcomes) { tally.add(row) }
+                if row.moment >= moment.milliseconds, isOpen(row, partition, marks, outcomes) {
+                    rows.append(OpenRow(row))
+                }
                 return row.moment >= first && visited < Self.recentLimit
             }
         }
-        return tally.whole(tables)
+        return OpenLetters(rows, tables, delivered: delivered)
     }
 
     func isOpen(
@@ -42,19 +48,94 @@ extension LetterIndex {
     }
 }
 
-/// Counts rows by their numbers, so that texts are looked at once for all that have them.
-struct OpenTally {
-    private struct Key: Hashable {
+/// Dead letters that are open, and the same told apart by their causes.
+struct OpenLetters: Sendable, Equatable {
+    /// Fewer are no cause of their own: they stand in the share of another.
+    private static let leastOfCause = 5
+    private static let causeLimit = 4
+
+    var whole = TraitTally()
+    /// Each at least one; the whole alone where one cause explains all, or nothing is known of causes.
+    var causes: [TraitTally] = []
+
+    init() {}
+
+    /// Tells rows apart by their causes.
+    ///
+    /// What all have in common is one cause. Else those that have what most have are one, and the rest is looked at alone: a
+    /// cause that has just begun does not hide behind an older one.
+    init(_ rows: [OpenRow], _ tables: LetterTables, delivered: TraitTally) {
+        whole = OpenTally(rows).whole(tables)
+        var (rest, tally) = (rows, whole)
+        while !rest.isEmpty {
+            guard causes.count + 1 < Self.causeLimit, let pattern = FailurePattern(failed: tally, delivered: delivered),
+                !pattern.parts.contains(where: { $0.percent == 100 && $0.field != .detail })
+            else { break }
+            var known: [OpenRow.Key: Bool] = [:]
+            func isMeant(_ row: OpenRow) -> Bool {
+                if let known = known[row.key] { return known }
+                let isMeant = pattern.isMeant(row.key.traits(tables))
+                known[row.key] = isMeant
+                return isMeant
+            }
+            let own = rest.filter(isMeant)
+            guard own.count >= Self.leastOfCause, rest.count - own.count >= Self.leastOfCause else { break }
+            causes.append(OpenTally(own).whole(tables))
+            rest = rest.filter { !isMeant($0) }
+            tally = OpenTally(rest).whole(tables)
+        }
+        if !rest.isEmpty { causes.append(tally) }
+    }
+}
+
+/// What of a row tells its cause, its user and its moment.
+struct OpenRow: Sendable {
+    struct Key: Hashable, Sendable {
         var traits: UInt32
         var campaign: UInt32
         var detail: UInt32
+
+        /// Without a user.
+        func traits(_ tables: LetterTables) -> NotificationTraits {
+            var traits = NotificationTraits()
+            if let known = tables.traits[self.traits] {
+                traits.services = known.pushServices
+                traits.reason = known.reasonText
+                traits.status = known.statusNumber
+                traits.source = known.source
+            }
+            traits.campaign = tables.campaigns[campaign] ?? nil
+            traits.detail = tables.details[detail] ?? nil
+            return traits
+        }
     }
 
-    private var counts: [Key: Int] = [:]
+    var key: Key
+    var userHash: UInt64
+    var userStart: UInt64
+    var moment: Int64
+
+    init(_ row: borrowing LetterRow) {
+        key = Key(traits: row.traits, campaign: row.campaign, detail: row.detail)
+        (userHash, userStart, moment) = (row.userHash, row.userStart, row.moment)
+    }
+}
+
+/// Counts rows by their numbers, so that texts are looked at once for all that have them.
+struct OpenTally {
+    private var counts: [OpenRow.Key: Int] = [:]
     private var users = TraitTally()
 
-    mutating func add(_ row: borrowing LetterRow) {
-        counts[Key(traits: row.traits, campaign: row.campaign, detail: row.detail), default: 0] += 1
+    init() {}
+
+    init(_ rows: [OpenRow]) {
+        for row in rows { add(row) }
+    }
+
+    mutating func add(_ row: borrowing LetterRow) { add(OpenRow(row)) }
+
+    mutating func add(_ row: OpenRow) {
+        counts[row.key, default: 0] += 1
         if row.userHash != 0 { users.add(user: UserMark(hash: row.userHash, start: row.userStart)) }
         users.note(WallTime(milliseconds: row.moment))
     }
@@ -62,17 +143,8 @@ struct OpenTally {
     func whole(_ tables: LetterTables) -> TraitTally {
         var tally = users
         for (key, count) in counts {
-            var traits = NotificationTraits()
-            if let known = tables.traits[key.traits] {
-                traits.services = known.pushServices
-                traits.reason = known.reasonText
-                traits.status = known.statusNumber
-                traits.source = known.source
-                if known.mayHaveArrived { tally.noteDoubt(times: count) }
-            }
-            traits.campaign = tables.campaigns[key.campaign] ?? nil
-            traits.detail = tables.details[key.detail] ?? nil
-            tally.add(traits, times: count)
+            if tables.traits[key.traits]?.mayHaveArrived == true { tally.noteDoubt(times: count) }
+            tally.add(key.traits(tables), times: count)
         }
         return tally
     }

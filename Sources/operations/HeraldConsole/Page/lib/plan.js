@@ -3,6 +3,7 @@
 import { post } from './api.js';
 import { fail } from './dialog.js';
 import { h, replace } from './dom.js';
+import { count } from './format.js';
 import { go } from './place.js';
 
 /** Makes a plan and goes to it. */
@@ -28,8 +29,13 @@ export function planButton(label, request, describe, attributes = {}) {
   }, label), problem);
 }
 
+/** Of which dead letters that is true: of those that are open, when others are shown, too. */
+export function common(found, shown) {
+  return found.count === shown ? 'In common: ' : `In common to the ${count(found.count)} that ${found.count === 1 ? 'is' : 'are'} open: `;
+}
+
 /** What failures have in common that deliveries have not, in a sentence; nothing when there is no such thing. */
-export function pattern(found) {
+export function pattern(found, shown) {
   if (!found?.words) return null;
-  return h('p', { class: 'pattern' }, h('strong', {}, 'In common: '), `${found.words}.`);
+  return h('p', { class: 'pattern' }, h('strong', {}, common(found, shown)), `${found.words}.`);
 }

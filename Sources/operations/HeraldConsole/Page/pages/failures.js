@@ -147,11 +147,11 @@ async function showGroups(main, place, app) {
   };
 
   // With the button for what is shown, or, where all are shown, for what the pattern means.
-  const common = ({ pattern: found }) => {
+  const common = ({ pattern: found, matched }) => {
     if (!found?.words) return null;
     const filter = filterOf(place.query);
     if (found.condition && !filter.where) filter.where = found.condition;
-    return [pattern(found), isOperator(app) && Object.keys(filter).length > 0
+    return [pattern(found, matched), isOperator(app) && Object.keys(filter).length > 0
       && h('p', {}, planButton('Plan their replay', () => ({ filter }), 'Plan the replay of those that have this in common', { class: 'primary plan' }))];
   };
 
@@ -387,7 +387,7 @@ function drawPlan(body, found, app) {
       h('h2', { id: 'what' }, `${count(found.planned)} of ${count(found.matched)} would be ${verb}${isReplay && found.planned > 0 ? `: ${plural(found.notifications, 'notification')}` : ''}`),
       h('p', { class: 'muted' }, found.selection),
       found.notice && h('p', {}, found.notice),
-      pattern(found.pattern),
+      pattern(found.pattern, found.matched),
       (found.warnings ?? []).map((warning) => h('p', { class: 'error warning' }, warning)),
       found.doubt && h('p', {}, `${found.doubt}.`),
       isReplay && facts([

@@ -15,14 +15,17 @@ const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
 
 const badge = (state) => h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, words[state] ?? state);
 
+/** Since when, before the time: when nobody saw it begin, it began before that. */
+export const since = ({ sinceIsBefore }) => (sinceIsBefore ? ' since before ' : ' since ');
+
 /** The sentence with the time as the reader's clock shows it. */
-export function sentence({ headline, since, cause }) {
-  return [headline, since && [' since ', time(since)], cause && `: ${cause}`];
+export function sentence(finding) {
+  return [finding.headline, finding.since && [since(finding), time(finding.since)], finding.cause && `: ${finding.cause}`];
 }
 
 function facts(finding) {
   const entries = [
-    finding.since && ['Since', [time(finding.since), ` (${ago(finding.since)})`]],
+    finding.since && ['Since', [finding.sinceIsBefore && 'before ', time(finding.since), ` (${ago(finding.since)})`]],
     finding.waiting !== null && finding.waiting !== undefined && ['Events that wait', count(finding.waiting)],
     finding.retrying > 0 && ['Events that wait for a retry', count(finding.retrying)],
   ].filter(Boolean);
@@ -59,21 +62,21 @@ function beside(text, seconds) {
   return Number.isNaN(moment.valueOf()) ? text : moment.toISOString();
 }
 
-/** How many came late, and by how much; an estimate says so. */
+/** How many events came late, and by how much; where not all results were read, at least so many. */
 export function late(lateness) {
   if (!lateness) return '–';
-  return `${lateness.isExact ? '' : 'about '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
+  return `${lateness.isExact ? '' : 'at least '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
 }
 
 /** What the numbers of the column rest upon. */
 export function basis({ isComplete, lookedAt, delivered, scattered }) {
   const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
   const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
-  return `Late is what was delivered more than a minute after it was published, or due. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
 }
 
 function howMany(span) {
-  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'about ' : ''}${count(span.waiting)} waited at most` : '–';
+  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'at least ' : ''}${count(span.waiting)} waited at most` : '–';
   return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`];
 }
 
@@ -94,9 +97,9 @@ function day({ spans, watchedSince, lateness }) {
   ];
 }
 
-/** What stays on the page while its numbers change: focus and selection live in it. */
+/** What stays on the page while its numbers and moments change: focus and selection live in it. */
 export function shape(verdict) {
-  return JSON.stringify([verdict, ...verdict.others].map(({ key, state, since, next }) => [key, state, since, next]));
+  return JSON.stringify([verdict, ...verdict.others].map(({ key, state, next }) => [key, state, next]));
 }
 
 export async function show(main, place, app) {

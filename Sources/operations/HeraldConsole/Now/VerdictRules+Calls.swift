@@ -1,0 +1,197 @@
+import HeraldText
+import HeraldTime
+import HeraldTools
+
+/// How push services' newest calls end: one finding for what is wrong, of all push services of which it is true.
+extension VerdictRules {
+    private static let failingShare = 0.2
+    private static let throttledShare = 0.05
+    private static let refusedShare = 0.01
+    private static let unansweredShare = 0.05
+
+    private typealias Calls = (service: String, calls: ServiceCalls)
+
+    /// One way in which calls go wrong.
+    private struct Trouble: Sendable {
+        var key: String
+        var headline = "Degraded"
+        /// It is told above this share.
+        var limit: Double
+        var now: String
+        var past: String
+        var next: NextStep
+        var isMeant: @Sendable (String) -> Bool
+    }
+
+    var calls: [Finding] {
+        guard !isHolding else { return [] }
+        let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isFailing) }
+        let alive = known.filter { one in
+            one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }
+        }
+        return self.dead(dead) + [Self.failing, Self.throttled, Self.refused].compactMap { finding($0, alive) }
+    }
+
+    /// What Kafka shows of calls that fail, where no worker's word is known.
+    var retries: [Finding] {
+        situation.retryTroubles.compactMap { trouble in
+            let age = situation.now.milliseconds(since: trouble.last)
+            guard age <= Self.newsMilliseconds || observation?.retrying != 0 else { return nil }
+            let words = trouble.pattern.words(without: trouble.services.count == 1 ? .service : nil)
+            let count = counted(Int64(trouble.pattern.total), "retry", "retries")
+            let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
+            var finding = Finding(
+                trouble.isDead ? "service-dead" : "calls-fail", trouble.isDead && !isOfCampaign ? .bad : .warn,
+                trouble.isDead ? "Nothing is delivered by \(listed(trouble.services))" : "Degraded",
+                "the last \(count) for \(listed(trouble.services))" + (words.map { ": " + $0 } ?? "")
+                    + "; not known from workers", since: trouble.isDead ? trouble.pattern.first : nil,
+                next: .callsFail)
+            finding.isSinceBound = trouble.isDead && trouble.isSinceBound
+            return finding
+        }
+    }
+
+    /// Whether calls fail for a large share, and others are delivered.
+    var isFailingInPart: Bool {
+        known.contains { _, calls in
+            calls.total >= ServiceCalls.leastCount && !calls.isDead
+                && calls.share(ServiceCalls.isFailing) > Self.failingShare
+        }
+    }
+
+    /// The backend may have taken what it did not answer, in an outage too.
+    ///
+    /// A retry or a replay of that notifies twice, unless the backend recognises it. What is over stands in its dead letters.
+    var unanswered: [Finding] {
+        let meant = known.filter { $0.calls.total >= ServiceCalls.leastCount }
+        return finding(Self.unanswered, meant).map { [$0] } ?? []
+    }
+
+    private var known: [Calls] { situation.calls.sorted { $0.key < $1.key }.map { (service: $0.key, calls: $0.value) } }
+
+    private static let failing = Trouble(
+        key: "calls-fail", limit: failingShare, now: "fail for now", past: "failed", next: .callsFail,
+        isMeant: ServiceCalls.isFailing)
+    private static let throttled = Trouble(
+        key: "throttled", limit: throttledShare, now: "are answered with 429", past: "were answered with 429",
+        next: .throttled
+    ) { $0 == "throttled" }
+    private static let refused = Trouble(
+        key: "credentials", limit: refusedShare, now: "are refused with", past: "were refused with", next: .credentials
+    ) { $0 == "credentials" }
+    private static let unanswered = Trouble(
+        key: "unanswered", headline: "Some may have arrived", limit: unansweredShare, now: "time out or are cut off",
+        past: "timed out or were cut off", next: .unanswered
+    ) { $0 == "timeout" || $0 == "reset" }
+
+    private func finding(_ trouble: Trouble, _ calls: [Calls]) -> Finding? {
+        let concerned = calls.filter {
+            $0.calls.share(trouble.isMeant) > trouble.limit && !isOver($0.calls, trouble.isMeant)
+        }
+        guard !concerned.isEmpty else { return nil }
+        let services = concerned.map(\.service)
+        var told = trouble
+        if trouble.key == Self.refused.key {
+            let status = status(services)
+            (told.now, told.past) = ("\(told.now) \(status)", "\(told.past) \(status)")
+        }
+        let rate = trouble.key == Self.throttled.key ? rate(services) : ""
+        return Finding(
+            trouble.key, .warn, trouble.headline,
+            "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate, next: trouble.next)
+    }
+
+    /// With which status calls are refused, as far as that is known.
+    private func status(_ services: [String]) -> String {
+        let known = Set(services.map { situation.refusals[$0] })
+        return known.count == 1 ? known.first?.map { "\($0)" } ?? "401 or 403" : "401 or 403"
+    }
+
+    /// `25 % of apns's calls`, `60 to 75 % of the calls for apns, gcm and wns`.
+    private func shares(_ calls: [Calls], _ isMeant: (String) -> Bool) -> String {
+        let percents = calls.map { Int(saturating: $0.calls.share(isMeant) * 100) }
+        let (least, most) = (percents.min() ?? 0, percents.max() ?? 0)
+        let share = least == most ? "\(most) %" : "\(least) to \(most) %"
+        return calls.count == 1
+            ? "\(share) of \(calls[0].service)'s calls" : "\(share) of the calls for \(listed(calls.map(\.service)))"
+    }
+
+    /// Whether the calls that ended so are over: the last is old, and nothing waits that could end so again.
+    private func isOver(_ calls: ServiceCalls, _ isMeant: (String) -> Bool) -> Bool {
+        observation?.retrying == 0 && secondsSinceLast([calls], isMeant) != nil
+    }
+
+    /// What calls do, or what they did and when they did it last.
+    private func tense(_ calls: [ServiceCalls], _ trouble: Trouble) -> String {
+        secondsSinceLast(calls, trouble.isMeant).map { "\(trouble.past), the last \($0) s ago" } ?? trouble.now
+    }
+
+    /// `nil` while that is news.
+    private func secondsSinceLast(_ calls: [ServiceCalls], _ isMeant: (String) -> Bool) -> Int64? {
+        let age = calls.compactMap { $0.last(isMeant) }.max().map { situation.now.milliseconds(since: $0) }
+        return age.flatMap { $0 > Self.newsMilliseconds ? $0 / 1_000 : nil }
+    }
+
+    /// Those of which every call fails: one finding for all that a campaign does not explain.
+    private func dead(_ calls: [Calls]) -> [Finding] {
+        var findings: [Finding] = []
+        var others: [Calls] = []
+        for one in calls {
+            // With few users nothing is known of others; with many the workers' breaker says that it is everybody's.
+            if let campaign = campaign(one.service) {
+                findings.append(dead(one, campaign: campaign))
+            } else {
+                others.append(one)
+            }
+        }
+        guard !others.isEmpty else { return findings }
+        let services = others.map(\.service)
+        let why = Set(services.map { situation.deadPatterns[$0]?.words(without: .service) })
+        // Several have something in common only if that is the same.
+        let words = why.count == 1 ? why.first.flatMap { $0 } : nil
+        var finding =
+            Finding(
+                "service-dead", .bad, "Nothing is delivered by \(listed(services))",
+                "\(shares(others, ServiceCalls.isFailing)) \(tense(others.map(\.calls), Self.failing))"
+                    + (words.map { "; " + $0 } ?? ""),
+                since: others.compactMap(since).min(), next: .callsFail)
+        finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
+        return [finding] + findings
+    }
+
+    private func campaign(_ service: String) -> String? {
+        situation.deadPatterns[service]?.parts.first { $0.field == .campaign && $0.percent == 100 }?.value
+    }
+
+    private func dead(_ one: Calls, campaign: String) -> Finding {
+        let why = situation.deadPatterns[one.service]?.words(without: .service).map { "; " + $0 } ?? ""
+        var finding = Finding(
+            "campaign-dead \(campaign) \(one.service)", .warn,
+            "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
+            "\(shares([one], ServiceCalls.isFailing)) \(tense([one.calls], Self.failing))" + why, since: since(one),
+            next: .campaignFails(campaign))
+        finding.isSinceBound = one.calls.mayBeOlder
+        return finding
+    }
+
+    private func since(_ one: Calls) -> WallTime? {
+        [one.calls.nothingSince, situation.deadPatterns[one.service]?.first].compactMap { $0 }.min()
+    }
+
+    private func rate(_ services: [String]) -> String {
+        let limits = services.compactMap { service -> (String, Double)? in
+            let limits = workers.compactMap { $0.numbers?.rateLimits[service] }
+            return limits.isEmpty ? nil : (service, limits.reduce(0, +))
+        }
+        guard !limits.isEmpty else { return "" }
+        let words = limits.map { service, limit in
+            "about \(grouped(whole(limit))) a second" + (services.count == 1 ? "" : " for \(service)")
+        }
+        return "; the backend bears " + listed(words)
+    }
+
+    private func listed(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+}
