@@ -138,7 +138,7 @@ struct PublishCommandTests {
         }
     }
 
-    @Test("Interrupted while it waits, it ends with 3 with what is known, and names the id to publish with again")
+    @Test("Interrupted while it waits, it ends with 3 and what is known, and names the id to publish with again")
     func interrupted() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()

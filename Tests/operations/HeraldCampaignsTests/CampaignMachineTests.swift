@@ -173,7 +173,7 @@ struct CampaignMachineTests {
 
     // MARK: Orders
 
-    @Test("None is published after a pause took hold, also of a batch that was read; resumed, it goes on with these")
+    @Test("None is published after a pause took hold, also of a batch that was read; resumed, these come first")
     func pauseInBatch() throws {
         for actions in 0..<60 {
             let bench = try Bench(5) { $0.ramp = [2, 1] }

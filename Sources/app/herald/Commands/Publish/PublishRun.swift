@@ -123,8 +123,9 @@ struct PublishRun {
             console.remark(
                 "\(TopicsTool.counted(publisher.publishedCount, "event")) published; waiting for the results, "
                     + "\(DurationText.format(wait)) at most")
+            let isStopping = { stop.isMade }
             do {
-                try follower.follow(&tracker, for: wait, isStopping: { stop.isMade }) { output.write($0) }
+                try follower.follow(&tracker, for: wait, isStopping: isStopping) { output.write($0) }
             } catch {
                 console.complain("herald: \(SafeText.escaped("\(error)"))")
             }
@@ -138,7 +139,8 @@ struct PublishRun {
     }
 
     private mutating func send(
-        _ file: LineFile, _ publisher: EventPublisher, _ stop: StopRequest, _ published: (EventPublisher.Publication) -> Void
+        _ file: LineFile, _ publisher: EventPublisher, _ stop: StopRequest,
+        _ published: (EventPublisher.Publication) -> Void
     ) throws {
         var preparation = preparation
         do {
