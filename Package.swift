@@ -139,7 +139,8 @@ let package = Package(
         module(
             "operations", "HeraldCampaigns",
             [
-                "CSSL", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
+                "CSSL", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
+                "HeraldThreads",
                 "HeraldTime", "HeraldTools",
             ]),
         module(
@@ -293,7 +294,10 @@ let package = Package(
             ]),
         tests(
             "operations/HeraldCampaignsTests", "HeraldCampaignsTests",
-            ["HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldTime", "HeraldTools"]),
+            [
+                "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
+                "HeraldTime", "HeraldTools",
+            ]),
         tests(
             "app/CommandTests", "CommandTests",
             [

@@ -207,7 +207,7 @@ struct CampaignStatusTests {
     @Test("A silence is told by what is known of it, and only a long one is told")
     func silentOutcomes() {
         func words(_ seconds: Int, _ change: (inout OutcomeSilence.Facts) -> Void = { _ in }) -> String? {
-            var facts = OutcomeSilence.Facts(since: .now - .seconds(seconds))
+            var facts = OutcomeSilence.Facts(length: .seconds(seconds))
             change(&facts)
             return CampaignWords.sentence(facts, open: 6_010)
         }

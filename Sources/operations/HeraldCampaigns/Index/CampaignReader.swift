@@ -25,6 +25,14 @@ package final class CampaignReader {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { add($0) }
     }
 
+    /// Reads through every transaction that is open now, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
+    func aimThroughOpenTransactions() throws { try reader.aim(at: .written) }
+
+    /// Reads some records, until none has come for so long; whether the end is reached.
+    func turn(waitMilliseconds: Int32) throws -> Bool {
+        try reader.turn(waitMilliseconds: waitMilliseconds) { add($0) }
+    }
+
     /// Takes what has come since, waiting up to this long for the first record; whether something has.
     @discardableResult
     package func poll(waitMilliseconds: Int32 = 0) throws -> Bool {

@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldKafka
+internal import HeraldThreads
 internal import HeraldTools
 
 /// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
@@ -66,19 +67,26 @@ package final class OutcomeReader {
     /// Reads to the present end.
     ///
     /// - Parameters:
-    ///   - throughOpenTransactions: to what was written last, committed or not.
     ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
     ///   - onResult: called with each result of the campaigns.
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        throughOpenTransactions: Bool = false, onProgress: (Int64, Int64) -> Bool = { _, _ in true },
-        onResult: (NotificationResult) -> Void = { _ in }
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, onResult: (NotificationResult) -> Void = { _ in }
     ) throws -> Bool {
-        try reader.catchUp(throughOpenTransactions: throughOpenTransactions, onProgress: onProgress) {
-            add($0, in: $1, onResult)
-        }
+        try reader.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
     }
+
+    /// Reads to this end from now on, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
+    func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
+
+    /// Reads some records, until none has come for so long; whether the end is reached.
+    func turn(waitMilliseconds: Int32) throws -> Bool {
+        try reader.turn(waitMilliseconds: waitMilliseconds) { add($0, in: $1) { _ in } }
+    }
+
+    /// Signals when results come.
+    func notify(_ wakeup: Wakeup) { reader.notify(wakeup) }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.
     @discardableResult

@@ -132,10 +132,15 @@ extension CampaignContext {
         marking recipients: inout RecipientSet, onProgress: (Int64, Int64) -> Bool = { _, _ in true }
     ) throws -> CampaignContinuation? {
         guard let definition = campaign.definition, let progress = campaign.progress else { return nil }
+        var published = PublishedEvents(forgetting: &recipients)
+        let ids = RecipientIDs(campaign: definition.name)
+        let reader = try self.published(definition, layout)
+        defer { reader.close() }
         // A killed publisher's transaction may be open for a while yet: nobody waits for it before the question.
-        let published = try PublishedEvents(
-            of: definition, progress: nil, self, layout, into: &recipients, upTo: .committed, onProgress: onProgress)
-        guard let published else { return nil }
+        let isWhole = try reader.catchUp(to: .committed, onProgress: onProgress) { message in
+            if let id = PublishedEvents.id(of: message, ids) { published.add(id, to: &recipients) }
+        }
+        guard isWhole else { return nil }
         let count = OutcomeCount(snapshot: progress.outcomes)
         let status = CampaignStatus(campaign: campaign, count: count, now: SystemClock.wall())
         return CampaignContinuation(status, progress, preview, published: published)

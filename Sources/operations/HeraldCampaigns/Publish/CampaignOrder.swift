@@ -29,15 +29,18 @@ package struct CampaignOrder: Sendable {
         self.topic = topic
     }
 
-    /// What the first start writes, with the ends of the topics as they are now.
-    func newDefinition(_ context: CampaignContext, _ layout: CampaignContext.Layout) throws -> CampaignDefinition {
-        let now = SystemClock.wall()
-        return CampaignDefinition(
+    /// What the first start writes.
+    ///
+    /// - Parameters:
+    ///   - requests: the ends of the request topic's partitions, by partition.
+    ///   - results: the ends of the results topic's partitions, by partition.
+    func newDefinition(
+        at now: WallTime, by name: String, requests: [String: Int64], results: [String: Int64]
+    ) -> CampaignDefinition {
+        CampaignDefinition(
             name: text.name, message: text.template.text, pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
             expiresAt: expiresInMilliseconds.map { now.advanced(byMilliseconds: $0).milliseconds },
-            startedAt: now.milliseconds, startedBy: context.operatorName,
-            requestOffsets: try context.ends(of: topic, layout.requests[topic] ?? []),
-            resultOffsets: try context.ends(of: context.topics.results, layout.results))
+            startedAt: now.milliseconds, startedBy: name, requestOffsets: requests, resultOffsets: results)
     }
 
     /// What was asked for, as the audit topic has it.

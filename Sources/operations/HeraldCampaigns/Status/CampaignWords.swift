@@ -103,9 +103,8 @@ package enum CampaignWords {
 
     /// Such as `no outcome for 60 s: 6 000 are retrying`; `nil` while a silence is none yet.
     package static func sentence(_ facts: OutcomeSilence.Facts, open: Int) -> String? {
-        let silence = ContinuousClock.now - facts.since
-        guard silence >= OutcomeSilence.worry else { return nil }
-        let since = "no outcome for \(duration(silence / .seconds(1)))"
+        guard facts.length >= OutcomeSilence.worry else { return nil }
+        let since = "no outcome for \(duration(facts.length / .seconds(1)))"
         let retrying = min(facts.retries?.retrying ?? 0, open)
         let suspended = min(facts.retries?.suspended ?? 0, open - retrying)
         var causes: [String] = []

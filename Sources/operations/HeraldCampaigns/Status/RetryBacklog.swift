@@ -19,7 +19,10 @@ package final class RetryBacklog {
         /// Whether the topics could not be read to their ends in time.
         package var isPartly = false
 
-        package init() {}
+        package init(retrying: Int = 0, retryingLong: Int = 0) {
+            self.retrying = retrying
+            self.retryingLong = retryingLong
+        }
 
         fileprivate mutating func extrapolate(_ factor: Double) {
             retrying = Int(saturating: Double(retrying) * factor)

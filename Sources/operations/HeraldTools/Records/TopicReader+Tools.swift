@@ -52,24 +52,32 @@ extension TopicReader {
         to end: End = .committed, onProgress: (_ passed: Int64, _ total: Int64) -> Bool = { _, _ in true },
         _ body: (Message) throws -> Void
     ) throws -> Bool {
-        try asking { () throws(KafkaError) in try setEnd(end) }
-        var count = 0
-        while true {
-            switch try step(waitMilliseconds: 50, body) {
-            case .end: return true
-            case .nothing: break
-            case .record:
-                count += 1
-                if count % Self.recordsPerReport != 0 { continue }
-            }
+        try aim(at: end)
+        while try !turn(waitMilliseconds: 50, body) {
             guard onProgress(progress.passed, progress.total) else { return false }
         }
+        return true
+    }
+
+    /// Reads to this end from now on, by ``turn(waitMilliseconds:_:)``; blocks for the brokers' answers.
+    package func aim(at end: End) throws { try asking { () throws(KafkaError) in try setEnd(end) } }
+
+    /// Reads some records, until none has come for so long; whether the end is reached.
+    package func turn(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Bool {
+        for _ in 0..<Self.recordsPerReport {
+            switch try step(waitMilliseconds: waitMilliseconds, body) {
+            case .end: return true
+            case .nothing: return false
+            case .record: break
+            }
+        }
+        return false
     }
 
     /// Takes what has come, waiting up to this long for the first record; how many records there were.
     @discardableResult
     package func poll(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Int {
-        try asking { () throws(KafkaError) in try setEnd(.none) }
+        try aim(at: .none)
         var count = 0
         while count < Self.recordsPerTurn,
             case .record = try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body)

@@ -36,19 +36,22 @@ package final class ResultsReader {
     /// Reads to the present end.
     ///
     /// - Parameters:
-    ///   - throughOpenTransactions: to what was written last, committed or not: waits for the end of every transaction that
-    ///     is open now.
-    ///   - onProgress: how many of how many records of the topic were passed; `false` ends the reading.
+    ///   - onProgress: how many of how many records were passed; `false` ends the reading.
     ///   - body: called with each result and the message that it came in.
     /// - Returns: whether the end was reached.
     @discardableResult
     package func catchUp(
-        throughOpenTransactions: Bool = false, onProgress: (Int64, Int64) -> Bool = { _, _ in true },
-        _ body: (NotificationResult, Message) -> Void
+        onProgress: (Int64, Int64) -> Bool = { _, _ in true }, _ body: (NotificationResult, Message) -> Void
     ) throws -> Bool {
-        try reader.catchUp(to: throughOpenTransactions ? .written : .committed, onProgress: onProgress) {
-            decode($0, body)
-        }
+        try reader.catchUp(onProgress: onProgress) { decode($0, body) }
+    }
+
+    /// Reads to this end from now on, by ``turn(waitMilliseconds:_:)``; blocks for the brokers' answers.
+    package func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
+
+    /// Reads some records, until none has come for so long; whether the end is reached.
+    package func turn(waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void) throws -> Bool {
+        try reader.turn(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; how many records there were, of whoever.

@@ -1,12 +1,56 @@
-import HeraldDriver
 import HeraldKafka
+import HeraldThreads
+import HeraldTime
 import Testing
 
-@testable import HeraldTools
+@testable import HeraldDriver
+
+/// A writer over a broker, which waits for what becomes of its transactions.
+private final class Writer {
+    private let wakeup: Wakeup
+    private let transactor: Transactor
+    private var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: 60_000))
+
+    init(_ properties: ClientProperties) throws {
+        wakeup = try Wakeup()
+        transactor = Transactor(properties: properties + [("transactional.id", "w")], wakeup: wakeup)
+        try claim()
+    }
+
+    func claim() throws(BatchWriter.Failure) {
+        writer.claim(now: SystemClock.monotonic())
+        try finish()
+    }
+
+    func write(_ records: [OutgoingRecord]) throws(BatchWriter.Failure) {
+        writer.write(BatchWriter.Batch(records: records), now: SystemClock.monotonic())
+        try finish()
+    }
+
+    func close() { transactor.close() }
+
+    private func finish() throws(BatchWriter.Failure) {
+        while true {
+            for event in writer.takeEvents() {
+                switch event {
+                case .claimed, .written: return
+                case .waiting: break
+                case .refused(let error): throw .refused(error)
+                case .lost(let loss): throw .lost(loss)
+                }
+            }
+            writer.takeActions().forEach(transactor.perform)
+            _ = wakeup.wait(for: .milliseconds(20))
+            wakeup.drain()
+            transactor.serve { writer.receive($0, now: SystemClock.monotonic()) }
+            writer.advance(now: SystemClock.monotonic())
+        }
+    }
+}
 
 @Suite("Transactions that end badly")
-struct TransactionalPublisherTests {
-    private typealias WriteFailure = TransactionalPublisher.WriteFailure
+struct TransactorTests {
+    private typealias WriteFailure = BatchWriter.Failure
 
     /// The broker does not know the producer (any more).
     private static let unknownProducer: Int32 = 59
@@ -19,21 +63,26 @@ struct TransactionalPublisherTests {
         try cluster.createTopic("t", partitions: 1)
     }
 
-    private func writer() throws -> TransactionalPublisher {
-        try TransactionalPublisher(
-            properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")], name: "w",
-            heartbeat: .zero)
+    private func writer() throws -> Writer {
+        try Writer([("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")])
     }
 
     /// How many records the topic holds, whatever became of their transactions: the embedded broker does not tell.
     private func count() throws -> Int {
         let reader = try TopicReader(
-            properties: [("bootstrap.servers", cluster.bootstrapServers), ("group.id", "g")], topic: "t",
-            partitions: [0])
+            properties: [("bootstrap.servers", cluster.bootstrapServers), ("group.id", "g")])
         defer { reader.close() }
+        try reader.begin([TopicPartition(topic: "t", partition: 0): .beginning], to: .committed)
         var count = 0
-        try reader.catchUp { _ in count += 1 }
-        return count
+        while true {
+            switch try reader.next(waitMilliseconds: 50) {
+            case .record(let message):
+                message.release()
+                count += 1
+            case .nothing: continue
+            case .end: return count
+            }
+        }
     }
 
     @Test("A commit that did not succeed is in doubt, and nothing is written again before the name is claimed")
@@ -78,20 +127,14 @@ struct TransactionalPublisherTests {
         #expect(error.kind == .forbidden)
     }
 
-    @Test("A publisher in doubt claims the name again, and writes on; one that is sure does not")
+    @Test("A writer in doubt claims its name again, and writes on")
     func claimedAgain() throws {
-        let publisher = try writer()
-        defer { publisher.close() }
+        let writer = try writer()
+        defer { writer.close() }
         cluster.pushRequestErrors(.endTransaction, [Self.unknownProducer])
-        do throws(WriteFailure) {
-            try publisher.write([record])
-            Issue.record("it was written")
-        } catch {
-            try publisher.reclaim(after: error)
-        }
-        try publisher.write([record])
-        #expect(publisher.isHeartbeatDue)
-        let refusal = WriteFailure.refused(KafkaError(code: KafkaError.Code.messageSizeTooLarge))
-        #expect(throws: WriteFailure.self) { try publisher.reclaim(after: refusal) }
+        let failure = #expect(throws: WriteFailure.self) { try writer.write([record]) }
+        #expect(failure?.needsClaim == true)
+        try writer.claim()
+        try writer.write([record])
     }
 }

@@ -1,0 +1,151 @@
+internal import HeraldEvents
+internal import HeraldTime
+internal import HeraldTools
+
+/// When a campaign publishes, waits and has failed: by its rate and ramp, and by the outcomes of what is published.
+///
+/// Pure.
+struct CampaignPace: Sendable {
+    private static let stepPatience = Int64(RampStep.patience / .milliseconds(1))
+
+    private let outcomesPerEvent: Int
+    private var admission: PublishAdmission
+    private var judge: FailureJudge
+    private var silence: OutcomeSilence
+    /// What was known when the silence was looked at last.
+    private var knownBefore: Int
+    /// The step that is published to its end, and since when.
+    private var endedStep: (number: Int, since: Moment)?
+    /// The step that was left without all its outcomes, once that was said.
+    private var leftStep: Int?
+    /// The step that was said to begin.
+    private var step: Int?
+
+    /// What became of what is published, as far as it was read.
+    var outcomes: OutcomeCount
+
+    /// The pace of a campaign of which so many events are published.
+    ///
+    /// - Parameters:
+    ///   - limit: the share of failures that is allowed; `nil` allows all.
+    ///   - outcomes: those that came before: an operator has seen them, and goes on.
+    init(
+        _ order: CampaignOrder, _ definition: CampaignDefinition, published: Int, limit: Double?,
+        from outcomes: OutcomeCount, mayAskWorkers: Bool
+    ) {
+        outcomesPerEvent = order.text.pushServices.count
+        admission = PublishAdmission(
+            outcomesPerEvent: outcomesPerEvent, batchLimit: RecipientBatch.recipientLimit,
+            rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
+            published: published)
+        judge = FailureJudge(limit: limit, from: outcomes)
+        silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)
+        knownBefore = outcomes.known
+        self.outcomes = outcomes
+    }
+
+    /// The outcomes that are still to come of what is published.
+    var open: Int { max(0, admission.expected - outcomes.known) }
+
+    /// Whether all outcomes of what is published are known.
+    var isAllKnown: Bool { outcomes.known >= admission.expected }
+
+    /// What is known of why no outcome comes.
+    var silenceFacts: OutcomeSilence.Facts? { silence.facts }
+
+    // MARK: What happens
+
+    /// So many more are published.
+    mutating func notePublished(_ count: Int) { admission.notePublished(count) }
+
+    /// The share of failures that is allowed by now.
+    mutating func allow(failures limit: Double?) { judge.limit = limit }
+
+    /// The campaign is resumed: what an operator has seen and accepted does not count again.
+    mutating func resume() { judge = FailureJudge(limit: judge.limit, from: outcomes) }
+
+    mutating func answered(retries: RetryBacklog.Count?, now: Moment) {
+        silence.answered(retries: retries, now: now.monotonic)
+    }
+
+    mutating func answered(trouble: String?, now: Moment) { silence.answered(trouble: trouble, now: now.monotonic) }
+
+    /// Notes since when a step is published to its end, and whether outcomes come: what is to be asked now.
+    mutating func look(now: Moment) -> [OutcomeSilence.Question] {
+        if let number = admission.endedStep?.number, endedStep?.number != number { endedStep = (number, now) }
+        let known = outcomes.known
+        defer { knownBefore = known }
+        guard known == knownBefore, open > 0 else {
+            silence.end()
+            return []
+        }
+        return silence.look(now: now.monotonic)
+    }
+
+    /// When something changes by itself; `nil` when only what comes changes anything.
+    var nextWake: MonotonicTime? {
+        [admission.nextCredit, silence.nextWake, rampStep.flatMap { $0.mayGoOnWithout ? patienceEnd?.monotonic : nil }]
+            .compactMap { $0 }.min()
+    }
+
+    // MARK: What follows
+
+    /// Why the campaign has to be paused; `nil` when it has not.
+    func failure(now: Moment) -> String? {
+        judge.verdict(
+            on: outcomes, openAtStepEnd: rampStep(now).map { $0.verdict == .goesOnWithout ? 0 : open })
+    }
+
+    /// How many may be published now.
+    mutating func decision(now: Moment) -> PublishAdmission.Decision {
+        let open = open
+        return admission.decision(open: open, openInStep: rampWait(now) == nil ? 0 : open, at: now.monotonic)
+    }
+
+    /// What people should know before something is published now.
+    mutating func news(now: Moment) -> [PublishNews] {
+        var news: [PublishNews] = []
+        if let number = admission.endedStep?.number, leftStep != number, rampStep(now)?.verdict == .goesOnWithout {
+            leftStep = number
+            news.append(.goesOnWithout(open, step: number))
+        }
+        if admission.step != step {
+            step = admission.step
+            if let step { news.append(.step(step)) }
+        }
+        return news
+    }
+
+    /// What it waits for before the next step of the ramp; `nil` when that may begin.
+    func rampWait(_ now: Moment) -> RampWait? {
+        guard let (number, size) = admission.endedStep, let step = rampStep(now), case .waits(let reason) = step.verdict
+        else { return nil }
+        return RampWait(
+            step: number, recipients: size, open: open,
+            retrying: silence.facts?.retries.map { min($0.retrying, open) },
+            reason: reason, goesOnAt: step.mayGoOnWithout ? patienceEnd?.wall.milliseconds : nil)
+    }
+
+    /// The step whose recipients are all published, as far as it is known.
+    private func rampStep(_ now: Moment) -> RampStep? {
+        var step = rampStep
+        step?.isPatienceOver = patienceEnd.map { $0.monotonic <= now.monotonic } ?? false
+        return step
+    }
+
+    private var rampStep: RampStep? {
+        guard let size = admission.endedStep?.size else { return nil }
+        return RampStep(
+            outcomes: size * outcomesPerEvent, open: open, retryingLong: silence.facts?.retries?.retryingLong,
+            canFail: judge.canFail(outcomes, open: open), outcomesPerEvent: outcomesPerEvent,
+            isFollowedByStep: admission.step != nil)
+    }
+
+    private var patienceEnd: Moment? {
+        endedStep.map { step in
+            Moment(
+                monotonic: step.since.monotonic.advanced(byMilliseconds: Self.stepPatience),
+                wall: step.since.wall.advanced(byMilliseconds: Self.stepPatience))
+        }
+    }
+}

@@ -1,0 +1,613 @@
+import Foundation
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldKernel
+import HeraldTime
+import HeraldTools
+import TestSupport
+import Testing
+
+@testable import HeraldCampaigns
+
+@Suite("A campaign's publisher, from its claim to its end")
+struct CampaignMachineTests {
+    private typealias Bench = CampaignBench
+
+    private static let unreachable = ToolFailure("no broker answers", kind: .unreachable)
+    private static let forbidden = ToolFailure("not allowed")
+
+    /// One whose first batch is to be committed, and is not.
+    private func committing(
+        _ count: Int = 3, _ change: (inout CampaignOrder) -> Void = { _ in }
+    ) throws -> (Bench, Bench.Publisher) {
+        let bench = try Bench(count, change)
+        bench.commits = [.made, .held]
+        let publisher = bench.start()
+        bench.pass(100, publisher)
+        #expect(publisher.done.last == "commit" && bench.published.isEmpty)
+        return (bench, publisher)
+    }
+
+    // MARK: From the beginning to the end
+
+    @Test("A new campaign is defined, published, waited for and ended, each step in a transaction of its own")
+    func new() throws {
+        let bench = try Bench(3) { $0.pauseIfFailures = 0.05 }
+        let publisher = bench.start()
+        #expect(bench.run(publisher) == .complete)
+        #expect(
+            publisher.done == [
+                "claim", "campaigns", "ends", "outcomes", "produce 4", "commit", "audience", "recipients",
+                "produce 4", "commit", "notice all", "last outcomes", "produce 2", "commit",
+            ])
+        #expect(bench.published == bench.audience && bench.audits == ["started", "ended complete"])
+        let campaign = try #require(bench.campaign)
+        #expect(campaign.definition?.startedAt == Samples.start && campaign.control?.pauseIfFailures == 0.05)
+        #expect(campaign.progress?.isComplete == true && campaign.progress?.end == "complete")
+        #expect(campaign.progress?.outcomes == ["delivered": 3] && campaign.progress?.resultOffsets == ["0": 3])
+        #expect(campaign.progress?.by == "ann@web1 pid 7" && campaign.progress?.finishedAt != nil)
+        #expect(publisher.progress.publishedNow == 3)
+    }
+
+    @Test("One that was begun before goes on with those who are left, and says how many were published")
+    func continues() throws {
+        let bench = try Bench(10) { $0.ramp = [4, 4] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(1_000, first)
+        bench.stop(first)
+        #expect(bench.run(first) == .interrupted && bench.published.count == 4)
+        bench.delivers = true
+        bench.outcomes = ["delivered": 4]
+        let second = bench.start()
+        #expect(bench.run(second) == .complete)
+        #expect(bench.published == bench.audience && bench.batches == [4, 4, 2])
+        #expect(second.news == ["continues 4", "step 2", "all"])
+        #expect(bench.audits == ["started", "ended interrupted", "continued", "ended complete"])
+        #expect(second.progress.publishedNow == 6 && second.progress.published == 10)
+    }
+
+    @Test("One that an older program began goes on: its records need no marks of the audience")
+    func older() throws {
+        let bench = try Bench(4) { $0.ramp = [2] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(1_000, first)
+        var progress = try #require(bench.campaign?.progress)
+        (progress.audience, progress.rampWait, progress.end) = (nil, nil, nil)
+        bench.write("spring/progress", Samples.json(progress))
+        bench.delivers = true
+        bench.outcomes = ["delivered": 2]
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published == bench.audience && bench.campaign?.progress?.replacements == nil)
+    }
+
+    @Test("A start of a finished one publishes nothing, and changes nothing of when it was finished")
+    func finished() throws {
+        let bench = try Bench(2)
+        #expect(bench.run(bench.start()) == .complete)
+        let finished = bench.campaign?.progress?.finishedAt
+        bench.now = bench.now.advanced(byMilliseconds: 60_000)
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published.count == 2 && bench.campaign?.progress?.finishedAt == finished)
+    }
+
+    @Test("Lines without a recipient and repeats are passed, and a batch has no more than its limit")
+    func batches() throws {
+        let bench = try Bench(6_000)
+        bench.audience.insert("", at: 1)
+        bench.audience.insert("user0", at: 2)
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published.count == 6_000 && bench.batches == [2_500, 2_500, 1_000])
+    }
+
+    @Test("Many who are published already are passed in turns, and nothing is written for them")
+    func passes() throws {
+        let bench = try Bench(21_000)
+        bench.run(bench.start())
+        bench.audience.append("late")
+        let before = bench.signs
+        let publisher = bench.start()
+        #expect(bench.run(publisher) == .complete)
+        #expect(publisher.done.filter { $0 == "recipients" }.count == 2 && bench.published.last == "late")
+        #expect(bench.signs == before + 3)
+    }
+
+    // MARK: Pace
+
+    @Test("A rate is kept: the next ones go when it allows them")
+    func rate() throws {
+        let bench = try Bench(40) { $0.rate = 10 }
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect((9...12).contains(bench.published.count))
+        bench.pass(1_000, publisher)
+        #expect((19...22).contains(bench.published.count))
+        #expect(bench.run(publisher) == .complete)
+    }
+
+    @Test("So many outcomes at most are open")
+    func distance() throws {
+        let bench = try Bench(12_000)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect(bench.published.count == 10_000 && publisher.progress.phase == .waitingForOutcomes)
+        bench.outcomes = ["delivered": 3_000]
+        bench.pass(100, publisher)
+        #expect(bench.published.count == 12_000)
+    }
+
+    @Test("A step of the ramp waits for the outcomes of the one before, and its progress says so")
+    func ramp() throws {
+        let bench = try Bench(9) { $0.ramp = [1, 3] }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(20_000, publisher)
+        #expect(bench.published.count == 1 && publisher.phase == .publishing)
+        #expect(publisher.progress.phase == .waitingForStep(try #require(bench.campaign?.progress?.rampWait)))
+        bench.outcomes = ["delivered": 1]
+        bench.pass(100, publisher)
+        #expect(bench.published.count == 4 && publisher.news == ["step 1", "step 2"])
+        bench.outcomes = ["delivered": 4]
+        bench.pass(100, publisher)
+        #expect(bench.published.count == 9)
+    }
+
+    @Test("One recipient who goes on failing holds a step for ten minutes")
+    func patience() throws {
+        let bench = try Bench(9) { ($0.ramp, $0.pauseIfFailures) = ([4, 1], 0.05) }
+        bench.delivers = false
+        bench.retries = RetryBacklog.Count(retrying: 1, retryingLong: 1)
+        let publisher = bench.start()
+        bench.pass(100, publisher)
+        bench.outcomes = ["delivered": 3]
+        bench.pass(599_000, publisher)
+        #expect(bench.published.count == 4)
+        let until = try #require(bench.campaign?.progress?.rampWait?.goesOnAt)
+        #expect(abs(until - Samples.start - 600_000) < 1_000)
+        bench.pass(1_000, publisher)
+        #expect(bench.published.count == 5 && publisher.news == ["step 1", "step 1 without 1", "step 2"])
+    }
+
+    // MARK: Orders
+
+    @Test("None is published after a pause took hold, also of a batch that was read; resumed, these come first")
+    func pauseInBatch() throws {
+        for actions in 0..<60 {
+            let bench = try Bench(5) { $0.ramp = [2, 1] }
+            let publisher = bench.start()
+            for _ in 0..<actions { bench.step(publisher) }
+            guard bench.campaign?.definition != nil, !publisher.machine.isOver else { continue }
+            bench.control(.paused)
+            bench.pass(60_000, publisher)
+            let count = bench.published.count
+            if publisher.machine.isOver { continue }
+            #expect(publisher.phase == .paused && publisher.progress.phase == .paused)
+            bench.pass(60_000, publisher)
+            #expect(bench.published.count == count)
+            bench.control(.running)
+            #expect(bench.run(publisher) == .complete)
+            #expect(bench.published == bench.audience && publisher.news.contains("resumed"))
+        }
+    }
+
+    @Test("None of a cancelled one is published, and it ends when no worker is about to write an outcome")
+    func cancel() throws {
+        for actions in 0..<60 {
+            let bench = try Bench(5) { $0.ramp = [2, 1] }
+            let publisher = bench.start()
+            for _ in 0..<actions { bench.step(publisher) }
+            guard bench.campaign?.definition != nil, !publisher.machine.isOver else { continue }
+            bench.control(.cancelled)
+            let end = bench.run(publisher)
+            if bench.published.count < 5 { #expect(end == .cancelled && bench.audits.last == "ended cancelled") }
+        }
+    }
+
+    @Test("The last outcomes of a cancelled one are waited for as long as some come, for three seconds at most")
+    func lastOutcomes() throws {
+        for (pause, length) in [(1_000, 700...701), (500, 3_000...3_001)] as [(Int64, ClosedRange<Int64>)] {
+            let bench = try Bench(5) { $0.ramp = [4] }
+            bench.delivers = false
+            let publisher = bench.start()
+            bench.pass(100, publisher)
+            bench.control(.cancelled)
+            bench.pass(0, publisher)
+            let start = bench.now
+            for known in 1...8 where !publisher.machine.isOver {
+                bench.outcomes = ["delivered": known]
+                for _ in 0..<pause where !publisher.machine.isOver { bench.pass(1, publisher) }
+            }
+            #expect(publisher.end == .cancelled && length.contains(bench.now.milliseconds(since: start)))
+        }
+    }
+
+    @Test("Too many failures pause it, once; resumed, what an operator has seen does not count again")
+    func failures() throws {
+        let bench = try Bench(11_000) { $0.pauseIfFailures = 0.05 }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(100, publisher)
+        bench.outcomes = ["delivered": 189, "dead-lettered": 11]
+        bench.pass(100, publisher)
+        #expect(publisher.phase == .paused && publisher.news == ["paused by failures"])
+        #expect(bench.campaign?.control?.reason == "11 of 200 outcomes failed, more than 5%")
+        #expect(bench.campaign?.control?.pauseIfFailures == 0.05)
+        bench.control(.running)
+        bench.outcomes = ["delivered": 9_989, "dead-lettered": 11]
+        bench.delivers = true
+        #expect(bench.run(publisher) == .complete)
+        #expect(bench.published.count == 11_000 && publisher.news == ["paused by failures", "resumed", "all"])
+    }
+
+    @Test("Where nobody watches who could resume it, a pause because of failures is the end")
+    func endsPaused() throws {
+        let bench = try Bench(3) {
+            ($0.pauseIfFailures, $0.ramp, $0.endsWhenPausedByFailures) = (0.05, [2], true)
+        }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(100, publisher)
+        bench.outcomes = ["dead-lettered": 1]
+        #expect(bench.run(publisher) == .paused)
+        #expect(bench.published.count == 2 && bench.audits.last == "ended paused")
+    }
+
+    @Test("A start says another share of failures than the campaign has")
+    func otherShare() throws {
+        let bench = try Bench(3) { ($0.pauseIfFailures, $0.ramp) = (0.05, [1]) }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(100, first)
+        bench.stop(first)
+        bench.run(first)
+        bench.order.pauseIfFailures = 0.5
+        bench.pass(100, bench.start())
+        #expect(bench.campaign?.control?.pauseIfFailures == 0.5)
+    }
+
+    @Test("When its events expire it ends, whatever is left")
+    func expires() throws {
+        let bench = try Bench(3) { ($0.ramp, $0.expiresInMilliseconds) = ([1], 60_000) }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(59_000, publisher)
+        #expect(publisher.phase == .publishing)
+        bench.pass(5_000, publisher)
+        #expect(publisher.end == .expired && bench.published.count == 1)
+    }
+
+    @Test("A paused or cancelled campaign is not begun", arguments: [CampaignControl.State.paused, .cancelled])
+    func refused(state: CampaignControl.State) throws {
+        let bench = try Bench(3) { $0.ramp = [1] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(100, first)
+        bench.control(state)
+        let second = bench.start()
+        let failure = try #require(bench.run(second)?.failure)
+        #expect(failure.description.contains(state == .paused ? "is paused" : "was cancelled"))
+        #expect(bench.published.count == 1)
+    }
+
+    // MARK: Signs of life
+
+    @Test("It writes how far it is every five seconds, also while it is paused")
+    func signs() throws {
+        let bench = try Bench(3) { $0.ramp = [1] }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        let before = bench.signs
+        bench.pass(20_000, publisher)
+        #expect(bench.signs == before + 4)
+        bench.control(.paused)
+        bench.pass(20_000, publisher)
+        #expect(bench.signs == before + 8)
+    }
+
+    @Test("A silence is asked about: what retries after two seconds, whether workers deliver after thirty")
+    func silence() throws {
+        let bench = try Bench(3)
+        bench.context.workerTrouble = { nil }
+        bench.delivers = false
+        (bench.retries, bench.trouble) = (RetryBacklog.Count(retrying: 2), "No worker runs.")
+        let publisher = bench.start()
+        bench.pass(1_900, publisher)
+        #expect(!publisher.done.contains("retries"))
+        bench.pass(100, publisher)
+        #expect(publisher.done.last == "retries" && publisher.progress.silence?.retries?.retrying == 2)
+        bench.pass(28_500, publisher)
+        #expect(publisher.done.filter { $0 == "retries" }.count == 6)
+        #expect(publisher.done.filter { $0 == "workers" }.count == 1)
+        #expect(publisher.progress.waitsFor?.hasSuffix("2 of 3 open are retrying; no worker runs.") == true)
+        bench.outcomes = ["delivered": 1]
+        bench.pass(0, publisher)
+        #expect(publisher.progress.silence == OutcomeSilence.Facts(length: .zero))
+    }
+
+    // MARK: Trouble
+
+    @Test("Another publisher's claim ends it: in a batch, and when it shows that it lives")
+    func takenOver() throws {
+        let (bench, publisher) = try committing()
+        bench.claimByAnother()
+        bench.answer(publisher)
+        #expect(bench.run(publisher) == .takenOver && bench.published.isEmpty)
+        let waiting = try Bench(3) { $0.ramp = [1] }
+        waiting.delivers = false
+        let idle = waiting.start()
+        waiting.pass(100, idle)
+        waiting.claimByAnother()
+        #expect(waiting.run(idle) == .takenOver)
+    }
+
+    @Test("A transaction that the broker has ended for its age is begun anew")
+    func old() throws {
+        let (bench, publisher) = try committing()
+        bench.now = bench.now.advanced(byMilliseconds: 60_000)
+        bench.claimByAnother()
+        bench.answer(publisher)
+        #expect(bench.run(publisher) == .complete)
+        #expect(bench.published == bench.audience && publisher.news == ["unreachable", "all"])
+    }
+
+    @Test("Whether a batch in doubt was written shows when the name is claimed again", arguments: [true, false])
+    func doubt(isMade: Bool) throws {
+        for transaction in 0..<4 {
+            let bench = try Bench(5) { $0.ramp = [2] }
+            bench.commits =
+                [Bench.Commit](repeating: .made, count: transaction) + [isMade ? .madeInDoubt : .lostInDoubt]
+            let publisher = bench.start()
+            #expect(bench.run(publisher) == .complete)
+            #expect(bench.published == bench.audience && publisher.progress.published == 5)
+            let claims = publisher.done.filter { $0 == "claim" }.count
+            // What was asked for is done; only its last words are in doubt.
+            #expect(claims == (transaction == 3 ? 1 : 2))
+            #expect(publisher.phase == .ended)
+        }
+    }
+
+    @Test("What the broker refuses for good ends it, and says what to allow")
+    func refusedForGood() throws {
+        let bench = try Bench(3)
+        bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.topicAuthorizationFailed))]
+        let publisher = bench.start()
+        let failure = try #require(bench.run(publisher)?.failure)
+        #expect(failure.description.contains("the broker takes no events") && failure.description.contains("Write"))
+        #expect(bench.published.isEmpty)
+    }
+
+    @Test("What stays in doubt is tried ten times")
+    func refusals() throws {
+        let bench = try Bench(3)
+        bench.commits = [.made] + [Bench.Commit](repeating: .lostInDoubt, count: 20)
+        let publisher = bench.start()
+        _ = try #require(bench.run(publisher)?.failure)
+        #expect(publisher.done.filter { $0 == "claim" }.count == CampaignMachine.refusalLimit)
+    }
+
+    @Test("Brokers that are away are waited for, and each reading begins anew")
+    func unreachable() throws {
+        for action in ["campaigns", "ends", "outcomes"] {
+            let bench = try Bench(3)
+            bench.failures = [action: Self.unreachable]
+            let publisher = bench.start()
+            #expect(bench.run(publisher) == .complete)
+            #expect(publisher.news == ["unreachable", "all"] && bench.published == bench.audience)
+            bench.failures = ["published": Self.unreachable]
+            #expect(bench.run(bench.start()) == .complete)
+        }
+        let bench = try Bench(3)
+        bench.failures = ["audience": Self.unreachable, "last outcomes": Self.unreachable]
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published == bench.audience && bench.audits == ["started", "ended complete"])
+    }
+
+    @Test("What reading meets otherwise ends it", arguments: ["campaigns", "ends", "outcomes", "audience"])
+    func failed(action: String) throws {
+        let bench = try Bench(3)
+        bench.failures = [action: Self.forbidden]
+        #expect(bench.run(bench.start()) == .failed(Self.forbidden))
+    }
+
+    @Test("What can't be read any more waits for the transaction under way")
+    func failedInBatch() throws {
+        let (bench, publisher) = try committing()
+        bench.fail(Self.forbidden, publisher)
+        bench.settle(publisher)
+        #expect(publisher.phase == .publishing)
+        bench.answer(publisher)
+        #expect(bench.run(publisher) == .failed(Self.forbidden))
+        #expect(bench.published.count == 3)
+    }
+
+    @Test("A transaction that no broker answers is begun anew after two minutes")
+    func noAnswer() throws {
+        let (bench, publisher) = try committing()
+        bench.commits = [.unanswered]
+        bench.answer(publisher)
+        bench.pass(119_000, publisher)
+        #expect(publisher.phase == .publishing)
+        bench.pass(2_000, publisher)
+        bench.commits = []
+        #expect(bench.run(publisher) == .complete)
+        #expect(bench.published == bench.audience)
+    }
+
+    // MARK: A stop
+
+    @Test("Told to stop at any moment, it is interrupted, and the next one goes on")
+    func stops() throws {
+        for actions in 0..<40 {
+            let bench = try Bench(5) { $0.ramp = [2, 1] }
+            let first = bench.start()
+            for _ in 0..<actions { bench.step(first) }
+            bench.stop(first)
+            let end = bench.run(first)
+            #expect(end == .interrupted || end == .complete)
+            #expect(bench.run(bench.start()) == .complete)
+            #expect(bench.published == bench.audience)
+        }
+    }
+
+    @Test("Told to stop while no broker answers, it leaves its transaction to the next one")
+    func stopsInOutage() throws {
+        let (bench, publisher) = try committing()
+        bench.commits = [.unanswered]
+        bench.answer(publisher)
+        bench.settle(publisher)
+        bench.stop(publisher)
+        bench.pass(1_000, publisher)
+        #expect(publisher.end == .interrupted && bench.published.isEmpty)
+    }
+
+    // MARK: The audience
+
+    @Test("Another audience is refused, or takes the place of the former one, which the records keep")
+    func otherAudience() throws {
+        let bench = try Bench(4) { $0.ramp = [2] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.pass(100, first)
+        bench.stop(first)
+        bench.run(first)
+        bench.delivers = true
+        bench.outcomes = ["delivered": 2]
+        bench.audience = ["user0", "other"]
+        let failure = try #require(bench.run(bench.start())?.failure)
+        #expect(failure.description.contains("it has another audience by now"))
+        bench.order.replacesAudience = true
+        #expect(bench.run(bench.start()) == .complete)
+        let progress = try #require(bench.campaign?.progress)
+        #expect(progress.replacements?.map(\.unpublished) == [2] && progress.strangers == 1)
+        #expect(bench.published == ["user0", "user1", "other"] && progress.published == 3)
+    }
+
+    @Test("People at its end are added")
+    func grown() throws {
+        let bench = try Bench(2)
+        bench.run(bench.start())
+        bench.audience += ["late"]
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.published.last == "late" && bench.campaign?.progress?.replacements?.first?.added == 1)
+    }
+
+    @Test("What was deleted of the published events is no reason to publish them again")
+    func deleted() throws {
+        let bench = try Bench(3)
+        bench.run(bench.start())
+        bench.forgetPublished(1)
+        let failure = try #require(bench.run(bench.start())?.failure)
+        #expect(failure.description.contains("(2 of 3 events)") && bench.published.count == 2)
+    }
+
+    @Test("An audience that changes while it is read ends it: somebody new, or somebody missing", arguments: [1, -1])
+    func changed(by difference: Int) throws {
+        let bench = try Bench(3)
+        let publisher = bench.start()
+        if difference > 0 { bench.audience.insert("stranger", at: 0) } else { bench.audience.removeLast() }
+        #expect(bench.run(publisher) == .failed(AudiencePreview.changed))
+        #expect(bench.published.isEmpty)
+    }
+
+    // MARK: Kills and rivals
+
+    @Test("Killed between any two actions, another one goes on, and each recipient is notified once")
+    func kills() throws {
+        for first in 0..<45 {
+            for second in stride(from: first % 9, to: 45, by: 9) {
+                let bench = try Bench(5) { $0.ramp = [1, 2] }
+                for count in [first, second] {
+                    let publisher = bench.start()
+                    for _ in 0..<count { bench.step(publisher) }
+                }
+                #expect(bench.run(bench.start()) == .complete)
+                #expect(bench.published == bench.audience)
+            }
+        }
+    }
+
+    @Test("Beside a rival that takes over at any moment each recipient is notified once")
+    func rivals() throws {
+        for count in 0..<45 {
+            let bench = try Bench(5) { $0.ramp = [1, 2] }
+            let (first, second) = (bench.start(), bench.start())
+            for _ in 0..<count { bench.step(first) }
+            for turn in 0..<10_000 where !first.machine.isOver || !second.machine.isOver {
+                if turn % 20 == 0 { bench.now = bench.now.advanced(byMilliseconds: 100) }
+                bench.step(turn % 3 == 0 ? first : second)
+            }
+            let ends = [first.end, second.end]
+            #expect(ends.contains(.complete), "\(ends)")
+            #expect(bench.published == bench.audience)
+        }
+    }
+
+    @Test("Whatever befalls commits, with kills and rivals, each recipient is notified once", arguments: 0..<60)
+    func anything(seed: Int) throws {
+        var generator = SplitMix(state: UInt64(seed))
+        let bench = try Bench(7) { $0.ramp = [1, 2] }
+        var publishers: [Bench.Publisher] = []
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<100, using: &generator) {
+            case 0...1 where !publishers.isEmpty: publishers.removeLast()
+            case 2...5 where publishers.count < 2: publishers.append(bench.start())
+            case 6...7: bench.commits = [[.madeInDoubt, .lostInDoubt].randomElement(using: &generator) ?? .made]
+            case 8: bench.control(bench.campaign?.state == .paused ? .running : .paused)
+            case 9...30: bench.now = bench.now.advanced(byMilliseconds: 50)
+            default: if let publisher = publishers.randomElement(using: &generator) { bench.step(publisher) }
+            }
+            publishers.removeAll { !bench.isAlive($0) }
+        }
+        bench.commits = []
+        if bench.campaign?.state == .paused { bench.control(.running) }
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(Set(bench.published) == Set(bench.audience))
+    }
+
+    // MARK: The tables
+
+    @Test("DESIGN shows the states of a publisher and of a batch as they are")
+    func tables() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(CampaignMachine.Phase.transitions.markdown))
+        #expect(design.contains(RecipientBatch.State.transitions.markdown))
+    }
+
+    @Test("A batch is full by its recipients, its bytes, or the lines that were looked at")
+    func full() {
+        func count(_ bytes: Int, lines: Int, limit: Int) -> (count: Int, lines: Int) {
+            var (batch, seen) = (RecipientBatch(), 0)
+            batch.begin(atMost: limit)
+            while batch.state == .gathering, seen < lines {
+                seen += 1
+                batch.add(
+                    bytes > 0 ? OutgoingRecord(topic: "t", key: nil, value: [UInt8](repeating: 0, count: bytes)) : nil)
+            }
+            return (batch.count, seen)
+        }
+        #expect(count(10, lines: 100, limit: 7) == (7, 7))
+        #expect(count(1 << 20, lines: 100, limit: 50) == (4, 4))
+        #expect(count(0, lines: 30_000, limit: 50) == (0, RecipientBatch.linesPerTurn))
+    }
+}
+
+extension PublishEnd {
+    fileprivate var failure: ToolFailure? { if case .failed(let failure) = self { failure } else { nil } }
+}
+
+/// The same numbers for a seed, always.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
