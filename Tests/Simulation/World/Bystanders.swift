@@ -98,6 +98,10 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             description: "a third of few users hangs for long", every: 3, hangs: true, events: 12_000, users: 900,
             eventsWithCode: 40, maxInFlight: 1_000),
         Self(
+            description: "ever new users hang before a backend at its limit", every: 9, hangs: true,
+            capacity: 200, events: 10_800, users: 10_800, eventsWithCode: 36, maxInFlight: 1_000, bound: 6_000,
+            boundFrom: 10_000),
+        Self(
             description: "one user has 60 000 events", status: 200, events: 60_000, users: 1, maxInFlight: 1_000,
             bound: 1_000, answers: 2_700),
         Self(
