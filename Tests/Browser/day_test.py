@@ -50,7 +50,7 @@ class DayTest(ConsoleTest):
         self.assertGreater(self.late, 20)
         self.assertIn(begin, [moment(self.began + second * 1000) for second in range(100, 160)])
         self.browser.wait_for_text(f"all {8 + self.deliveries} deliveries of the day")
-        self.assertNotIn("still read", self.browser.text())
+        self.browser.wait(lambda: "still read" not in self.browser.text(), "the day is not read to its end")
 
     def test_phone(self):
         """On a phone nothing is off-screen: the day, charts, the runbook, a plan, an event"""

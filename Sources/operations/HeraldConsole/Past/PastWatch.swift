@@ -17,6 +17,9 @@ final class PastWatch: Sendable {
     private static let patience = Duration.seconds(30)
     /// So many results are read at one look at a quarter of an hour, of all partitions together.
     private static let lookLimit: Int64 = 50_000
+    /// The requests of so many deliveries are all read; of more those alone that are older by their place: a record behind one
+    /// of the last minute is of the last minute, unless its publisher gave it an older time.
+    private static let requestLimit = 5_000
     /// So often requests are read for one look at most.
     private static let requestReadings = 64
     /// A quarter of an hour is looked at until so long after its end: transactions become readable late.
@@ -215,7 +218,10 @@ final class PastWatch: Sendable {
     private func dueMoments(_ deliveries: [PastDelivery], _ reader: TopicReader) throws -> Dues {
         var dues = Dues()
         var wanted: [TopicPartition: [Int64]] = [:]
-        for (minute, members) in Dictionary(grouping: deliveries, by: { LatePast.minute($0.completed) }) {
+        let isSmall = deliveries.count <= Self.requestLimit
+        if isSmall { for one in deliveries { wanted[one.request, default: []].append(one.offset) } }
+        let minutes = isSmall ? [:] : Dictionary(grouping: deliveries) { LatePast.minute($0.completed) }
+        for (minute, members) in minutes {
             guard let last = members.map(\.completed).max() else { continue }
             // What was published within a minute before the last of them is not late; only the rest is looked up.
             let bounds = try reader.consumer.queries.offsets(
