@@ -60,7 +60,7 @@ class VerdictTest(ConsoleTest):
         self.wait_for_verdict("Outage since")
         self.assertIn("Act now", self.browser.heading())
         self.assertIn("503", self.browser.text())
-        self.assertIn("docs/RUNBOOK.md#", self.browser.text())
+        self.assertIn("outage-breaker", self.browser.text())
         self.assertTrue(self.browser.driver.find_elements(By.CSS_SELECTOR, "main h1 time"))
         self.assert_accessible()
         self.browser.press("Find")
