@@ -91,7 +91,7 @@ class DayTest(ConsoleTest):
     def assert_in_view(self, section):
         self.browser.wait(lambda: self.browser.driver.execute_script("""
             const box = document.getElementById(arguments[0])?.getBoundingClientRect();
-            return Boolean(box) && box.top >= 0 && box.bottom <= innerHeight;""", section), f"{section} is not in view")
+            return Boolean(box) && box.top > -1 && box.bottom <= innerHeight;""", section), f"{section} is not in view")
 
     def test_links(self):
         """An event leads to its trace, and a finding to its alert and its section of the runbook"""
