@@ -16,7 +16,8 @@ class VerdictTest(ConsoleTest):
 
     plan = {"name": "verdict."}
     # The browser notes that the console was away, and that it knows nobody when it is back.
-    accepted = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "status of 401")
+    accepted = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
+                "ERR_EMPTY_RESPONSE", "status of 401")
 
     def fail_letters(self, first, last):
         """Dead letters of one service that writes nonsense."""
