@@ -17,4 +17,8 @@ public enum SystemClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }
+
+    /// The present moment on both clocks.
+    @inlinable
+    public static func moment() -> Moment { Moment(monotonic: monotonic(), wall: wall()) }
 }

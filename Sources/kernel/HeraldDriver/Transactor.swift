@@ -2,6 +2,7 @@ internal import Dispatch
 package import HeraldKafka
 internal import HeraldKernel
 package import HeraldThreads
+package import HeraldTime
 
 /// Carries out what a ``BatchWriter`` asks for, over librdkafka.
 ///
@@ -68,6 +69,13 @@ package final class Transactor {
         let present = reports
         reports = []
         present.forEach(body)
+    }
+
+    /// Waits until its wake-up is signalled, until this moment, or for so many milliseconds.
+    package func wait(until moment: MonotonicTime?, atMost milliseconds: Int64) {
+        let next = moment.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
+        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), milliseconds)))
+        wakeup.drain()
     }
 
     /// Lets the client go; a transaction that is open is ended by the broker, or by the next process that claims the name.

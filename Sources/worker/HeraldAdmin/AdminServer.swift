@@ -132,6 +132,6 @@ public final class AdminServer: Sendable {
             status: 200, headers: ["Content-Type": format.contentType, "Vary": "Accept"],
             body: WorkerMetrics.text(
                 report, process, format,
-                now: Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall())))
+                now: SystemClock.moment()))
     }
 }

@@ -95,7 +95,7 @@ final class FeedbackClients: JobIO {
 
     // MARK: What the machine wants
 
-    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+    var now: Moment { SystemClock.moment() }
 
     func perform(_ action: FeedbackMachine.Action) {
         switch action {

@@ -92,7 +92,7 @@ final class CampaignClients: JobIO {
 
     // MARK: What the machine wants
 
-    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+    var now: Moment { SystemClock.moment() }
 
     func perform(_ action: CampaignMachine.Action) {
         do {
@@ -231,9 +231,7 @@ final class CampaignClients: JobIO {
 
     func wait(until moment: MonotonicTime?) {
         guard reading == nil, !isGathering, answers.isEmpty else { return }
-        let next = moment.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
-        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), Self.turnMilliseconds)))
-        wakeup.drain()
+        transactor.wait(until: moment, atMost: Self.turnMilliseconds)
     }
 }
 

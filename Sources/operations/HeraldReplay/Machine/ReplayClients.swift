@@ -26,7 +26,6 @@ final class ReplayClients: JobIO {
 
     private let owner: Owner
     private let state: StateReader
-    private let wakeup: Wakeup
     private let transactor: Transactor
     private let letters: DeadLetterReader?
     /// Outcomes of Herald's own; `nil` for dead letters of others, of which ``returns`` is all that is known.
@@ -45,7 +44,7 @@ final class ReplayClients: JobIO {
         let context = replayer.context
         self.owner = owner
         self.state = state
-        wakeup = try Wakeup()
+        let wakeup = try Wakeup()
         transactor = Transactor(
             properties: context.writerProperties + [("transactional.id", context.transactionalID)], wakeup: wakeup)
         guard isPublishing else {
@@ -75,7 +74,7 @@ final class ReplayClients: JobIO {
 
     // MARK: What the machine wants
 
-    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+    var now: Moment { SystemClock.moment() }
 
     func perform(_ action: ReplayMachine.Action) {
         switch action {
@@ -158,8 +157,6 @@ final class ReplayClients: JobIO {
 
     func wait(until moment: MonotonicTime?) {
         guard !isGathering, stateNews == nil, startFailure == nil else { return }
-        let next = moment.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
-        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), Self.turnMilliseconds)))
-        wakeup.drain()
+        transactor.wait(until: moment, atMost: Self.turnMilliseconds)
     }
 }

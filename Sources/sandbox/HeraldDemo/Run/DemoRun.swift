@@ -25,7 +25,6 @@ package final class DemoRun {
     private var tracker = DemoTracker()
     private var screen: LiveScreen?
     private var schedule: DemoSchedule
-    private let sceneCount: Int
 
     /// How a run has ended.
     package enum End: Sendable {
@@ -52,8 +51,7 @@ package final class DemoRun {
         publisher = try DemoPublisher(
             bootstrapServers: context.bootstrapServers, topic: context.topics.requests[0], wakeup: wakeup)
         screen = isLive ? LiveScreen(console.error) : nil
-        sceneCount = DemoScript.scenes.count
-        schedule = DemoSchedule(isLive ? .live : .once, sceneCount: sceneCount)
+        schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }
 
     /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
@@ -180,7 +178,8 @@ package final class DemoRun {
         var differences = DemoCheck(tracker, isWhole: !wasStopped).differences
         if tracker.isSettled { differences += DemoDevice.differences(tracker, context.backend) }
         for difference in differences { console.complain("demo: \(difference)") }
-        let isIncomplete = wasStopped && (tracker.openCount > 0 || (!isLive && tracker.entries.count < sceneCount))
+        let lacksScenes = !isLive && tracker.entries.count < DemoScript.scenes.count
+        let isIncomplete = wasStopped && (tracker.openCount > 0 || lacksScenes)
         if isIncomplete {
             console.remark(
                 "Ended before every outcome was there; missing: \(tracker.openCount). On a broker that keeps its records the "

@@ -92,7 +92,7 @@ final class LaneClients: LaneIO {
 
     // MARK: Time, chance, messages
 
-    var now: Moment { Moment(monotonic: SystemClock.monotonic(), wall: SystemClock.wall()) }
+    var now: Moment { SystemClock.moment() }
 
     var nextDeadline: MonotonicTime? { calls.nextDeadline }
 
