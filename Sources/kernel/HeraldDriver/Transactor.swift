@@ -93,7 +93,7 @@ package final class Transactor {
         (withheld, isOffering) = ([], false)
         do throws(KafkaError) {
             let producer = try Producer(properties: properties)
-            producer.notify(wakeup.descriptor)
+            producer.notify(wakeup)
             self.producer = producer
             let queue = DispatchQueue(label: "herald.transactions.\(generation)")
             let calls = TransactionCalls(client: producer, queue: queue) { [letters, wakeup, generation] report in

@@ -36,7 +36,7 @@ final class Follower: Sendable {
             ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"),
             ("reconnect.backoff.max.ms", "500"),
         ])
-        reader.consumer.queue.notify(wakeup.descriptor)
+        reader.consumer.queue.notify(wakeup)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
         while !state.withLock({ $0.isStopping }) {
             do throws(KafkaError) {

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -74,8 +75,8 @@ struct FaultTests {
     @Test("Deliveries wake a descriptor")
     func deliveryWakeUp() async throws {
         let producer = try producer()
-        let wakeUp = EventDescriptor()
-        producer.notify(wakeUp.number)
+        let wakeUp = try Wakeup()
+        producer.notify(wakeUp)
         producer.deliveries { _, _ in }
         #expect(try producer.produce("t", value: [1], token: 5) == nil)
         var tokens: [UInt64] = []
@@ -84,6 +85,25 @@ struct FaultTests {
             producer.deliveries { token, _ in tokens.append(token) }
         }
         #expect(tokens == [5])
+    }
+
+    @Test("A wake-up lives as long as a client signals it, or its number would be another file's by then")
+    func wakeUpsLife() throws {
+        let member = try Member(cluster.bootstrapServers, group: "g")
+        var producer: Producer? = try producer()
+        var wakeUp: Wakeup? = try Wakeup()
+        weak let life = wakeUp
+        if let wakeUp {
+            producer?.notify(wakeUp)
+            member.consumer.queue.notify(wakeUp)
+            member.outcomes.notify(wakeUp)
+        }
+        wakeUp = nil
+        member.consumer.queue.stopNotifying()
+        producer = nil
+        #expect(life != nil, "commits still signal it")
+        member.outcomes.notify(try Wakeup())
+        #expect(life == nil)
     }
 
     @Test("Purged records fail with their tokens; a flush that runs out of time says how many are left")

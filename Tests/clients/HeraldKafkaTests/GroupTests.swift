@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -104,8 +105,8 @@ struct GroupTests {
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.assign(topic, partitions: 0..<1)
         let queue = member.consumer.makeQueue()
-        let filled = EventDescriptor()
-        queue.notify(filled.number)
+        let filled = try Wakeup()
+        queue.notify(filled)
         member.consumer.forward(TopicPartition(topic: topic, partition: 0), to: queue)
         try #require(await filled.waiting(milliseconds: 10_000) || member.wakeUp.wait(milliseconds: 0))
         try member.consumer.unassign()

@@ -1,11 +1,12 @@
 import HeraldKafka
+import HeraldThreads
 import TestSupport
 import Testing
 
 /// A consumer that a test polls, and what came out of it.
 final class Member {
     let consumer: Consumer
-    let wakeUp = EventDescriptor()
+    let wakeUp: Wakeup
     let outcomes: EventQueue
     var records: [Record] = []
     var errors: [KafkaError] = []
@@ -23,10 +24,11 @@ final class Member {
             ("bootstrap.servers", servers), ("group.id", group), ("auto.offset.reset", "earliest"),
             ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "500"), ("reconnect.backoff.max.ms", "500"),
         ]
+        wakeUp = try Wakeup()
         consumer = try Consumer(properties: base + properties)
-        consumer.queue.notify(wakeUp.number)
+        consumer.queue.notify(wakeUp)
         outcomes = consumer.makeEventQueue()
-        outcomes.notify(wakeUp.number)
+        outcomes.notify(wakeUp)
     }
 
     /// Takes all that is there.

@@ -179,8 +179,8 @@ struct RoundTripTests {
         let producer = try producer()
         let member = try member()
         let queues = [member.consumer.makeQueue(), member.consumer.makeQueue()]
-        let wakeUps = [EventDescriptor(), EventDescriptor()]
-        for (queue, wakeUp) in zip(queues, wakeUps) { queue.notify(wakeUp.number) }
+        let wakeUps = [try Wakeup(), try Wakeup()]
+        for (queue, wakeUp) in zip(queues, wakeUps) { queue.notify(wakeUp) }
         let partitions = ["t", "u"].map { TopicPartition(topic: $0, partition: 0) }
         try member.consumer.assign(partitions.map { ($0, offset: Offset.beginning) })
         for (partition, queue) in zip(partitions, queues) { member.consumer.forward(partition, to: queue) }

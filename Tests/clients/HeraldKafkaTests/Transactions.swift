@@ -1,5 +1,6 @@
 import Foundation
 import HeraldKafka
+import HeraldThreads
 import Synchronization
 import TestSupport
 import Testing
@@ -28,8 +29,8 @@ func serving(
     _ producer: Producer, after pause: Duration = .zero,
     _ call: @escaping @Sendable (Producer) throws -> Void
 ) async throws -> [(token: UInt64, error: KafkaError?)] {
-    let wakeUp = EventDescriptor()
-    producer.notify(wakeUp.number)
+    let wakeUp = try Wakeup()
+    producer.notify(wakeUp)
     let ended = Ended()
     Thread.detachNewThread {
         let result = Result { try call(producer) }

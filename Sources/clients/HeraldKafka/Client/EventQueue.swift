@@ -1,4 +1,5 @@
 internal import CRDKafka
+public import HeraldThreads
 
 /// One partition's part in a commit that has ended.
 public struct CommitResult: Sendable, Equatable {
@@ -16,6 +17,7 @@ public struct CommitResult: Sendable, Equatable {
 public final class EventQueue {
     let raw: OpaquePointer?
     private let handle: ClientHandle
+    private var notified: Wakeup?
 
     /// Takes over a reference to the queue.
     init(_ raw: OpaquePointer?, of handle: ClientHandle) {
@@ -24,7 +26,7 @@ public final class EventQueue {
     }
 
     deinit {
-        rd_kafka_queue_io_event_enable(raw, -1, nil, 0)
+        raw?.signal(nil)
         rd_kafka_queue_destroy(raw)
     }
 
@@ -46,9 +48,9 @@ public final class EventQueue {
         }
     }
 
-    /// Wakes an eventfd when the queue was empty and fills; see ``MessageQueue/notify(_:)``.
-    public func notify(_ descriptor: Int32) {
-        var one: UInt64 = 1
-        rd_kafka_queue_io_event_enable(raw, descriptor, &one, MemoryLayout<UInt64>.size)
+    /// Signals the wake-up when the queue was empty and fills; see ``MessageQueue/notify(_:)``.
+    public func notify(_ wakeup: Wakeup) {
+        raw?.signal(wakeup)
+        notified = wakeup
     }
 }

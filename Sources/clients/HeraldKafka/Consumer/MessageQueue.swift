@@ -1,4 +1,5 @@
 internal import CRDKafka
+public import HeraldThreads
 
 /// A queue of a consumer: of everything that has no other, or of the partitions forwarded to it.
 ///
@@ -7,7 +8,8 @@ public final class MessageQueue {
     // Looked at for every record, on one thread.
     @exclusivity(unchecked) private var pointer: OpaquePointer?
     private let handle: ClientHandle
-    private var notified: Int32 = -1
+    /// Lives as long as the queue signals it: a descriptor that is closed is the next file's, and would get the bytes.
+    private var notified: Wakeup?
     private var listener: QueueListener?
     /// What ``retain()`` took out, the next one last.
     @exclusivity(unchecked) private var retained: [Message] = []
@@ -57,13 +59,13 @@ public final class MessageQueue {
         return Message(message)
     }
 
-    /// From now on writes the 8 bytes of the number 1 to `descriptor`, an eventfd, when the queue was empty and fills.
+    /// From now on signals the wake-up when the queue was empty and fills.
     ///
-    /// That is an edge: drain the queue until nothing comes, once after this call too. The descriptor stays the caller's
-    /// and must live until ``stopNotifying()`` or the queue's end.
-    public func notify(_ descriptor: Int32) {
-        notified = descriptor
-        enable(descriptor)
+    /// That is an edge: drain the queue until nothing comes, once after this call too. The wake-up is held until
+    /// ``stopNotifying()`` or the queue's end.
+    public func notify(_ wakeup: Wakeup) {
+        pointer?.signal(wakeup)
+        notified = wakeup
     }
 
     /// The same for one of many queues: names it to `arrivals` by its number.
@@ -75,15 +77,10 @@ public final class MessageQueue {
 
     /// Ends ``notify(_:)``.
     public func stopNotifying() {
-        notified = -1
-        enable(-1)
+        pointer?.signal(nil)
+        notified = nil
         if listener != nil { rd_kafka_queue_cb_event_enable(pointer, nil, nil) }
         listener = nil
-    }
-
-    private func enable(_ descriptor: Int32) {
-        var one: UInt64 = 1
-        rd_kafka_queue_io_event_enable(pointer, descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     /// The C queue, for calls that send something to it.
@@ -91,10 +88,10 @@ public final class MessageQueue {
 
     /// Puts another C queue in this one's place and takes it over; wake-ups go on.
     func replace(with other: OpaquePointer?) {
-        let descriptor = notified
+        let wakeup = notified
         release()
         pointer = other
-        if other != nil, descriptor >= 0 { notify(descriptor) }
+        if let wakeup { notify(wakeup) }
     }
 
     /// Gives the C queue back; nothing comes any more.
@@ -104,5 +101,15 @@ public final class MessageQueue {
         stopNotifying()
         rd_kafka_queue_destroy(pointer)
         self.pointer = nil
+    }
+}
+
+extension OpaquePointer {
+    /// Has a C queue signal this wake-up from now on when it was empty and fills, or none any more.
+    ///
+    /// The queue knows the descriptor's number alone: its owner holds the wake-up until the queue signals none.
+    func signal(_ wakeup: Wakeup?) {
+        var one: UInt64 = 1
+        rd_kafka_queue_io_event_enable(self, wakeup?.descriptor ?? -1, &one, MemoryLayout<UInt64>.size)
     }
 }

@@ -1,5 +1,6 @@
 internal import CRDKafka
 internal import Glibc
+public import HeraldThreads
 internal import Synchronization
 
 /// A topic that a ``Producer`` writes to.
@@ -22,6 +23,7 @@ public final class ProducerTopic {
 public final class Producer: @unchecked Sendable {
     let handle: ClientHandle
     private let main: OpaquePointer?
+    private var notified: Wakeup?
     private var topics: [String: ProducerTopic] = [:]
     /// The arguments of a produce call, all but the last few fields set once.
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
@@ -68,7 +70,7 @@ public final class Producer: @unchecked Sendable {
 
     deinit {
         arguments.deallocate()
-        rd_kafka_queue_io_event_enable(main, -1, nil, 0)
+        main?.signal(nil)
         rd_kafka_queue_destroy(main)
     }
 
@@ -183,10 +185,10 @@ public final class Producer: @unchecked Sendable {
         return count
     }
 
-    /// Wakes an eventfd when deliveries come after there were none; see ``MessageQueue/notify(_:)``.
-    public func notify(_ descriptor: Int32) {
-        var one: UInt64 = 1
-        rd_kafka_queue_io_event_enable(main, descriptor, &one, MemoryLayout<UInt64>.size)
+    /// Signals the wake-up when deliveries come after there were none; see ``MessageQueue/notify(_:)``.
+    public func notify(_ wakeup: Wakeup) {
+        main?.signal(wakeup)
+        notified = wakeup
     }
 
     /// How many records wait for the broker's answer, or for ``deliveries(_:)`` to be called.

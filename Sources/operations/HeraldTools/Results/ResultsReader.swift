@@ -77,7 +77,7 @@ package final class ResultsReader {
     }
 
     /// Signals when results come.
-    package func notify(_ wakeup: Wakeup) { reader.consumer.queue.notify(wakeup.descriptor) }
+    package func notify(_ wakeup: Wakeup) { reader.consumer.queue.notify(wakeup) }
 
     package func close() { reader.close() }
 

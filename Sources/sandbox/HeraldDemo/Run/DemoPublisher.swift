@@ -14,7 +14,7 @@ final class DemoPublisher {
             ("enable.idempotence", "true"), ("message.timeout.ms", "10000"),
         ])
         self.topic = try producer.topic(topic)
-        producer.notify(wakeup.descriptor)
+        producer.notify(wakeup)
     }
 
     deinit { producer.close() }

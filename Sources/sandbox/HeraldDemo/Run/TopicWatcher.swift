@@ -25,7 +25,7 @@ final class TopicWatcher {
             // The embedded broker holds a fetch back for this long although records have come.
             ("fetch.wait.max.ms", "50"),
         ])
-        reader.consumer.queue.notify(wakeup.descriptor)
+        reader.consumer.queue.notify(wakeup)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
     }
 

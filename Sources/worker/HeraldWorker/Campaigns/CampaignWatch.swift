@@ -132,7 +132,7 @@ final class CampaignWatch: Sendable {
             properties: configuration.readerProperties, silence: Self.silence, patience: Self.patience,
             questions: .milliseconds(Self.questionTimeoutMilliseconds))
         defer { reader.close() }
-        reader.consumer.queue.notify(wakeup.descriptor)
+        reader.consumer.queue.notify(wakeup)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
         // What is read on the way to the end has been overtaken by what comes later, perhaps.
         var states = CampaignStates()

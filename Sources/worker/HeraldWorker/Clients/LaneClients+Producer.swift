@@ -21,7 +21,7 @@ extension LaneClients {
     func renewProducer() throws(KafkaError) {
         let former = producer
         producer = try RecordProducer(configuration: configuration)
-        producer.client.notify(producerWakeup.descriptor)
+        producer.client.notify(producerWakeup)
         // Letting go of a client waits for its threads.
         transactionQueue.async { former.client.close() }
         prepareProducer()

@@ -82,10 +82,10 @@ final class LaneClients: LaneIO {
         try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)
         try loop.add(producerWakeup.descriptor, token: EventToken(owner: Owner.producer), interest: .readable)
         try loop.add(mailbox.wakeup.descriptor, token: EventToken(owner: Owner.mailbox), interest: .readable)
-        consumer.queue.notify(consumerWakeup.descriptor)
+        consumer.queue.notify(consumerWakeup)
         consumer.notifyFetched(consumerWakeup)
-        commits.notify(consumerWakeup.descriptor)
-        producer.client.notify(producerWakeup.descriptor)
+        commits.notify(consumerWakeup)
+        producer.client.notify(producerWakeup)
         credentials.listen { mailbox.post($0) }
         campaigns.listen { mailbox.post(.campaign($0, $1)) }
     }
