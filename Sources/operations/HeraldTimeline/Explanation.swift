@@ -158,10 +158,11 @@ package struct Explanation: Sendable {
 
     /// It as `herald explain -o json` has it.
     package var json: JSONValue {
-        .object([
-            .init("sentences", .array(sentences.map(JSONValue.string))),
-            .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
-        ] + situation.waiting.json)
+        .object(
+            [
+                .init("sentences", .array(sentences.map(JSONValue.string))),
+                .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
+            ] + situation.waiting.json)
     }
 
     // MARK: What it is
@@ -493,7 +494,8 @@ package struct Explanation: Sendable {
         } else if !waiting.asked.isEmpty {
             sentences.append(
                 waiting.unheard.isEmpty
-                    ? "No worker has it in memory at this moment." : "None of the workers that answered has it in memory.")
+                    ? "No worker has it in memory at this moment."
+                    : "None of the workers that answered has it in memory.")
         }
         for silent in waiting.unheard {
             sentences.append("The worker at \(silent.worker) was not heard (\(silent.reason)).")

@@ -1,8 +1,8 @@
 import HeraldCore
 import HeraldEvents
 internal import HeraldHTTP
-import HeraldText
 public import HeraldTelemetry
+import HeraldText
 public import HeraldThreads
 import HeraldTime
 public import HeraldWorker

@@ -125,7 +125,8 @@ struct FindTests {
         }
         try await Fixture.run(plan) { fixture in
             let admin = [
-                "admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))", "admin.token": "t0ken-of-the-worker",
+                "admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))",
+                "admin.token": "t0ken-of-the-worker",
             ]
             let worker = try await fixture.startWorker(changing: admin)
             try await fixture.publish([

@@ -37,7 +37,8 @@ struct LaneTests {
         fixture.assign()
         fixture.io.queues[0] = [
             ScriptedRecord(LaneFixture.topic, at: 0, user: "anna"),
-            ScriptedRecord(LaneFixture.topic, at: 1, user: "anna"), ScriptedRecord(LaneFixture.topic, at: 2, user: "bert"),
+            ScriptedRecord(LaneFixture.topic, at: 1, user: "anna"),
+            ScriptedRecord(LaneFixture.topic, at: 2, user: "bert"),
         ]
         fixture.turn()
         func ask(_ query: WaitingQuery?) throws -> WaitingPage {
