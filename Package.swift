@@ -276,7 +276,7 @@ let package = Package(
             ]),
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
-            ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline"]),
+            ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline", "HeraldTools"]),
         tests(
             "operations/HeraldConsoleTests", "HeraldConsoleTests",
             [

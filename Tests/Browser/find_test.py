@@ -1,7 +1,12 @@
 """The pages Find and Audit: what became of an event, why, and who did what."""
 
+import json
+import urllib.request
+
 import hostile
 from case import ConsoleTest, gate
+from fixture import PATIENCE
+from processes import wait_for
 from selenium.webdriver.common.keys import Keys
 
 
@@ -69,6 +74,35 @@ class FindTest(ConsoleTest):
         self.browser.press("Show")
         self.browser.wait_for_text("No entry matches.")
         self.assertEqual(self.browser.path, "/audit?what=dlq.replay")
+        self.assert_accessible()
+
+
+class WaitingEventTest(ConsoleTest):
+    plan = {"name": "waiting."}
+
+    @classmethod
+    def prepare(cls):
+        cls.fixture.misbehave({"user": "ann", "hold": True})
+        cls.fixture.publish([
+            {"id": "news", "user": "ann", "pns": ["apns"], "message": "Good morning"},
+            {"id": "code", "user": "ann", "pns": ["apns"], "message": "123456"},
+        ])
+        page = f"http://127.0.0.1:{cls.fixture.admin_port}/waiting?event=code"
+
+        def is_behind():
+            with urllib.request.urlopen(page) as answer:
+                return [wait["reason"] for event in json.load(answer)["events"] for wait in event["waits"]] == ["behind-user"]
+
+        wait_for(is_behind, PATIENCE, "her code does not wait behind her first event")
+
+    @gate
+    def test_why(self):
+        """An event that waits in a worker's memory is shown with what it waits for, and with what changes it"""
+        self.browser.open(self.fixture, "/find?id=code")
+        self.browser.wait_for_text("it waits behind 1 earlier event of its user, of which news (")
+        text = self.browser.text()
+        self.assertIn("is first: apns is being called since", text)
+        self.assertIn("(delivery.ordering)", text)
         self.assert_accessible()
 
 

@@ -117,6 +117,9 @@ ROWS = [
                ("sum(herald_records_unacknowledged{WORKERS})", "records not durable yet"),
                ("sum(herald_kafka_queued_records{WORKERS})", "records in the producers' queues"),
                help="Bounded by delivery.maxInFlight."),
+        series("Waiting in memory, by what for", "#",
+               ("sum by (reason) (herald_waiting_events{WORKERS}) > 0", "{{reason}}"),
+               help="docs/RUNBOOK.md says what each reason is, what ends it and what changes it.", stack=True),
     ]),
     ("Kafka", [
         series("Commits", "1/s",

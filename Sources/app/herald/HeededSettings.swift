@@ -28,6 +28,9 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     /// What tells whether workers deliver.
     static let workers: Self = ["kafka.group", "admin.listen", "console.workers"]
 
+    /// What a command needs to ask them why an event waits.
+    static let waiting: Self = workers + ["admin.token", "admin.tokenFile"]
+
     static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
 
     /// What a command needs for the span of what it publishes.
@@ -64,7 +67,7 @@ struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// What the console shows and changes.
     static let console: Self =
-        ["console", "retry", "limits.eventBytes", "backend.statuses"] + workers + cluster + allTopics + pushServices
+        ["console", "retry", "limits.eventBytes", "backend.statuses"] + waiting + cluster + allTopics + pushServices
 
     /// What is looked at for a worker, from outside.
     static let doctor: Self =

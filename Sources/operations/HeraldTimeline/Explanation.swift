@@ -1,8 +1,9 @@
+internal import Foundation
 package import HeraldEvents
 internal import HeraldReplay
 package import HeraldText
 package import HeraldTime
-internal import HeraldTools
+package import HeraldTools
 
 /// Says in sentences where an event stands, why, what happens next, and which command changes it.
 ///
@@ -15,6 +16,8 @@ package struct Explanation: Sendable {
         package var committedOffset: Int64?
         /// Who could call it.
         package var workers = Workers.unknown("nobody was asked")
+        /// What those who may call it say that it waits for.
+        package var waiting = Waiting()
         /// What was not read, a phrase each.
         package var gaps: [String] = []
         /// What the event's campaign is to do.
@@ -67,6 +70,64 @@ package struct Explanation: Sendable {
         }
     }
 
+    /// What workers say of an event that they may have in memory.
+    package struct Waiting: Sendable, Equatable {
+        /// The admin ports that answered.
+        package var asked: [String] = []
+        /// The one that has the event, and what it says of it.
+        package var worker: String?
+        package var event: WaitingPage.Event?
+        /// Who did not answer, or not for all of its lanes, and why.
+        package var unheard: [Unheard] = []
+
+        package struct Unheard: Sendable, Equatable {
+            package var worker: String
+            package var reason: String
+
+            package init(worker: String, reason: String) {
+                self.worker = worker
+                self.reason = reason
+            }
+        }
+
+        package init() {}
+
+        /// Notes what one of them has answered, of an event with this request record.
+        package mutating func note(
+            _ answer: Result<WaitingPage, WorkerSurvey.Silence>, of origin: Origin, at worker: String
+        ) {
+            switch answer {
+            case .failure(let silence): unheard.append(Unheard(worker: worker, reason: silence.reason))
+            case .success(let page):
+                asked.append(worker)
+                if let found = page.events.first(where: { $0.origin == "\(origin)" }) {
+                    (self.worker, event) = (worker, found)
+                } else if !page.silentLanes.isEmpty {
+                    let lanes = page.silentLanes.map(String.init).joined(separator: ", ")
+                    unheard.append(Unheard(worker: worker, reason: "lane \(lanes) did not answer"))
+                }
+            }
+        }
+
+        var json: [JSONValue.Member] {
+            var members: [JSONValue.Member] = []
+            if let worker, let event {
+                members.append(
+                    .init(
+                        "waiting",
+                        .object([
+                            .init("worker", .string(worker)), .init("takenAt", .string(event.takenAt)),
+                            .init("waits", .array(event.waits.map(\.json))),
+                        ])))
+            }
+            guard !unheard.isEmpty else { return members }
+            let silent = unheard.map { silent in
+                JSONValue.object([.init("worker", .string(silent.worker)), .init("reason", .string(silent.reason))])
+            }
+            return members + [.init("unheardWorkers", .array(silent))]
+        }
+    }
+
     /// In their order.
     package private(set) var sentences: [String] = []
     /// What the sentences name to type, in their order.
@@ -97,10 +158,11 @@ package struct Explanation: Sendable {
 
     /// It as `herald explain -o json` has it.
     package var json: JSONValue {
-        .object([
-            .init("sentences", .array(sentences.map(JSONValue.string))),
-            .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
-        ])
+        .object(
+            [
+                .init("sentences", .array(sentences.map(JSONValue.string))),
+                .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
+            ] + situation.waiting.json)
     }
 
     // MARK: What it is
@@ -284,6 +346,7 @@ package struct Explanation: Sendable {
         } else {
             sayRequest(names)
         }
+        sayWaiting()
         guard let expiresAt else { return }
         if expiresAt <= situation.now {
             sentences.append("Its expiresAt, \(expiresAt.text), has passed: it ends as expired.")
@@ -411,8 +474,31 @@ package struct Explanation: Sendable {
             return "The worker at \(address) says that it does not deliver: \(sentences.joined(separator: " "))"
         case .delivering(let address, let warnings):
             return "The worker at \(address) says that it delivers"
-                + (isNext ? ": it may be calling it just now, or its limits hold it back." : ".")
+                + (isNext && situation.waiting.asked.isEmpty
+                    ? ": it may be calling it just now, or its limits hold it back." : ".")
                 + warnings.map { " It warns: \($0)" }.joined()
+        }
+    }
+
+    /// What the worker that has it in memory says that it waits for, and who was not heard.
+    private mutating func sayWaiting() {
+        let waiting = situation.waiting
+        if let worker = waiting.worker, let found = waiting.event {
+            sentences.append("The worker at \(worker) has it in memory since \(found.takenAt).")
+            for wait in found.waits {
+                sentences.append(wait.sentence)
+                for change in wait.changes where change.hasPrefix("herald ") {
+                    add(event.campaign.map { change.replacingOccurrences(of: "NAME", with: $0) } ?? change)
+                }
+            }
+        } else if !waiting.asked.isEmpty {
+            sentences.append(
+                waiting.unheard.isEmpty
+                    ? "No worker has it in memory at this moment."
+                    : "None of the workers that answered has it in memory.")
+        }
+        for silent in waiting.unheard {
+            sentences.append("The worker at \(silent.worker) was not heard (\(silent.reason)).")
         }
     }
 

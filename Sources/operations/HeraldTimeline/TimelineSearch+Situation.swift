@@ -12,11 +12,17 @@ package struct WorkerGroup: Sendable {
     package var listen: (host: String, port: UInt16)?
     /// Their admin ports as `host:port`; `nil` when nobody has named them.
     package var named: [String]?
+    /// Reads the token that they want to be shown; `nil` when none is set.
+    package var token: (@Sendable () throws -> String)?
 
-    package init(name: String, listen: (host: String, port: UInt16)?, named: [String]?) {
+    package init(
+        name: String, listen: (host: String, port: UInt16)?, named: [String]?,
+        token: (@Sendable () throws -> String)? = nil
+    ) {
         self.name = name
         self.listen = listen
         self.named = named
+        self.token = token
     }
 }
 
@@ -39,34 +45,69 @@ extension TimelineSearch {
         if let campaign = event.campaign {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }
-        if !event.open.isEmpty { situation.workers = workers(consuming: event.waitingRecord, admin) }
+        if !event.open.isEmpty {
+            let addresses: [String]
+            (situation.workers, addresses) = workers(consuming: event.waitingRecord, admin)
+            // In a delay topic its record says what it waits for, until that moment has come.
+            if event.delay?.until.map({ $0 <= known.now }) ?? true {
+                situation.waiting = waiting(for: event.origin, at: addresses)
+            }
+        }
         return Explanation(of: event, situation)
     }
 
-    private func workers(consuming record: Origin, _ admin: Admin) -> Explanation.Workers {
+    /// What the workers say that an event waits for.
+    private func waiting(for origin: Origin, at addresses: [String]) -> Explanation.Waiting {
+        var waiting = Explanation.Waiting()
+        guard let query = WaitingQuery(origin: origin) else { return waiting }
+        let token: String?
+        do {
+            token = try group.token?()
+        } catch {
+            for address in addresses {
+                waiting.unheard.append(.init(worker: address, reason: "admin.token can't be read: \(error)"))
+            }
+            return waiting
+        }
+        for address in addresses.prefix(WorkerSurvey.limit) {
+            waiting.note(WorkerSurvey.waiting(query, at: address, token: token), of: origin, at: address)
+        }
+        for address in addresses.dropFirst(WorkerSurvey.limit) {
+            waiting.unheard.append(
+                .init(worker: address, reason: "only \(WorkerSurvey.limit) are asked"))
+        }
+        return waiting
+    }
+
+    /// Who could call it, and the admin ports of whoever may have it in memory.
+    private func workers(
+        consuming record: Origin, _ admin: Admin
+    ) -> (Explanation.Workers, addresses: [String]) {
         let known: GroupDescription
         do throws(KafkaError) {
             known = try admin.describeGroup(group.name, timeoutMilliseconds: Self.questionMilliseconds)
         } catch {
-            return .unknown(error.words)
+            return (.unknown(error.words), [])
         }
-        guard !known.members.isEmpty else { return .none(group: group.name) }
+        guard !known.members.isEmpty else { return (.none(group: group.name), []) }
         let place = TopicPartition(topic: record.topic, partition: record.partition)
         guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
-            return .elsewhere(group: group.name, members: known.members.count)
+            return (.elsewhere(group: group.name, members: known.members.count), [])
         }
+        let addresses = WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen)
         var delivering: WorkerSurvey.Worker?
-        for worker in WorkerSurvey.ask(
-            WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen))
-        {
+        for worker in WorkerSurvey.ask(addresses) {
             switch worker.state {
-            case .notReady(let sentences): return .failing(address: worker.address, sentences: sentences)
+            case .notReady(let sentences):
+                return (.failing(address: worker.address, sentences: sentences), addresses)
             case .ready: delivering = worker
             case .silent: break
             }
         }
         let host = String(member.host.drop { $0 == "/" })
-        return delivering.map { .delivering(address: $0.address, warnings: $0.warnings) } ?? .silent(host: host)
+        return (
+            delivering.map { .delivering(address: $0.address, warnings: $0.warnings) } ?? .silent(host: host), addresses
+        )
     }
 
     /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.

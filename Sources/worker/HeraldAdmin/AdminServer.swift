@@ -1,6 +1,8 @@
 import HeraldCore
+import HeraldEvents
 internal import HeraldHTTP
 public import HeraldTelemetry
+import HeraldText
 public import HeraldThreads
 import HeraldTime
 public import HeraldWorker
@@ -11,10 +13,11 @@ public import HeraldWorker
 /// |---|---|
 /// | `/livez` | 200 as long as every lane's loop turns, whatever backend and brokers do |
 /// | `/readyz` | 200 when events are delivered, else 503 with the reasons |
+/// | `/waiting` | why the events of `event`, `user` or `record` wait that this worker has in memory; behind the gate |
 /// | `/metrics` | Prometheus' text format or OpenMetrics, as `Accept` likes it |
 ///
 /// Everything else goes through the ``AdminGate``. The server has threads of its own and takes what lanes have left for
-/// it, so no client can hold up a lane.
+/// it, so no client can hold up a lane. For `/waiting` it asks the lanes, one question at a time.
 public final class AdminServer: Sendable {
     /// Gives the token that callers have to show; read each time, because its file may change.
     public typealias Token = @Sendable () throws -> String
@@ -64,6 +67,8 @@ public final class AdminServer: Sendable {
 
     private let host: String
     private let server: HTTPServer
+    /// Waits for what lanes answer.
+    private let questions: WorkerThreads
 
     /// Listens and serves.
     ///
@@ -84,18 +89,32 @@ public final class AdminServer: Sendable {
         configuration.bodyLimitBytes = 4_096
         let gate = AdminGate(listensOn: host, token: token)
         self.host = host
-        server = try HTTPServer(
-            configuration,
-            responding: { request in
-                var response = Self.answer(request, gate, worker, facts)
-                response.headers.append(name: "Cache-Control", value: "no-store")
-                response.headers.append(name: "X-Content-Type-Options", value: "nosniff")
-                return response
-            })
+        let questions = try WorkerThreads(name: "admin-questions", count: 1)
+        self.questions = questions
+        server = try HTTPServer(configuration) { request in
+            guard request.target.path == "/waiting", gate.refusal(of: request) == nil, request.method == "GET" else {
+                return .respond(Self.guarded(Self.answer(request, gate, worker, facts)))
+            }
+            return .respondWhenReady { responder in
+                let isTaken = questions.run { responder.respond(Self.guarded(Self.waiting(request, worker))) }
+                guard !isTaken else { return }
+                responder.respond(Self.guarded(.text("too many questions wait; ask again\n", status: 503)))
+            }
+        }
     }
 
     /// Closes the port.
-    public func stop() { server.stop() }
+    public func stop() {
+        server.stop()
+        questions.stop()
+    }
+
+    private static func guarded(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        response.headers.append(name: "Cache-Control", value: "no-store")
+        response.headers.append(name: "X-Content-Type-Options", value: "nosniff")
+        return response
+    }
 
     private static func answer(
         _ request: HTTPRequest, _ gate: AdminGate, _ worker: Worker, _ facts: Facts
@@ -107,6 +126,9 @@ public final class AdminServer: Sendable {
         case "/metrics":
             if let refusal = gate.metricsRefusal(of: request) { return refusal }
             page = { metrics(request, worker.report, facts) }
+        case "/waiting":
+            if let refusal = gate.refusal(of: request) { return refusal }
+            page = { waiting(request, worker) }
         default: return gate.refusal(of: request) ?? .text("there is no such page\n", status: 404)
         }
         guard request.method == "GET" || request.method == "HEAD" else {
@@ -122,6 +144,25 @@ public final class AdminServer: Sendable {
             return .text(sentence + "\n", status: 503)
         }
         return .text("alive\n")
+    }
+
+    /// Why the events wait that the query names; blocks while lanes answer.
+    private static func waiting(_ request: HTTPRequest, _ worker: Worker) -> HTTPResponse {
+        let query = request.target
+        func value(_ name: String) -> String? { query.values(of: name).last.flatMap { $0.isEmpty ? nil : $0 } }
+        let record = value("record")
+        let origin = record.flatMap(Origin.init)
+        guard record == nil || origin != nil else {
+            return .text("record is TOPIC/PARTITION/OFFSET\n", status: 400)
+        }
+        guard let asked = WaitingQuery(user: value("user"), id: value("event"), origin: origin) else {
+            return .text("say which: ?event=ID, ?user=USER or ?record=TOPIC/PARTITION/OFFSET\n", status: 400)
+        }
+        do throws(SystemError) {
+            return .json(Array((try worker.waiting(asked).json.pretty + "\n").utf8))
+        } catch {
+            return .text("the lanes can't be asked: \(error)\n", status: 503)
+        }
     }
 
     private static func metrics(_ request: HTTPRequest, _ report: WorkerReport, _ facts: Facts) -> HTTPResponse {

@@ -38,6 +38,7 @@ struct ReadinessPage {
                 ]
             ),
             ("lag", lag),
+            ("waiting", waiting),
             ("outages", .array(report.outages.map { .string($0.reason.rawValue) })),
             ("brokers", .string(Self.word(report.cluster.isReachable))),
             ("silentBrokers", .array(report.cluster.silentBrokers.map { .string($0.description) })),
@@ -62,6 +63,12 @@ struct ReadinessPage {
             "offsets": .integer(Int(known.reduce(0, +))),
             "growthPerSecond": report.cluster.lagPerSecond.map { .integer(Int($0.rounded())) } ?? .null,
         ]
+    }
+
+    /// How many events in memory wait, by what for; those that are being called do not.
+    private var waiting: JSONValue {
+        WaitReason.Kind.allCases.filter { $0.isWait && report.waiting(for: $0) > 0 }
+            .map { ($0.word, .integer(report.waiting(for: $0))) }.object
     }
 
     /// What people may want to look at although the worker is ready.

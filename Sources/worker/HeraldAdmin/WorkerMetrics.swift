@@ -166,6 +166,14 @@ public enum WorkerMetrics {
             }
         },
         sum("herald_events_in_memory", .gauge, "Events consumed whose outcome is not durable yet.", \.events),
+        Metric(
+            "herald_waiting_events", .gauge, labels: ["reason"],
+            "Events in memory that wait, by what for; without those that are being called."
+        ) { source, writer in
+            for kind in WaitReason.Kind.allCases where kind.isWait {
+                writer.sample([kind.word], source.report.waiting(for: kind))
+            }
+        },
         sum(
             "herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.",
             \.records),

@@ -182,6 +182,9 @@ public final class Worker: Sendable {
             cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
     }
 
+    /// The ways into the lanes, in their order.
+    var mailboxes: [Mailbox] { state.withLock { $0.mailboxes } }
+
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     private var laneReports: [LaneReport] { state.withLock { $0.snapshots }.map(\.latest) }

@@ -117,6 +117,58 @@ struct FindTests {
         }
     }
 
+    @Test("Ann's code waits behind her earlier event although the backend is well: one command says so")
+    func behindUser() async throws {
+        let plan = Self.plan {
+            $0.settings = Held.settings
+            $0.misbehaviour = [.hold { $0.user = "ann" }]
+        }
+        try await Fixture.run(plan) { fixture in
+            let admin = [
+                "admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))",
+                "admin.token": "t0ken-of-the-worker",
+            ]
+            let worker = try await fixture.startWorker(changing: admin)
+            try await fixture.publish([
+                Publication(id: "news", user: "ann"), Publication(id: "code", user: "ann"),
+                Publication(id: "other", user: "bob"),
+            ])
+            try await fixture.waitForResults(1)
+            try await fixture.wait("her first event is being called") { fixture.backend.heldCount == 1 }
+            let found = try await fixture.tool("explain", "code", "--user", "ann", changing: admin)
+            #expect(found.status == 0, "\(found.output)")
+            #expect(found.output.contains("has it in memory since 2"), "\(found.output)")
+            #expect(
+                found.output.contains("apns: it waits behind 1 earlier event of its user, of which news ("),
+                "\(found.output)")
+            #expect(found.output.contains("is first: apns is being called since 2"), "\(found.output)")
+            #expect(found.output.contains("(delivery.ordering)") && !found.output.contains("just now"))
+
+            let json = try await fixture.tool("explain", "code", "--user", "ann", "-o", "json", changing: admin)
+            let begin = try #require(json.output.firstIndex(of: "{"))
+            let text = json.output[begin...].prefix(through: try #require(json.output.lastIndex(of: "}")))
+            let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            let waits = (object?["waiting"] as? [String: Any])?["waits"] as? [[String: Any]]
+            #expect(waits?.compactMap { $0["reason"] as? String } == ["behind-user"], "\(json.output)")
+
+            // Who has not the worker's token is told that it was not heard, and no reason.
+            let stranger = admin.merging(["admin.token": "another"]) { $1 }
+            let refused = try await fixture.tool("explain", "code", "--user", "ann", changing: stranger)
+            #expect(refused.output.contains("was not heard (it wants the token of admin.token"), "\(refused.output)")
+
+            let ready = try await worker.page("/readyz")
+            #expect(ready.text.contains(#""waiting""#), "\(ready.text)")
+            let counted = try await eventually {
+                try await worker.metrics()[#"herald_waiting_events{reason="behind-user"}"#] == 1
+            }
+            #expect(counted)
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(3)
+            let done = try await fixture.tool("explain", "code", "--user", "ann", changing: admin)
+            #expect(done.output.contains("the backend took it at"), "\(done.output)")
+        }
+    }
+
     @Test("Not found is not said to be never published, unless all was read; a tombstone is called one")
     func absent() async throws {
         try await Fixture.run(Self.plan()) { fixture in

@@ -57,6 +57,7 @@ struct Duty {
 /// |---|---|
 /// | `Checkers+Records.swift` | what is in the logs: promises 1 and 2 |
 /// | `Checkers+Calls.swift` | promises 3 and 4 |
+/// | `Checkers+Waiting.swift` | what engines say of why events wait |
 /// | `Simulation+Jobs.swift` | each of a hub's messages is told once |
 struct Checkers {
     var violations: [String] = []

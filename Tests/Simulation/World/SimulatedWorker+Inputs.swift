@@ -121,6 +121,7 @@ extension SimulatedWorker {
         if load.events != retainedRecords {
             simulation.checkers.fail("\(process) has \(retainedRecords) records of \(load.events) events")
         }
+        checkWaiting()
         scheduleTick()
     }
 

@@ -19,6 +19,7 @@ import HeraldTime
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
 /// | `Checkers.swift` … | the promises |
+/// | `Checkers+Waiting.swift` | what engines say of why events wait |
 /// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
 package final class Simulation {
     /// A run that needs more turns in circles.
@@ -223,6 +224,9 @@ package final class Simulation {
         let worker = workers[process.worker]
         return worker.process == process && worker.isRunning ? worker : nil
     }
+
+    /// Whether an engine is asked at this moment why its events wait.
+    func isWaitingAsked() -> Bool { chance[.waiting].below(SimulatedWorker.waitingIsAsked) == 0 }
 
     /// Whoever takes from a partition looks again.
     func wake(_ place: Place) {

@@ -25,6 +25,9 @@ package enum Stream: Int, CaseIterable {
 
     /// What the engine is given.
     case entropy
+
+    /// When an engine is asked why its events wait.
+    case waiting
 }
 
 /// A stream of chance for each purpose of a run.

@@ -2,6 +2,7 @@ import HeraldEvents
 import HeraldReplay
 import HeraldText
 import HeraldTime
+import HeraldTools
 import Testing
 
 @testable import HeraldTimeline
@@ -244,6 +245,38 @@ struct ExplanationTests {
         #expect(found.text.contains(words), "\(found.text)")
         #expect(found.commands == (namesDoctor ? ["herald doctor"] : []))
         #expect(found.text.contains("just now") == !namesDoctor, "\(found.text)")
+    }
+
+    @Test("What its worker says that it waits for is told, with what changes it; who was not heard is named")
+    func waiting() throws {
+        let reason = WaitReason.outage(cause: "tls", since: Sample.at(3), nextProbe: nil)
+        let held = WaitingPage.Event(
+            id: "e", user: "ann", origin: "\(Sample.origin)", takenAt: Sample.at(2),
+            waits: [WaitingPage.Wait(reason, pushServices: ["apns", "gcm"])])
+        var situation = Sample.situation(committed: 1_742)
+        situation.workers = .delivering(address: "h:1")
+        situation.waiting.note(.success(WaitingPage(events: [held])), of: Sample.origin, at: "h:1")
+        situation.waiting.note(.failure(.init(reason: "no answer")), of: Sample.origin, at: "h:2")
+        let found = try explain([Sample.published()], situation)
+        #expect(found.text.contains("The worker at h:1 has it in memory since \(Sample.at(2).text)."), "\(found.text)")
+        #expect(found.text.contains("apns, gcm: it waits for the end of the outage tls"), "\(found.text)")
+        #expect(found.text.contains("The worker at h:2 was not heard (no answer)."), "\(found.text)")
+        #expect(found.commands == ["herald doctor"] && !found.text.contains("just now"))
+        let json = try Explanation(of: Sample.event([Sample.published()]), situation).json
+        #expect(json["waiting"]?["worker"] == "h:1" && json["unheardWorkers"] != nil)
+    }
+
+    @Test("An event that no worker has is said to be in nobody's memory, unless a lane was silent")
+    func notInMemory() throws {
+        var situation = Sample.situation(committed: 1_742)
+        situation.workers = .delivering(address: "h:1")
+        situation.waiting.note(.success(WaitingPage(events: [])), of: Sample.origin, at: "h:1")
+        let found = try explain([Sample.published()], situation)
+        #expect(found.text.contains("No worker has it in memory at this moment."), "\(found.text)")
+        var silent = Sample.situation(committed: 1_742)
+        silent.waiting.note(.success(WaitingPage(events: [], silentLanes: [1])), of: Sample.origin, at: "h:1")
+        let unknown = try explain([Sample.published()], silent).text
+        #expect(unknown.contains("(lane 1 did not answer)") && !unknown.contains("No worker has it"), "\(unknown)")
     }
 
     @Test("What was not read is named where something is not known")

@@ -57,6 +57,27 @@ struct AdminServerTests {
         #expect(try ask(server.port, "/livez", ["Host: x"]).status == 200)
     }
 
+    @Test("Why events wait is told behind the gate, and only of events that somebody names")
+    func waiting() throws {
+        let open = try Self.server()
+        defer { open.stop() }
+        let answer = try ask(open.port, "/waiting?event=order-17&user=ann", ["Host: localhost"])
+        #expect(answer.status == 200 && answer.text.contains(#""events": []"#), "\(answer.text)")
+        #expect(answer.headers["cache-control"] == "no-store")
+        #expect(try ask(open.port, "/waiting", ["Host: localhost"]).status == 400)
+        #expect(try ask(open.port, "/waiting?record=no/place", ["Host: localhost"]).status == 400)
+        #expect(try ask(open.port, "/waiting?record=t/0/1", ["Host: localhost"]).status == 200)
+        #expect(try ask(open.port, "/waiting?user=ann", ["Host: evil.example"]).status == 403)
+        let post = try ask(open.port, "/waiting?user=ann", ["Host: localhost", "Content-Length: 0"], method: "POST")
+        #expect(post.status == 405)
+
+        let guarded = try Self.server(token: { "secret" })
+        defer { guarded.stop() }
+        #expect(try ask(guarded.port, "/waiting?user=ann", ["Host: localhost"]).status == 401)
+        let shown = ["Host: localhost", "Authorization: Bearer secret"]
+        #expect(try ask(guarded.port, "/waiting?user=ann", shown).status == 200)
+    }
+
     @Test("Only GET and HEAD are answered, and a page that is not there is none")
     func methods() throws {
         let server = try Self.server()

@@ -275,6 +275,18 @@ struct ReadinessTests {
         #expect(line.essence == notice.essence && line.essence.hasSuffix("Connection refused"))
     }
 
+    @Test("Readiness counts what events wait for; those that are being called do not")
+    func waiting() {
+        let report = Reports.ready {
+            $0.lanes[0].waiting = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
+            $0.lanes[0].waiting[Int(WaitReason.Kind.calling.rawValue)] = 7
+            $0.lanes[0].waiting[Int(WaitReason.Kind.behindUser.rawValue)] = 3
+        }
+        let page = ReadinessPage(report, now: Reports.now).response
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(text.contains(#""behind-user": 3"#) && !text.contains(#""calling""#), "\(text)")
+    }
+
     @Test("The lag is what lies between what is done and the end")
     func lag() {
         let lags = Reports.ready().lags.map(\.offsets)

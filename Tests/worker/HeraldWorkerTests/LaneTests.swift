@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldThreads
 import HeraldTime
 import Testing
 
@@ -28,6 +29,34 @@ struct LaneTests {
         fixture.turn()
         #expect(fixture.lane.meter.commits == 1)
         #expect(fixture.lane.engine.counters.taken == 1)
+    }
+
+    @Test("A lane says why events wait, by id, user or request record, and names who is ahead")
+    func waiting() throws {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.queues[0] = [
+            ScriptedRecord(LaneFixture.topic, at: 0, user: "anna"),
+            ScriptedRecord(LaneFixture.topic, at: 1, user: "anna"),
+            ScriptedRecord(LaneFixture.topic, at: 2, user: "bert"),
+        ]
+        fixture.turn()
+        func ask(_ query: WaitingQuery?) throws -> WaitingPage {
+            let answer = Guarded<WaitingPage?>(nil)
+            let question = WaitingQuestion(try #require(query)) { page in answer.withLock { $0 = page } }
+            fixture.io.messages = [.question(question)]
+            fixture.turn()
+            return try #require(answer.withLock { $0 })
+        }
+        let anna = try ask(WaitingQuery(user: "anna"))
+        #expect(anna.events.map(\.id) == ["anna-0", "anna-1"] && anna.hidden == 0)
+        #expect(anna.events.flatMap(\.waits).map(\.reason) == ["calling", "behind-user"])
+        #expect(anna.events.last?.waits.first?.phrase.contains("anna-0 (\(LaneFixture.topic)/0/0) is first") == true)
+        #expect(try ask(WaitingQuery(id: "anna-1")).events.map(\.origin) == ["\(LaneFixture.topic)/0/1"])
+        let place = Origin(topic: LaneFixture.topic, partition: 0, offset: 2)
+        #expect(try ask(WaitingQuery(origin: place)).events.map(\.user) == ["bert"])
+        #expect(try ask(WaitingQuery(user: "anna", id: "bert-2")).events == [])
+        #expect(try ask(WaitingQuery(origin: Origin(topic: "other", partition: 0, offset: 2))).events == [])
     }
 
     @Test("A record that needs no slot is given back at once")

@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldSettings
+import HeraldText
 import HeraldTime
 import HeraldTimeline
 
@@ -14,7 +15,14 @@ extension Settings {
             decoder: RecordDecoder(
                 pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
                 requestTopics: topicNames.requests),
-            group: WorkerGroup(name: kafka.group, listen: adminAddress, named: namedWorkers))
+            group: WorkerGroup(
+                name: kafka.group, listen: adminAddress, named: namedWorkers,
+                token: adminToken))
+    }
+
+    /// Reads what workers' admin ports want to be shown; `nil` when that is not set.
+    private var adminToken: (@Sendable () throws -> String)? {
+        admin.tokenSource.map { source -> @Sendable () throws -> String in { try source.current().reveal() } }
     }
 
     /// What decides by the settings, before anything is known of an event.

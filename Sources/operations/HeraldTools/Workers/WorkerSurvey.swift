@@ -29,7 +29,7 @@ package struct WorkerSurvey: Sendable {
     }
 
     /// So many are asked at most.
-    static let limit = 16
+    package static let limit = 16
     /// One of them may take so long.
     package static let patienceMilliseconds = 1_000
 
@@ -100,11 +100,11 @@ package struct WorkerSurvey: Sendable {
         }
     }
 
-    private static func body(
-        _ path: String, of address: String, limit: Int, _ timeoutMilliseconds: Int
+    static func body(
+        _ path: String, of address: String, limit: Int, _ timeoutMilliseconds: Int, token: String? = nil
     ) -> Result<(status: Int, body: [UInt8]), Silence> {
         let request = SingleRequest(
-            .get, url: "http://\(address)\(path)", authorization: nil, bodyLimit: limit,
+            .get, url: "http://\(address)\(path)", authorization: token.map { "Bearer \($0)" }, bodyLimit: limit,
             timeoutMilliseconds: timeoutMilliseconds, proxy: nil, tls: TLSFiles())
         switch request.perform() {
         case .failure(_, let detail): return .failure(Silence(reason: detail))
@@ -115,6 +115,8 @@ package struct WorkerSurvey: Sendable {
     /// Why there is no answer of a worker's.
     package struct Silence: Error, Equatable {
         package var reason: String
+
+        package init(reason: String) { self.reason = reason }
     }
 
     /// What `/readyz` answers, as far as it is of interest; what older workers do not say is absent.

@@ -161,7 +161,7 @@ extension BackendHealth {
     /// An outage ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves
     /// nothing.
     mutating func judgeProbe(
-        _ meaning: CallMeaning, status: Int, ofClass number: Int, now: MonotonicTime
+        _ meaning: CallMeaning, status: Int, ofClass number: Int, now: Moment
     ) -> Judgement {
         guard let reason = outage?.reason else { return .unwell }
         var isWell = false
@@ -174,8 +174,10 @@ extension BackendHealth {
         case .answered(.delivered): isWell = true
         }
         if isWell { return .well }
-        outage?.probeFailed(ofClass: number, now: now)
-        guard let outage, outage.reason != reason else { return .unwell }
+        outage?.probeFailed(ofClass: number, now: now.monotonic)
+        guard outage?.reason != reason else { return .unwell }
+        outage?.since = now.wall
+        guard let outage else { return .unwell }
         return .unwellBecause(outage.reason)
     }
 

@@ -66,6 +66,28 @@ struct CallGate: Sendable {
         return earliest.map { moment in total.map { max($0.opens, moment) } ?? moment }
     }
 
+    /// Why calls to a push service have to wait.
+    enum Bar: Sendable {
+        /// The backend asked for quiet.
+        case pause
+        /// The settings' limit for this push service.
+        case limit
+        /// What the backend was found to bear.
+        case learned
+        /// The settings' limit for all.
+        case total
+    }
+
+    /// What holds calls to a push service longest, and until when; `nil` when it is open.
+    func bar(to service: Int, now: MonotonicTime) -> (bar: Bar, opens: MonotonicTime)? {
+        guard isLimited else { return nil }
+        let own = opening(of: service)
+        if let total, total.opens > now, total.opens > own { return (.total, total.opens) }
+        guard own > now else { return nil }
+        if services[service].pausedUntil == own { return (.pause, own) }
+        return (services[service].limit?.opens == own ? .limit : .learned, own)
+    }
+
     /// Notes that this push service is one that is called.
     mutating func noteUse(_ service: Int, now: MonotonicTime) { services[service].lastUse = now }
 

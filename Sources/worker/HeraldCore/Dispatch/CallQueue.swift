@@ -83,6 +83,12 @@ struct CallQueue: Sendable {
         return nil
     }
 
+    /// How many calls of the class, to the same push service, are before this one.
+    func ahead(of token: CallToken, ofClass number: Int) -> Int {
+        let ring = rings[number * width + Int(token.service)]
+        return (0..<ring.count).first { ring[$0] == token } ?? 0
+    }
+
     /// Takes this call of a class out; the others stay in their order.
     mutating func remove(_ token: CallToken, ofClass number: Int) {
         let service = Int(token.service)

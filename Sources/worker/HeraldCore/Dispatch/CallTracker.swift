@@ -111,6 +111,11 @@ struct CallTracker: Sendable {
             answered: isAnswered, inFlight: busy, latest: sequence, now: now)
     }
 
+    /// When the call with this number began; `nil` when it hangs, or is none of those under way.
+    func began(_ number: UInt64) -> MonotonicTime? {
+        (0..<started.count).lazy.map { started[$0] }.first { $0.sequence == number }?.at
+    }
+
     /// A call waited because there was no room.
     mutating func noteShortage() { concurrency.reached() }
 

@@ -6,7 +6,7 @@ extension Engine {
     mutating func beginOutage(_ reason: OutageReason, status: Int = 0, source: UInt64 = 0, now: Moment) {
         guard case .assigned = membership else { return }
         let outage = Outage(
-            reason: reason, status: status, source: source, classes: dispatcher.queue.classes, now: now.monotonic)
+            reason: reason, status: status, source: source, classes: dispatcher.queue.classes, now: now)
         if health.begin(outage) { actions.append(.notice(.outageBegan(reason))) }
     }
 
@@ -22,7 +22,7 @@ extension Engine {
 
     /// The outage's probe ended.
     mutating func judgeProbe(_ slot: Int32, _ meaning: CallMeaning, status: Int, now: Moment) {
-        switch health.judgeProbe(meaning, status: status, ofClass: callClass(of: slot), now: now.monotonic) {
+        switch health.judgeProbe(meaning, status: status, ofClass: callClass(of: slot), now: now) {
         case .well: endOutage(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
         case .unwell: break
         case .unwellBecause(let reason): actions.append(.notice(.outageBegan(reason)))

@@ -1,4 +1,4 @@
-import HeraldTime
+public import HeraldTime
 
 /// A state in which nothing is taken and nothing is called but one probe at a time.
 ///
@@ -22,6 +22,8 @@ public struct Outage: Sendable, Equatable {
 
     /// Why.
     public internal(set) var reason: OutageReason
+    /// Since when for this reason.
+    public internal(set) var since: WallTime
     /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; 0 without one.
     public internal(set) var status: Int
     /// Dead-letter breaker: the source whose answer blew it.
@@ -43,11 +45,12 @@ public struct Outage: Sendable, Equatable {
     private var isOneUsers = false
     private var users: [UInt64] = []
 
-    init(reason: OutageReason, status: Int, source: UInt64, classes: Int, now: MonotonicTime) {
+    init(reason: OutageReason, status: Int, source: UInt64, classes: Int, now: Moment) {
         self.reason = reason
+        since = now.wall
         self.status = status
         self.source = source
-        nextProbe = now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
+        nextProbe = now.monotonic.advanced(byMilliseconds: Self.firstProbeMilliseconds)
         nextOther = nextProbe
         room = Array(repeating: Self.probeCandidates, count: classes)
     }

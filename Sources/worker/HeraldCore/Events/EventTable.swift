@@ -296,6 +296,9 @@ extension EventTable {
         return true
     }
 
+    /// The first event of the line in which this one is, and how many are before this one.
+    func ahead(of slot: Int32) -> (first: Int32, count: Int)? { order.ahead(of: slot) }
+
     /// How many events there are in a line.
     func lineCount(of line: UInt64) -> Int { order.count(line: line) }
 

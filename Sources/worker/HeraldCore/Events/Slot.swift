@@ -68,7 +68,8 @@ public struct Slot: Sendable {
     var campaign: UInt64 = 0
     /// What it holds in memory: the record's key, value and headers, and the event's scratch buffer.
     var bytes = 0
-    var takenAt = MonotonicTime.distantPast
+    /// When its record was taken.
+    public internal(set) var takenAt = MonotonicTime.distantPast
     /// Whether its record was copied because it stays.
     var isKept = false
     /// When it became the first of its user, or was taken.

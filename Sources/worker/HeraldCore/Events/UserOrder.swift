@@ -88,6 +88,19 @@ struct UserOrder {
         return nil
     }
 
+    /// The active slot of the line in which `slot` is, and how many are before `slot`.
+    func ahead(of slot: Int32) -> (first: Int32, count: Int)? {
+        guard let first = active(of: hashes[Int(slot)]) else { return nil }
+        var count = 0
+        var next = first
+        while next != Int(slot) {
+            guard follower[next] != Self.none else { return nil }
+            next = Int(follower[next])
+            count += 1
+        }
+        return (Int32(first), count)
+    }
+
     /// Takes the active `slot` out.
     ///
     /// The next event of its user, now active, if there is one.

@@ -363,6 +363,12 @@ extension Committer {
         exposure.decided(now: now)
     }
 
+    /// Why no call may begin; `nil` when one may.
+    func hold(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Exposure.Hold? {
+        let hold = exposure.hold(now: now, within: limit)
+        return hold == .unproven || isRecording(recordsOut) ? hold : nil
+    }
+
     /// Whether a call may begin; if not, only a commit changes that.
     mutating func allowsCall(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Bool {
         if !isRecording(recordsOut) { exposure.nothingWaits() }

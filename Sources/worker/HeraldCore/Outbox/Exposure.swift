@@ -60,9 +60,26 @@ struct Exposure: Sendable {
         isInTheWay = false
     }
 
-    /// Whether a call may begin; if not, only a commit changes that.
+    /// Why no call may begin.
+    enum Hold: Sendable, Equatable {
+        /// The group may have given the partitions away.
+        case unproven
+        /// An outcome has waited since this moment, which is too long.
+        case unrecorded(since: MonotonicTime)
+    }
+
+    /// Why no call may begin; `nil` when one may.
+    ///
+    /// Only a commit changes that.
+    func hold(now: MonotonicTime, within limit: Int64) -> Hold? {
+        if isUnproven { return .unproven }
+        guard let oldest, now >= oldest.advanced(byMilliseconds: limit) else { return nil }
+        return .unrecorded(since: oldest)
+    }
+
+    /// Whether a call may begin.
     mutating func allowsCall(now: MonotonicTime, within limit: Int64) -> Bool {
-        isInTheWay = isUnproven || oldest.map { now >= $0.advanced(byMilliseconds: limit) } ?? false
+        isInTheWay = hold(now: now, within: limit) != nil
         return !isInTheWay
     }
 

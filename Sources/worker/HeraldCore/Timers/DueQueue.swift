@@ -37,6 +37,13 @@ struct DueQueue {
     /// The earliest moment that something waits for.
     var earliest: MonotonicTime? { entries.first?.due }
 
+    /// The earliest moment of those that wait for a purpose: to be asked for people, because it looks at all of them.
+    func earliest(where suits: (Purpose) -> Bool) -> MonotonicTime? {
+        entries.reduce(nil) { earliest, entry in
+            suits(entry.purpose) ? min(earliest ?? entry.due, entry.due) : earliest
+        }
+    }
+
     mutating func add(_ entry: Entry) {
         entries.append(entry)
         var child = entries.count - 1

@@ -15,6 +15,7 @@ extension Lane {
             nextProgress = now.monotonic.advanced(byMilliseconds: Self.progressIntervalMilliseconds)
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
+            waiting = engine.waitCounts(now: now)
         }
         // Somebody reads: a turn later, then.
         guard io.leave(report(now: now.monotonic)) else { return }
@@ -33,6 +34,7 @@ extension Lane {
         announceTroubles(now: now)
         partitionReports = []
         oldestEvents = []
+        waiting = []
         var last = report(now: now)
         last.hasEnded = true
         (last.outage, last.outageSince) = (nil, nil)
@@ -45,9 +47,8 @@ extension Lane {
             number: number, at: now, services: services, requestTopics: configuration.topics.requests.count)
         report.isReady = isSubscribed
         report.phase = engine.phase
-        noteOutage()
         report.outage = engine.outage.map { OutageReport($0.reason, status: $0.status) }
-        report.outageSince = outageBegan?.at
+        report.outageSince = engine.outage?.since
         report.inFlightLimit = engine.inFlightLimit
         report.rateLimits = (0..<services).map { engine.rateLimit(ofService: $0) }
         report.counters = engine.counters
@@ -56,19 +57,13 @@ extension Lane {
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
         report.oldestEvents = oldestEvents
+        report.waiting = waiting
         report.refusal = refusal
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
         report.outcomesWaitSince = outcomesWaitSince
         report.commitIntervalMilliseconds = configuration.commitIntervalMilliseconds
         return report
-    }
-
-    /// Notes when an outage began, to a report's time.
-    private func noteOutage() {
-        let reason = engine.outage?.reason
-        guard reason != outageBegan?.reason else { return }
-        outageBegan = reason.map { ($0, io.now.wall) }
     }
 
     private func progress() -> [PartitionReport] {

@@ -19,6 +19,7 @@ package import HeraldTime
 /// | `Lane+Producer.swift` | records that it writes |
 /// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
 /// | `Lane+Report.swift` | what it reports |
+/// | `Lane+Waiting.swift` | why events wait, when somebody asks |
 /// | `Lane+Traces.swift`, `Traces/` | spans of events and calls |
 package final class Lane<IO: LaneIO> {
     package let io: IO
@@ -72,10 +73,9 @@ package final class Lane<IO: LaneIO> {
     var commitTrouble: LaneReport.Trouble?
     /// Since when outcomes wait, and nothing was committed.
     var outcomesWaitSince: MonotonicTime?
-    /// Why it holds, and since when.
-    var outageBegan: (reason: OutageReason, at: WallTime)?
     var partitionReports: [PartitionReport] = []
     var oldestEvents: [WallTime?] = []
+    var waiting: [Int] = []
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
 
@@ -196,6 +196,7 @@ package final class Lane<IO: LaneIO> {
             case .settings(let settings): use(settings, now: now)
             case .partitionCounts(let counts): engine.use(partitionCounts: counts)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
+            case .question(let question): question.answer(waiting(question.query, now: now))
             case .credentialsChanged: engine.credentialsChanged(now: now)
             case .credentialsUnavailable: engine.credentialsUnavailable(now: now)
             case .credentialsRenewed: engine.credentialsRenewed(now: now)

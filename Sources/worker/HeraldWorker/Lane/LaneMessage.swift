@@ -19,6 +19,8 @@ package enum LaneMessage: Sendable {
     case settings(LaneSettings)
     /// The request topics have so many partitions; 0 when that is not known.
     case partitionCounts([Int])
+    /// Somebody asks why events wait.
+    case question(WaitingQuestion)
     /// Calls show other credentials from now on.
     case credentialsChanged
     /// There are none to show.

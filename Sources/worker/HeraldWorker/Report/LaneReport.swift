@@ -38,6 +38,8 @@ public struct LaneReport: Sendable {
     public var connections = 0
     /// Since when the oldest event that is not final waits, by the place of its request topic; `nil` without any.
     public var oldestEvents: [WallTime?]
+    /// Events in memory by why they wait, by the place of the reason's kind; empty when that is not known.
+    public var waiting: [Int] = []
     /// Its partitions.
     public var partitions: [PartitionReport] = []
     /// Since when the brokers refuse its records, and what they say.

@@ -1,4 +1,5 @@
 public import HeraldCore
+public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
 
@@ -37,6 +38,12 @@ public struct WorkerReport: Sendable {
     /// Since when the first of the lanes has held for a reason.
     public func outageSince(_ reason: OutageReason) -> WallTime? {
         lanes.filter { $0.outage?.reason == reason }.compactMap(\.outageSince).min()
+    }
+
+    /// How many events in memory wait for this reason.
+    public func waiting(for kind: WaitReason.Kind) -> Int {
+        let place = Int(kind.rawValue)
+        return lanes.reduce(0) { $0 + ($1.waiting.indices.contains(place) ? $1.waiting[place] : 0) }
     }
 
     /// Every partition of the lanes, and how many offsets of it are not done; `nil` when that is not known yet.

@@ -25,7 +25,7 @@ enum ExplainCommand: HeraldCommand {
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
     static let heeds: HeededSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state") + .events
-        + ["retry", "backend.statuses"] + .workers
+        + ["retry", "backend.statuses"] + .waiting
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)

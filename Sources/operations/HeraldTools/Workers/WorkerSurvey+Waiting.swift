@@ -1,0 +1,40 @@
+import Foundation
+internal import HeraldBytes
+package import HeraldEvents
+
+extension WorkerSurvey {
+    /// The longest answer of `/waiting`: a hundred events, each with a line for each push service.
+    private static let waitingLimit = 4 << 20
+
+    /// Why a worker's events wait.
+    ///
+    /// Blocks for ``patienceMilliseconds`` at most.
+    ///
+    /// - Parameter token: what `admin.token` wants to be shown; `nil` shows none.
+    package static func waiting(
+        _ query: WaitingQuery, at address: String, token: String?
+    ) -> Result<WaitingPage, Silence> {
+        body(
+            "/waiting?" + parameters(of: query), of: address, limit: waitingLimit, patienceMilliseconds, token: token
+        ).flatMap { status, body in
+            switch status {
+            case 200:
+                (try? JSONDecoder().decode(WaitingPage.self, from: Data(body))).map { .success($0) }
+                    ?? .failure(Silence(reason: "an answer that is no worker's"))
+            case 401: .failure(Silence(reason: "it wants the token of admin.token: give this command the worker's"))
+            case 404: .failure(Silence(reason: "an older worker, which does not say why events wait"))
+            default: .failure(Silence(reason: "HTTP \(status) for /waiting"))
+            }
+        }
+    }
+
+    private static func parameters(of query: WaitingQuery) -> String {
+        let values = [("event", query.id), ("user", query.user), ("record", query.origin.map { "\($0)" })]
+        return values.compactMap { name, value in
+            guard let value else { return nil }
+            var text = Array("\(name)=".utf8)
+            PercentEncoding.append(Array(value.utf8).span.bytes, to: &text)
+            return String(decoding: text, as: UTF8.self)
+        }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,225 @@
+public import HeraldEvents
+public import HeraldTime
+
+/// Why events wait, found in the state that the engine acts on when it is asked: nothing about it is kept.
+///
+/// A kind is found by the predicates that decide whether a call begins: `startCalls` and `nextCall` ask the same ones, in
+/// the same order.
+extension Engine {
+    /// What an event is called when another one waits for it: its id and its request record.
+    public typealias EventNames = (_ slot: Int32) -> (name: String, record: String)
+
+    /// Why the event in a slot waits, for the push services for which it is the same.
+    public func waits(
+        of slot: Int32, now: Moment, names: EventNames
+    ) -> [(services: PushServiceSet, reason: WaitReason)] {
+        let all = events[slot].event.pushServices
+        guard events[slot].phase != .free else { return [] }
+        if let kind = waitKind(ofWhole: slot, now: now) {
+            return [(all, reason(kind, slot, service: nil, now: now, names: names))]
+        }
+        var waits: [(services: PushServiceSet, reason: WaitReason)] = []
+        for service in all {
+            let kind = waitKind(of: slot, service, hold: callHold(service, now: now))
+            let reason = reason(kind, slot, service: service, now: now, names: names)
+            if let index = waits.firstIndex(where: { $0.reason == reason }) {
+                waits[index].services.insert(service)
+            } else {
+                waits.append((PushServiceSet(index: service), reason))
+            }
+        }
+        return waits
+    }
+
+    /// How many events there are by the place of ``WaitReason/Kind-swift.enum``: each counts once, by the first of its push
+    /// services that is not decided.
+    ///
+    /// Looks at every event in memory: to be asked now and then.
+    public func waitCounts(now: Moment) -> [Int] {
+        var counts = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
+        let holds = (0..<events.width).map { callHold($0, now: now) }
+        events.forEachPresent { slot in
+            var kind = waitKind(ofWhole: slot, now: now)
+            if kind == nil, let service = events[slot].open.first {
+                kind = waitKind(of: slot, service, hold: holds[service])
+            }
+            counts[Int((kind ?? .nextTurn).rawValue)] += 1
+        }
+        return counts
+    }
+
+    /// Gives every event that is there, in no order.
+    public func forEachEvent(_ body: (Int32) -> Void) { events.forEachPresent(body) }
+}
+
+// MARK: What kind
+
+extension Engine {
+    /// Why none of the event's push services goes on; `nil` when that is a question of each.
+    private func waitKind(ofWhole slot: Int32, now: Moment) -> WaitReason.Kind? {
+        switch events[slot].phase {
+        case .free, .active: nil
+        case .behindUser:
+            switch configuration.ordering {
+            case .key: .behindUser
+            case .partition: .behindPartition
+            case .none: .behindSame
+            }
+        case .waiting: waitKind(ofWaiting: slot, now: now)
+        case .refused: .recordRefused
+        case .settling:
+            switch committer.state {
+            case .plain: .unacknowledged
+            case .atomic(.preparing): .producer
+            case .atomic(.closed), .atomic(.open): .transaction
+            case .atomic(.ending): .transactionEnds
+            }
+        }
+    }
+
+    /// Why an event waits for a moment in memory.
+    private func waitKind(ofWaiting slot: Int32, now: Moment) -> WaitReason.Kind {
+        if let notBefore = events[slot].event.notBefore, notBefore > now.wall { return .notBefore }
+        // In its line, and its moment has come: only what it may repeat is left to wait for.
+        return events[slot].isOrdered && events[slot].mayBeDuplicate && !isBeforeDue(slot, now: now)
+            ? .sameUnderWay : .retryDue
+    }
+
+    private func isBeforeDue(_ slot: Int32, now: Moment) -> Bool {
+        events[slot].isRetry && events[slot].event.dueAt.map { $0 > now.wall } ?? false
+    }
+
+    /// Why a push service of an active event does not go on.
+    ///
+    /// - Parameter hold: what keeps wanted calls to it from beginning.
+    private func waitKind(of slot: Int32, _ service: Int, hold: WaitReason.Kind?) -> WaitReason.Kind {
+        switch events.services[events.place(slot, service)].phase {
+        case .calling: return .calling
+        case .decided: return .otherPushServices
+        case .idle, .resting, .awaitingCredentials, .wanted: break
+        }
+        guard case .assigned = membership else { return .stopping }
+        switch events.services[events.place(slot, service)].phase {
+        case .resting:
+            if case .paused? = campaigns.fate(of: events[slot].campaign) { return .campaignPaused }
+            return .quickRetry
+        case .awaitingCredentials:
+            let token = events.token(slot, service)
+            return credentials.suspects.contains { $0.token == token } ? .credentialsDoubt : .credentialsRenewal
+        case .wanted: return hold ?? .nextTurn
+        case .idle, .calling, .decided: return .nextTurn
+        }
+    }
+
+    /// What keeps wanted calls to a push service from beginning; `nil` when nothing does.
+    private func callHold(_ service: Int, now: Moment) -> WaitReason.Kind? {
+        if health.isInOutage { return .outage }
+        switch callsHold(now: now) {
+        case .unproven: return .stoodStill
+        case .unrecorded: return .unrecordedOutcomes
+        case nil: break
+        }
+        switch dispatcher.gate.bar(to: service, now: now.monotonic)?.bar {
+        case .pause: return .backendPause
+        case .limit: return .serviceLimit
+        case .learned: return .learnedLimit
+        case .total: return .totalLimit
+        case nil: return calls.hasRoom ? nil : .callsInFlight
+        }
+    }
+
+    private func callsHold(now: Moment) -> Exposure.Hold? {
+        committer.hold(
+            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecordedMilliseconds)
+    }
+}
+
+// MARK: What it is about
+
+extension Engine {
+    private func reason(
+        _ kind: WaitReason.Kind, _ slot: Int32, service: Int?, now: Moment, names: EventNames
+    ) -> WaitReason {
+        let id = events.id(of: slot)
+        let token = events.token(slot, service ?? 0)
+        /// When something is due; now when it is that already.
+        func moment(_ suits: (DueQueue.Purpose) -> Bool) -> WallTime {
+            due.earliest(where: suits).map { wall($0, now) } ?? now.wall
+        }
+        func limit() -> WaitReason.Limit {
+            let opens = dispatcher.gate.bar(to: Int(token.service), now: now.monotonic)?.opens ?? now.monotonic
+            return WaitReason.Limit(
+                pushService: configuration.decoder.pushServices.names[Int(token.service)], opens: wall(opens, now),
+                ahead: dispatcher.queue.ahead(of: token, ofClass: callClass(of: slot)))
+        }
+        switch kind {
+        case .calling:
+            let began = calls.began(events.services[events.service(token)].sequence)
+            return .calling(since: began.map { wall($0, now) })
+        case .nextTurn: return .nextTurn
+        case .behindUser: return behind(.user, slot, now: now, names: names)
+        case .behindPartition: return behind(.partition, slot, now: now, names: names)
+        case .behindSame: return behind(.same, slot, now: now, names: names)
+        case .sameUnderWay: return .sameUnderWay(until: moment { $0 == .event(id) })
+        case .notBefore: return .notBefore(until: moment { $0 == .event(id) })
+        case .retryDue: return .retryDue(until: moment { $0 == .event(id) })
+        case .quickRetry: return .quickRetry(until: moment { $0 == .quickRetry(token) })
+        case .campaignPaused:
+            guard case .paused(let since)? = campaigns.fate(of: events[slot].campaign) else { return .nextTurn }
+            return .campaignPaused(since: since, until: moment { $0 == .quickRetry(token) })
+        case .credentialsRenewal: return .credentialsRenewal
+        case .credentialsDoubt: return .credentialsDoubt(until: moment { $0 == .suspect(token) })
+        case .outage:
+            guard let outage else { return .nextTurn }
+            // A probe is a call, too: it waits for a commit as all do.
+            let probe = callsHold(now: now) == nil ? nextProbeTime : nil
+            return .outage(
+                cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { wall($0, now) })
+        case .unrecordedOutcomes:
+            guard case .unrecorded(let since)? = callsHold(now: now) else { return .nextTurn }
+            return .unrecordedOutcomes(since: wall(since, now))
+        case .stoodStill: return .stoodStill
+        case .backendPause: return .backendPause(limit())
+        case .serviceLimit: return .serviceLimit(limit())
+        case .totalLimit: return .totalLimit(limit())
+        case .learnedLimit: return .learnedLimit(limit())
+        case .callsInFlight:
+            return .callsInFlight(
+                calls: calls.inFlight, limit: calls.limit, until: calls.nextHanging.map { wall($0, now) })
+        case .otherPushServices: return .otherPushServices
+        case .stopping: return .stopping(until: membership.stop.map { wall($0.deadline, now) } ?? now.wall)
+        case .unacknowledged:
+            let offered = due.earliest { purpose in
+                if case .production(let record) = purpose { productions[record]?.slot == id } else { false }
+            }
+            return .unacknowledged(until: offered.map { wall($0, now) })
+        case .transaction:
+            // What is to be done at once has no moment.
+            let next = commitDue.flatMap { $0 > now.monotonic ? $0 : nil }
+            return .transaction(until: next.map { wall($0, now) })
+        case .transactionEnds: return .transactionEnds(until: commitDue.map { wall($0, now) })
+        case .producer: return .producer
+        case .recordRefused:
+            return .recordRefused(until: due.earliest { $0 == .refusedEvent(id) }.map { wall($0, now) })
+        }
+    }
+
+    private func behind(
+        _ line: WaitReason.Line, _ slot: Int32, now: Moment, names: EventNames
+    ) -> WaitReason {
+        guard let (first, count) = events.ahead(of: slot) else { return .nextTurn }
+        let doing = waits(of: first, now: now, names: names).map { services, reason in
+            services.map { configuration.decoder.pushServices.names[$0] }.joined(separator: ", ") + " "
+                + reason.phrase
+        }
+        let (name, record) = names(first)
+        return .behind(
+            line,
+            WaitReason.Ahead(name: name, record: record, count: count, doing: doing.joined(separator: "; ")))
+    }
+
+    /// A moment on the clock that people read, in whole milliseconds that are not before it.
+    private func wall(_ moment: MonotonicTime, _ now: Moment) -> WallTime {
+        now.wall.advanced(byMilliseconds: -now.monotonic.milliseconds(since: moment))
+    }
+}

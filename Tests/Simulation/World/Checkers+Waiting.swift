@@ -1,0 +1,45 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+import HeraldWorker
+
+/// What an engine says of why its events wait, held against what it does.
+///
+/// It is asked when it has had its turn: then an event that could go on has gone on, and what was due is done. So no reason
+/// is *nothing*, and none names a moment that has passed.
+extension SimulatedWorker {
+    /// One turn in so many is looked at.
+    static let waitingIsAsked = 16
+
+    func checkWaiting() {
+        guard simulation.isWaitingAsked() else { return }
+        let now = self.now
+        var count = 0
+        lane.engine.forEachEvent { slot in
+            count += 1
+            for (services, reason) in lane.engine.waits(of: slot, now: now, names: { ("slot \($0)", "") }) {
+                check(reason, of: slot, services, now: now)
+            }
+        }
+        let sum = lane.engine.waitCounts(now: now).reduce(0, +)
+        if sum != count { simulation.checkers.fail("\(process) counts \(sum) reasons of \(count) events") }
+    }
+
+    private func check(_ reason: WaitReason, of slot: Int32, _ services: PushServiceSet, now: Moment) {
+        if reason == .nextTurn {
+            simulation.checkers.fail(
+                "\(process): slot \(slot), \(services.map { $0 }): nothing is in its way, and it waits")
+        }
+        if let until = reason.until, until < now.wall {
+            simulation.checkers.fail(
+                "\(process): slot \(slot), \(services.map { $0 }): \(reason.kind.word) should have ended "
+                    + "\(now.wall.milliseconds(since: until)) ms ago")
+        }
+        if case .calling(let since?) = reason, since > now.wall {
+            simulation.checkers.fail("\(process): slot \(slot) is being called since a moment to come")
+        }
+        if case .behind(_, let ahead) = reason, ahead.count == 0 || ahead.doing.isEmpty {
+            simulation.checkers.fail("\(process): slot \(slot) is behind no event: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import TestSupport
+import Testing
+
+@Suite("The closed set of reasons why events wait")
+struct WaitReasonTests {
+    private static let moment = WallTime(milliseconds: 1_700_000_000_000)
+    private static let limit = WaitReason.Limit(pushService: "apns", opens: moment, ahead: 3)
+    private static let ahead = WaitReason.Ahead(
+        name: "order-16", record: "notifications/3/1741", count: 2, doing: "apns is being called")
+
+    /// One of each kind, in the order of the kinds.
+    private static let all: [WaitReason] = [
+        .calling(since: moment), .nextTurn, .behind(.user, ahead), .behind(.partition, ahead), .behind(.same, ahead),
+        .sameUnderWay(until: moment), .notBefore(until: moment), .retryDue(until: moment), .quickRetry(until: moment),
+        .campaignPaused(since: moment, until: moment), .credentialsRenewal, .credentialsDoubt(until: moment),
+        .outage(cause: "tls", since: moment, nextProbe: moment), .unrecordedOutcomes(since: moment), .stoodStill,
+        .backendPause(limit), .serviceLimit(limit), .totalLimit(limit), .learnedLimit(limit),
+        .callsInFlight(calls: 8, limit: 8, until: nil), .otherPushServices, .stopping(until: moment),
+        .unacknowledged(until: moment), .transaction(until: moment), .transactionEnds(until: moment), .producer,
+        .recordRefused(until: moment),
+    ]
+
+    @Test("Each kind has one word, and a sentence that names its moment, what ends it and what changes it")
+    func sentences() {
+        #expect(Self.all.map(\.kind) == WaitReason.Kind.allCases)
+        #expect(Set(WaitReason.Kind.allCases.map(\.word)).count == WaitReason.Kind.allCases.count)
+        for reason in Self.all {
+            let wait = WaitingPage.Wait(reason, pushServices: ["apns"])
+            #expect(wait.sentence.hasPrefix("apns: it ") && wait.sentence.contains(reason.kind.end), "\(wait.sentence)")
+            #expect(reason.kind.changes.allSatisfy(wait.sentence.contains), "\(wait.sentence)")
+            if reason.until != nil { #expect(wait.sentence.contains(RFC3339.text(Self.moment)), "\(wait.sentence)") }
+        }
+    }
+
+    @Test("The sentence says who is first of the line, and how many are before it")
+    func line() {
+        #expect(
+            WaitReason.behind(.user, Self.ahead).phrase
+                == "waits behind 2 earlier events of its user, of which order-16 (notifications/3/1741) is first: "
+                + "apns is being called")
+        #expect(WaitReason.serviceLimit(Self.limit).phrase.hasSuffix(", and 3 wanted calls are before it"))
+    }
+
+    @Test("What a worker writes is what a reader reads, and what it does not know is absent")
+    func page() throws {
+        let waits = Self.all.map { WaitingPage.Wait($0, pushServices: ["apns", "gcm"]) }
+        let event = WaitingPage.Event(id: nil, user: "ann \"x\"", origin: "t/0/1", takenAt: Self.moment, waits: waits)
+        let page = WaitingPage(events: [event], hidden: 3, silentLanes: [1])
+        let read = try JSONDecoder().decode(WaitingPage.self, from: Data(page.json.compact.utf8))
+        #expect(read == page)
+    }
+
+    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md says from what each is derived")
+    func documents() throws {
+        func text(_ name: String) throws -> String {
+            try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
+        }
+        let runbook = try text("RUNBOOK.md")
+        for kind in WaitReason.Kind.allCases {
+            let changes = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
+            let row = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
+            #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")
+        }
+        let design = try text("DESIGN.md").components(separatedBy: "## Why an event waits").last ?? ""
+        let table = design.components(separatedBy: "\n\n").first { $0.hasPrefix("| reason |") } ?? ""
+        let words = table.split(separator: "\n").dropFirst(2).flatMap { row in
+            row.split(separator: "|").first?.split(separator: "`").map(String.init).filter {
+                $0.contains(where: \.isLetter)
+            } ?? []
+        }
+        #expect(words.sorted() == WaitReason.Kind.allCases.map(\.word).sorted())
+    }
+
+    @Test("Settings that the reasons name are there")
+    func settings() throws {
+        let file = Repository.root.appending(path: "docs/SETTINGS.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for name in WaitReason.Kind.allCases.flatMap(\.changes) where !name.hasPrefix("herald ") {
+            #expect(text.contains("`\(name)`") || text.contains("`\(name)."), "\(name)")
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import HeraldEvents
+import HeraldKernel
+import HeraldTime
+import Testing
+
+@testable import HeraldCore
+
+/// Walks an engine into each state, and compares the reason that it gives with what it does then.
+@Suite("An engine says why each event waits")
+struct EngineWaitingTests {
+    private typealias Kind = WaitReason.Kind
+
+    private static func reasons(_ harness: EngineHarness, _ slot: Int32 = 0) -> [WaitReason] {
+        harness.engine.waits(of: slot, now: harness.now) { ("slot \($0)", "t/0/\($0)") }.map(\.reason)
+    }
+
+    private static func kinds(_ harness: EngineHarness, _ slot: Int32 = 0) -> [Kind] {
+        reasons(harness, slot).map(\.kind)
+    }
+
+    /// Until a reason says that something happens by itself, nothing does; then its call begins.
+    private static func expectCall(_ harness: EngineHarness, at slot: Int32 = 0, is kind: Kind) throws {
+        let reason = try #require(reasons(harness, slot).first)
+        #expect(reason.kind == kind)
+        let until = try #require(reason.until)
+        let calls = harness.calls.count
+        harness.pass(until.milliseconds - 1 - harness.time)
+        #expect(harness.calls.count == calls, "called before \(reason)")
+        harness.pass(1)
+        #expect(harness.calls.count == calls + 1, "not called at \(reason)")
+        #expect(Self.kinds(harness, slot) == [.calling])
+    }
+
+    private static func slot(_ intake: Intake) throws -> Int32 {
+        guard case .kept(let id) = intake else { throw Missing() }
+        return id.index
+    }
+
+    private struct Missing: Error {}
+
+    @Test("A call under way is one since its beginning, and its event counts as no wait")
+    func calling() throws {
+        let harness = EngineHarness()
+        let slot = try Self.slot(harness.event("ann"))
+        harness.pass(700)
+        #expect(Self.reasons(harness, slot) == [.calling(since: WallTime(milliseconds: harness.time - 700))])
+        #expect(harness.engine.waitCounts(now: harness.now)[Int(Kind.calling.rawValue)] == 1)
+        #expect(!Kind.calling.isWait)
+    }
+
+    @Test("Behind her user's earlier event: the first of the line, how many there are, and what that one does")
+    func behindUser() throws {
+        let harness = EngineHarness()
+        let slots = try (0..<3).map { _ in try Self.slot(harness.event("ann")) }
+        guard case .behind(.user, let ahead)? = Self.reasons(harness, slots[2]).first else {
+            Issue.record("\(Self.reasons(harness, slots[2]))")
+            return
+        }
+        #expect(ahead.name == "slot \(slots[0])" && ahead.count == 2)
+        #expect(ahead.doing.hasPrefix("apns is being called since"), "\(ahead.doing)")
+        harness.answer(200)
+        #expect(Self.kinds(harness, slots[1]) == [.calling])
+        #expect(Self.kinds(harness, slots[2]) == [.behindUser])
+    }
+
+    @Test("Behind its partition's earlier event, or what may be the same one, where that is the order")
+    func otherLines() throws {
+        let partition = EngineHarness { $0.ordering = .partition }
+        partition.event("ann")
+        let behind = try Self.slot(partition.event("bob"))
+        #expect(Self.kinds(partition, behind) == [.behindPartition])
+
+        let none = EngineHarness {
+            $0.ordering = .none
+            $0.duplicateSize = 16
+            $0.duplicateWindowMilliseconds = 60_000
+        }
+        let text = #"{"id":"x","user":"ann","message":"m","pns":["apns"]}"#
+        none.record(text)
+        let same = try Self.slot(none.record(text))
+        #expect(Self.kinds(none, same) == [.behindSame])
+    }
+
+    @Test("A limit of the settings, for one push service or all: its call begins at that moment")
+    func limits() throws {
+        let one = EngineHarness { $0.serviceCallsPerSecond = [2] }
+        one.event("ann")
+        let slot = try Self.slot(one.event("bob"))
+        try Self.expectCall(one, at: slot, is: .serviceLimit)
+
+        let all = EngineHarness { $0.callsPerSecond = 2 }
+        all.event("ann")
+        try Self.expectCall(all, at: try Self.slot(all.event("bob")), is: .totalLimit)
+    }
+
+    @Test("Who waits for a limit behind others is told how many")
+    func limitBehindOthers() throws {
+        let harness = EngineHarness { $0.serviceCallsPerSecond = [2] }
+        let slots = try (0..<4).map { try Self.slot(harness.event("u\($0)")) }
+        guard case .serviceLimit(let limit)? = Self.reasons(harness, slots[3]).first else {
+            Issue.record("\(Self.reasons(harness, slots[3]))")
+            return
+        }
+        #expect(limit.pushService == "apns" && limit.ahead == 2)
+    }
+
+    @Test("A backend that asked for quiet: the others wait until then")
+    func pause() throws {
+        let harness = EngineHarness { $0.maxInFlight = 40 }
+        // One refusal delays its own event alone.
+        for number in 0..<20 { harness.event("u\(number)") }
+        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: 500)) }
+        let slot = try Self.slot(harness.event("ann"))
+        try Self.expectCall(harness, at: slot, is: .backendPause)
+    }
+
+    @Test("As many calls as there may be: the end of one lets the next begin")
+    func inFlight() throws {
+        let harness = EngineHarness { $0.maxInFlight = 1 }
+        harness.event("ann")
+        let slot = try Self.slot(harness.event("bob"))
+        #expect(Self.reasons(harness, slot) == [.callsInFlight(calls: 1, limit: 1, until: nil)])
+        harness.answer(200)
+        #expect(Self.kinds(harness, slot) == [.calling])
+    }
+
+    @Test("A quick retry, a notBefore and a delay end at their moments")
+    func moments() throws {
+        let quick = EngineHarness()
+        let slot = try Self.slot(quick.event("ann"))
+        quick.answer(503)
+        try Self.expectCall(quick, at: slot, is: .quickRetry)
+
+        let later = EngineHarness()
+        let soon = RFC3339.text(WallTime(milliseconds: later.time + 700))
+        let waits = try Self.slot(later.event("ann", more: #","notBefore":"\#(soon)""#))
+        try Self.expectCall(later, at: waits, is: .notBefore)
+
+        let retry = EngineHarness()
+        let head = try Self.slot(retry.event("ann", on: EngineHarness.oneSecond))
+        try Self.expectCall(retry, at: head, is: .retryDue)
+    }
+
+    @Test("An outage: since when, and when it is probed next")
+    func outage() throws {
+        let harness = EngineHarness()
+        harness.event("ann")
+        harness.answer(CallResult(failure: .tls))
+        let began = WallTime(milliseconds: harness.time)
+        let slot = try Self.slot(harness.event("bob"))
+        guard case .outage("tls", since: began, let probe?) = Self.reasons(harness, slot).first else {
+            Issue.record("\(Self.reasons(harness, slot))")
+            return
+        }
+        let calls = harness.calls.count
+        harness.pass(probe.milliseconds - 1 - harness.time)
+        #expect(harness.calls.count == calls)
+        harness.pass(1)
+        #expect(harness.calls.count == calls + 1)
+        harness.answer(200)
+        #expect([.calling] == Self.kinds(harness, slot) || [.unacknowledged] == Self.kinds(harness, slot))
+    }
+
+    @Test("Refused once: the renewal; refused twice: what others are answered, until a moment")
+    func credentials() throws {
+        let harness = EngineHarness()
+        harness.renewsAtOnce = false
+        let slot = try Self.slot(harness.event("ann"))
+        harness.answer(401)
+        #expect(Self.kinds(harness, slot) == [.credentialsRenewal])
+        harness.credentialsRenewed()
+        harness.answer(401)
+        let reason = try #require(Self.reasons(harness, slot).first)
+        #expect(reason.kind == .credentialsDoubt)
+        harness.pass(try #require(reason.until).milliseconds - harness.time)
+        #expect([.outage, .calling].contains(try #require(Self.kinds(harness, slot).first)))
+    }
+
+    @Test("Outcomes that are not recorded hold calls, and so does a standstill, until a commit")
+    func unrecorded() throws {
+        let harness = EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
+        harness.settle()
+        let since = WallTime(milliseconds: harness.time)
+        harness.pass(1_000)
+        let slot = try Self.slot(harness.event("ann"))
+        #expect(Self.reasons(harness, slot) == [.unrecordedOutcomes(since: since)])
+        harness.acknowledgeAll()
+        harness.pass(200)
+        harness.commitEnds(.acknowledged)
+        #expect(Self.kinds(harness, slot) == [.calling])
+
+        harness.engine.stoodStill(for: 5_000)
+        let other = try Self.slot(harness.event("bob"))
+        #expect(Self.kinds(harness, other) == [.stoodStill])
+    }
+
+    @Test("A paused campaign without retry topics waits in memory, and looks again at that moment")
+    func campaign() throws {
+        let harness = EngineHarness {
+            $0.retryDelays = []
+            $0.retry = RetryPolicy(immediate: 1, delays: [])
+        }
+        harness.campaign("c", is: .paused, for: 500)
+        let slot = try Self.slot(harness.event("ann", more: #","campaign":"c""#))
+        let reason = try #require(Self.reasons(harness, slot).first)
+        #expect(
+            reason
+                == .campaignPaused(
+                    since: WallTime(milliseconds: harness.time - 500),
+                    until: WallTime(milliseconds: harness.time + 1_000)))
+        harness.campaign("c", is: .running)
+        try Self.expectCall(harness, at: slot, is: .quickRetry)
+    }
+
+    @Test("Each push service has its own reason; the same one is said once")
+    func services() throws {
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let slot = try Self.slot(harness.event("ann", "apns,gcm"))
+        let both = harness.engine.waits(of: slot, now: harness.now) { _ in ("", "") }
+        #expect(both.map(\.services.count) == [2] && both.map(\.reason.kind) == [.calling])
+        harness.answer(200)
+        #expect(Self.kinds(harness, slot) == [.otherPushServices, .calling])
+    }
+
+    @Test("What is decided waits for the broker: an acknowledgement, or the transaction and its end")
+    func recording() throws {
+        let plain = EngineHarness()
+        let slot = try Self.slot(plain.event("ann"))
+        plain.answer(200)
+        #expect(Self.reasons(plain, slot) == [.unacknowledged(until: nil)])
+        plain.fail(try #require(plain.produced.first).id, .other)
+        let again = WallTime(milliseconds: plain.time + Engine.productionPauseMilliseconds)
+        #expect(Self.reasons(plain, slot) == [.unacknowledged(until: again)])
+
+        let atomic = EngineHarness.atomic()
+        let member = try Self.slot(atomic.event("ann"))
+        atomic.answer(200)
+        let open = try #require(Self.reasons(atomic, member).first)
+        #expect(open.kind == .transaction)
+        atomic.pass(try #require(open.until).milliseconds - atomic.time)
+        #expect(Self.kinds(atomic, member) == [.transaction] || Self.kinds(atomic, member) == [.transactionEnds])
+        atomic.pass(200)
+        #expect(Self.kinds(atomic, member) == [.transactionEnds])
+        atomic.producerLost()
+        #expect(Self.kinds(atomic, member) == [.producer])
+    }
+
+    @Test("A record that the broker refuses alone is tried again at that moment")
+    func refused() throws {
+        let harness = EngineHarness.atomic()
+        let slot = try Self.slot(harness.event("ann"))
+        harness.answer(200)
+        harness.pass(200)
+        let id = try #require(harness.produced.first).id
+        harness.fail(id, .doesNotFit)
+        #expect(Self.kinds(harness, slot) == [.recordRefused])
+    }
+
+    @Test("While partitions go, what is not called any more waits for the calls that are under way")
+    func stopping() throws {
+        let harness = EngineHarness { $0.maxInFlight = 1 }
+        let slot = try Self.slot(harness.event("ann", "apns,gcm"))
+        harness.revoke()
+        let reasons = Self.reasons(harness, slot)
+        #expect(
+            reasons.map(\.kind) == [.calling, .stopping]
+                && reasons.last?.until == WallTime(milliseconds: harness.time + 10_000))
+    }
+
+    @Test("The reasons' counts are those of the events in memory")
+    func counts() throws {
+        let harness = EngineHarness { $0.serviceCallsPerSecond = [1] }
+        for number in 0..<6 { harness.event("u\(number % 3)") }
+        let counts = harness.engine.waitCounts(now: harness.now)
+        #expect(counts.reduce(0, +) == harness.engine.load.events)
+        #expect(counts[Int(Kind.behindUser.rawValue)] == 3)
+        #expect(counts[Int(Kind.serviceLimit.rawValue)] == 2)
+        #expect(counts[Int(Kind.calling.rawValue)] == 1)
+    }
+}
