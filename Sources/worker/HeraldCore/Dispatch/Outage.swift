@@ -1,3 +1,4 @@
+public import HeraldEvents
 import HeraldTime
 
 /// A state in which nothing is taken and nothing is called but one probe at a time.
@@ -94,7 +95,8 @@ public struct Outage: Sendable, Equatable {
             switch reason {
             case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbeMilliseconds)
             case .breaker: now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
-            default: isOneUsers ? now : nextProbe
+            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .hubNotFound, .quotaUsedUp:
+                isOneUsers ? now : nextProbe
             }
     }
 }

@@ -1,4 +1,5 @@
-public import HeraldCore
+import HeraldCore
+public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
 
