@@ -49,7 +49,7 @@ let package = Package(
         .library(name: "HeraldRegistration", targets: ["HeraldRegistration", "HeraldDevices"]),
         .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
         // For the micro-benchmarks, which are a package of their own; nothing about them is promised.
-        .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldTime"]),
+        .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldKernel", "HeraldTime"]),
         .library(name: "HeraldHub", targets: ["HeraldHub"]),
     ],
     targets: [
@@ -77,7 +77,9 @@ let package = Package(
             settings: [.enableExperimentalFeature("Lifetimes")]),
 
         // What decides: machines that are values.
-        module("kernel", "HeraldKernel", settings: [.define("CHECKED_TRANSITIONS", .when(configuration: .debug))]),
+        module(
+            "kernel", "HeraldKernel", ["HeraldTime"],
+            settings: [.define("CHECKED_TRANSITIONS", .when(configuration: .debug))]),
 
         // Brokers, HTTP, the notification backend.
         module("clients", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
@@ -145,7 +147,11 @@ let package = Package(
             ]),
         module(
             "operations", "HeraldTimeline",
-            ["HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldTime", "HeraldTools"]),
+            [
+                "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldText",
+                "HeraldTime",
+                "HeraldTools",
+            ]),
         module(
             "operations", "HeraldDoctor",
             [
@@ -185,7 +191,7 @@ let package = Package(
                 "HeraldCore", "HeraldDemo", "HeraldDevices",
                 "HeraldDoctor", "HeraldEvents", "HeraldFeedback",
                 "HeraldHTTP", "HeraldHub",
-                "HeraldKafka",
+                "HeraldKafka", "HeraldKernel",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldReplay", "HeraldTimeline", "HeraldTools", "HeraldTraces", "HeraldWorker",
             ],
@@ -203,7 +209,7 @@ let package = Package(
             name: "SandboxExample", dependencies: ["HeraldKafka"], path: "docs/examples/sandbox",
             exclude: ["NotificationsTest.java", "notifications_test.go", "test_notifications.py"], swiftSettings: strict
         ),
-        tests("foundation/HeraldTimeTests", "HeraldTimeTests", ["HeraldTime"]),
+        tests("foundation/HeraldTimeTests", "HeraldTimeTests", ["HeraldBytes", "HeraldTime"]),
         tests("foundation/HeraldBytesTests", "HeraldBytesTests", ["HeraldBytes"]),
         tests(
             "contract/HeraldEventsTests", "HeraldEventsTests",
@@ -276,7 +282,9 @@ let package = Package(
             ]),
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
-            ["HeraldEvents", "HeraldKafka", "HeraldReplay", "HeraldTime", "HeraldTimeline", "HeraldTools"]),
+            [
+                "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTime", "HeraldTimeline", "HeraldTools",
+            ]),
         tests(
             "operations/HeraldConsoleTests", "HeraldConsoleTests",
             [
@@ -303,7 +311,7 @@ let package = Package(
             [
                 "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP",
                 "HeraldHub",
-                "HeraldKafka", "HeraldSandbox", "HeraldSettings",
+                "HeraldKafka", "HeraldKernel", "HeraldSandbox", "HeraldSettings",
                 "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         // Its program is built by Tests/Simulation/Mutants/Package.swift, which optimises it.

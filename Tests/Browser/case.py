@@ -1,6 +1,7 @@
 """What the tests of the console have in common: one broker, fixtures that classes share, one or two browsers."""
 
 import pathlib
+import re
 import unittest
 
 from browser import Browser
@@ -10,8 +11,9 @@ from selenium.webdriver.common.by import By
 
 # Where the pictures of tests that failed are put.
 PICTURES = ROOT / ".build/browser"
-PAGES = {"/": "Verdict", "/now": "Now", "/failures": "Failures", "/find": "Find", "/campaigns": "Campaigns",
-         "/audit": "Audit", "/runbook": "Runbook"}
+REGISTRY = ROOT / "Sources/operations/HeraldConsole/Page/pages.js"
+# Each page's title, by its path, in the order of the navigation.
+PAGES = {f"/{name}": title for name, title in re.findall(r"\{ name: '(\w*)', title: '(\w+)'", REGISTRY.read_text())}
 
 
 

@@ -25,7 +25,7 @@ def samples():
 
 def cases(enumeration, file="*.swift"):
     """The words of a Swift enumeration: its raw values, or its cases' names in kebab case; those with a payload apart."""
-    for path in sorted(ROOT.glob(f"Sources/worker/**/{file}")):
+    for path in sorted(ROOT.glob(f"Sources/contract/HeraldEvents/Vocabulary/{file}")):
         found = re.search(rf"^( *)(?:public )?enum {enumeration}:.*?^\1}}", path.read_text(), re.M | re.S)
         if found:
             named = re.findall(r'^ +case (\w+)(?: = "([\w-]+)")?$', found[0], re.M)
@@ -40,4 +40,4 @@ def outages():
 
 def reasons():
     """The reasons of /readyz, outages apart."""
-    return cases("Reason", "Readiness.swift")
+    return cases("ReadinessReason")

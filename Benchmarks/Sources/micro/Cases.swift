@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldHub
+import HeraldKernel
 import HeraldTime
 
 /// What is measured: each does its work so many times.

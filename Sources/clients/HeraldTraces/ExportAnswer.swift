@@ -4,10 +4,24 @@ import Foundation
 enum ExportAnswer {
     /// How many of the spans the collector says that it refused; 0 when it says nothing that can be read.
     static func refusedSpans(in body: [UInt8]) -> Int {
-        let object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
-        let partial = object?["partialSuccess"] as? [String: Any]
-        // Protobuf's JSON has 64-bit numbers as strings; some write plain ones.
-        let count = partial?["rejectedSpans"]
-        return max(0, (count as? String).flatMap { Int($0) } ?? (count as? Int) ?? 0)
+        let response = try? JSONDecoder().decode(Response.self, from: Data(body))
+        return max(0, response?.partialSuccess.rejectedSpans.value ?? 0)
+    }
+
+    private struct Response: Decodable {
+        struct Partial: Decodable {
+            var rejectedSpans: Count
+        }
+        var partialSuccess: Partial
+    }
+
+    /// Protobuf's JSON has 64-bit numbers as strings; some write plain ones.
+    private struct Count: Decodable {
+        var value: Int?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            value = try (try? container.decode(String.self)).map { Int($0) } ?? container.decode(Int.self)
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import HeraldEvents
+package import HeraldKernel
 internal import HeraldReplay
 package import HeraldText
 package import HeraldTime
@@ -22,25 +23,22 @@ package struct Explanation: Sendable {
         package var gaps: [String] = []
         /// What the event's campaign is to do.
         package var campaign: CampaignControl?
-        /// The delays between calls, rising.
+        /// The workers'.
+        package var retry: RetryPolicy
+        /// Its delays as people write them.
         package var delays: [DelayName]
-        /// So many calls are made at most for each push service.
-        package var mostCalls: Int
-        /// Quick retries after the first call.
-        package var quickRetries: Int
         /// What an HTTP status means by the settings, such as `rejected`.
         package var meaning: @Sendable (_ status: Int) -> String
         /// The name of the results topic, which forgets.
         package var resultsTopic: String
 
         package init(
-            now: WallTime, delays: [DelayName], mostCalls: Int, quickRetries: Int, resultsTopic: String,
+            now: WallTime, retry: RetryPolicy, delays: [DelayName], resultsTopic: String,
             meaning: @escaping @Sendable (Int) -> String
         ) {
             self.now = now
+            self.retry = retry
             self.delays = delays
-            self.mostCalls = mostCalls
-            self.quickRetries = quickRetries
             self.resultsTopic = resultsTopic
             self.meaning = meaning
         }
@@ -250,10 +248,12 @@ package struct Explanation: Sendable {
             }
         case .attemptsExhausted:
             text +=
-                "because all \(situation.mostCalls) calls that retry.immediate and retry.delays allow have failed\(because). "
+                "because all \(situation.retry.mostCalls) calls that retry.immediate and retry.delays allow have failed\(because). "
         case .timeExhausted: text += "because the time of retry.maxElapsed was over\(because). "
         case .replaysExhausted: text += "because it was replayed as often as retry.replays allows. "
-        case .some(let reason): text += "because it is \(reason.rawValue)\(because). "
+        case .malformed, .invalid, .oversized, .expired, .unanswered:
+            let reason = result.reason?.rawValue ?? ""
+            text += "because it is \(reason)\(because). "
         case nil: text += "for a reason that the result does not name\(because). "
         }
         let mayHaveArrived = event.calls(of: name).contains(where: \.mayHaveArrived)
@@ -397,26 +397,32 @@ package struct Explanation: Sendable {
                 if case .called(let call) = step.kind { counts[call.pushService, default: 0] += 1 }
             }.filter { event.open.contains($0.key) }.values.max() ?? 0
         let next = made + 1
-        guard next <= situation.mostCalls else { return }
+        guard next <= situation.retry.mostCalls else { return }
         let (again, too) = made == 0 ? ("", "") : (" again", " too")
         sentences.append(
-            "Then it is called\(again): call \(next) of at most \(situation.mostCalls) for each push service. If that fails"
+            "Then it is called\(again): call \(next) of at most \(situation.retry.mostCalls) for each push service. If that fails"
                 + "\(too), \(afterFailure(of: next, at: moment)).")
     }
 
-    /// What follows the call of this number when it fails for now.
+    /// What follows the call of this number when it fails for now, as the workers decide it of a record in a retry topic.
     private func afterFailure(of number: Int, at moment: WallTime) -> String {
-        let index = number - 1 - situation.quickRetries
-        if number == situation.mostCalls { return "it becomes a dead letter" }
-        guard situation.delays.indices.contains(index) else { return "it is tried again at once" }
-        let delay = situation.delays[index]
-        func isInTime(_ delay: DelayName) -> Bool {
-            expiresAt.map { moment.advanced(byMilliseconds: delay.milliseconds) < $0 } ?? true
+        let first = event.open.flatMap(event.calls).map(\.at).min() ?? moment
+        let failure = RetryPolicy.Failure(
+            attempts: number, isFirstStay: false, firstAttemptAt: first, expiresAt: expiresAt)
+        switch situation.retry.decide(failure, now: moment, quickAllowed: true, entropy: 0) {
+        case .attemptsExhausted: return "it becomes a dead letter"
+        case .timeExhausted:
+            return "it becomes a dead letter, because a later call would be more than retry.maxElapsed after the first"
+        case .expired: return "it ends as expired, because no delay ends before its expiresAt"
+        case .quick(let wait), .delayed(let wait):
+            if let delay = situation.delays.first(where: { $0.milliseconds == wait }) {
+                return "it waits \(delay) (retry.delays)"
+            }
+            let next = situation.retry.delay(after: number).map { "\(situation.delays[$0])" } ?? "the next delay"
+            return
+                "it waits \(wait / 1_000) s, a part of the time that is left: \(next) (retry.delays) ends behind its "
+                + "expiresAt"
         }
-        if isInTime(delay) { return "it waits \(delay) (retry.delays)" }
-        return isInTime(situation.delays[0])
-            ? "it waits a part of the time that is left: \(delay) (retry.delays) ends behind its expiresAt"
-            : "it ends as expired, because no delay ends before its expiresAt"
     }
 
     private mutating func sayRequest(_ names: String) {

@@ -1,4 +1,5 @@
-public import HeraldCore
+import HeraldCore
+public import HeraldEvents
 import HeraldKafka
 import HeraldText
 public import HeraldTime
@@ -6,57 +7,8 @@ public import HeraldWorker
 
 /// Whether a worker delivers, and if not, why: one sentence for each reason, with what to do.
 public struct Readiness: Sendable, Equatable {
-    /// Why a worker is not ready; holds have a reason each.
-    public enum Reason: Sendable, Equatable {
-        /// Lanes and their clients are still being made.
-        case starting
-        /// It was told to stop.
-        case stopping
-        /// A lane's loop does not turn.
-        case stuck
-        /// No broker answers.
-        case brokersUnreachable
-        /// The brokers refuse Herald's login, or there is no token for it.
-        case loginFailed
-        /// Topics are gone.
-        case topicsMissing
-        /// Partitions that nobody leads.
-        case partitionsWithoutLeader
-        /// Too few brokers answer for some partitions to be written or read.
-        case tooFewBrokers
-        /// Outcomes or events wait, and nothing is committed.
-        case noProgress
-        /// The group has not given out the partitions.
-        case unassigned
-        /// The brokers refuse records.
-        case recordsRefused
-        /// Offsets can't be committed.
-        case commitsFailing
-        /// No answer comes from the backend.
-        case backendUnreachable
-        /// Nothing is consumed until the backend or the settings are fixed.
-        case outage(OutageReason)
-
-        /// The word for it.
-        public var word: String {
-            switch self {
-            case .starting: "starting"
-            case .stopping: "stopping"
-            case .stuck: "stuck"
-            case .brokersUnreachable: "brokers-unreachable"
-            case .loginFailed: "login-failed"
-            case .topicsMissing: "topics-missing"
-            case .partitionsWithoutLeader: "partitions-without-leader"
-            case .tooFewBrokers: "too-few-brokers"
-            case .noProgress: "no-progress"
-            case .unassigned: "unassigned"
-            case .recordsRefused: "records-refused"
-            case .commitsFailing: "commits-failing"
-            case .backendUnreachable: "backend-unreachable"
-            case .outage(let reason): "outage-\(reason.rawValue)"
-            }
-        }
-    }
+    /// Why a worker is not ready.
+    public typealias Reason = ReadinessReason
 
     /// A reason and its sentence.
     public struct Finding: Sendable, Equatable {
@@ -165,7 +117,7 @@ public struct Readiness: Sendable, Equatable {
     /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered on
     /// connections that are all gone since, so that nobody knows.
     static func isBackendReachable(_ report: WorkerReport) -> Bool? {
-        if report.outages.contains(where: { [.tls, .nameNotFound, .proxyRefused].contains($0.reason) }) {
+        if report.outages.contains(where: \.reason.isBeyondReach) {
             return false
         }
         let lanes = report.lanes.filter { $0.meter.lastCallAt != nil }

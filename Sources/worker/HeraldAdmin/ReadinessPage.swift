@@ -81,7 +81,7 @@ struct ReadinessPage {
         guard report.outages.isEmpty else { return [] }
         return report.cluster.failingServices.map { service in
             (
-                "push-service-failing",
+                ReadinessWarning.pushServiceFailing.rawValue,
                 "All \(service.calls) calls to \(service.name) within the last minute failed: its notifications are "
                     + "retried, the others go on. Look at the backend's log for \(service.name); herald_calls_total says how "
                     + "they end."
@@ -95,7 +95,7 @@ struct ReadinessPage {
             growth >= 1
         else { return nil }
         return (
-            "lag-growing",
+            ReadinessWarning.lagGrowing.rawValue,
             "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "
                 + "accepts; look "
                 + "at its latency and at the limits, or start more workers."
@@ -110,7 +110,7 @@ struct ReadinessPage {
         guard let latest = recent.max(by: { $0.at < $1.at }) else { return nil }
         let others = recent.count == 1 ? "" : ", and \(recent.count - 1) more such faults"
         return (
-            "publisher-faults",
+            ReadinessWarning.publisherFaults.rawValue,
             "Records of \(latest.topic) \(latest.fault.words) (\(latest.exampleText))\(others), so that "
                 + "\(latest.fault.consequence): \(latest.fault.remedy)."
         )

@@ -79,37 +79,12 @@ public struct Counters: Sendable, Equatable {
     }
 }
 
-/// How a call ended.
-public enum CallEnd: Hashable, Sendable, CaseIterable {
-    /// With an answer of this class.
-    case answered(AnswerClass)
-    /// 429, or what means the same: the backend asks for less.
-    case throttled
-    /// Without an answer.
-    case unanswered(CallFailure)
-    /// It was not made: the notification is larger than its push service takes.
-    case oversized
-
-    /// All ends, by their places.
-    public static let allCases: [Self] =
-        [.answered(.delivered), .answered(.transient), .throttled, .answered(.credentials), .answered(.rejected)]
-        + CallFailure.allCases.map(Self.unanswered) + [.oversized]
-
+extension CallEnd {
     init(_ result: CallResult, _ table: StatusTable) {
         if let failure = result.failure {
             self = .unanswered(failure)
         } else {
             self = result.callEnd(table)
-        }
-    }
-
-    /// The word for it in metrics.
-    public var word: String {
-        switch self {
-        case .answered(let meaning): meaning.rawValue
-        case .throttled: "throttled"
-        case .unanswered(let failure): failure.label
-        case .oversized: "oversized"
         }
     }
 

@@ -143,7 +143,7 @@ extension Engine {
         let id = events.id(of: slot)
         let token = events.token(slot, service ?? 0)
         /// When something is due; now when it is that already.
-        func moment(_ suits: (DueQueue.Purpose) -> Bool) -> WallTime {
+        func moment(_ suits: (Reminder) -> Bool) -> WallTime {
             due.earliest(where: suits).map { wall($0, now) } ?? now.wall
         }
         func limit() -> WaitReason.Limit {

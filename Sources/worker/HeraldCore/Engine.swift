@@ -1,4 +1,5 @@
 public import HeraldEvents
+import HeraldKernel
 import HeraldTime
 import Synchronization
 
@@ -35,7 +36,7 @@ import Synchronization
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and what waits for one |
 /// | | ``DelayedEvents`` | since when events wait that went into delay topics |
-/// | `Timers/` | ``DueQueue``, ``Upkeep`` | what waits for a moment; what is done now and then |
+/// | `Timers/` | ``Reminder``, ``Upkeep`` | what waits for a moment; what is done now and then |
 ///
 /// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
 /// for each of its arrays. Nor movable: see `anchor`.
@@ -77,7 +78,7 @@ public struct Engine: ~Copyable, Sendable {
     var committer: Committer
     var delayed: DelayedEvents
 
-    var due: DueQueue
+    var due: DueQueue<Reminder>
     /// Looking for events that block others.
     var sweeping = Upkeep(every: 1_000)
     /// Looking for records that stay in memory.

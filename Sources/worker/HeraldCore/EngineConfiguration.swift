@@ -1,4 +1,5 @@
 public import HeraldEvents
+public import HeraldKernel
 
 /// What may be sent at the same time.
 public enum Ordering: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-public import HeraldCore
+public import HeraldEvents
 
 extension OutageReason {
     /// What happened and what to do, in one sentence: the same in the log and in readiness.

@@ -37,7 +37,7 @@ let package = Package(
             name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldText", "HeraldTime"],
             path: "Sources/contract/HeraldEvents", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
         .target(
-            name: "HeraldKernel", path: "Sources/kernel/HeraldKernel",
+            name: "HeraldKernel", dependencies: ["HeraldTime"], path: "Sources/kernel/HeraldKernel",
             swiftSettings: strict + [.define("CHECKED_TRANSITIONS")]),
         .target(
             name: "HeraldDriver",

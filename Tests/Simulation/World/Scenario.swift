@@ -1,5 +1,6 @@
 package import HeraldCore
 import HeraldEvents
+import HeraldKernel
 
 /// What one simulated run is made of.
 ///

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 
 /// Chooses what the backend answers, from chance and from the weather of the moment.
 struct SimulatedBackend {

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldKafka
 import HeraldTime
 import HeraldWorker

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 
 /// What goes wrong for some users, events or one push service, and for nobody else.
 ///

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 import HeraldSettings
 import HeraldWorker
 import Testing

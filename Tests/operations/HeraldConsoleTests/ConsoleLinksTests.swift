@@ -1,4 +1,5 @@
 import Foundation
+import HeraldEvents
 import TestSupport
 import Testing
 
@@ -27,6 +28,7 @@ struct ConsoleLinksTests {
         let names = rules.matches(of: #/- alert: ([A-Za-z]+)/#).map { String($0.1) }
         #expect(Set(names) == Set(NextStep.alerts))
         #expect(NextStep.lag.alert == "HeraldLag" && NextStep.nameWorkers.alert == nil)
-        for step in NextStep.reasons.values where step.section.hasPrefix("herald") { #expect(step.alert != nil) }
+        let steps = ReadinessReason.allCases.map { NextStep.against($0) }
+        for step in steps where step.section.hasPrefix("herald") { #expect(step.alert != nil) }
     }
 }

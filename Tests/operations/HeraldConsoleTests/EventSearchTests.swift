@@ -2,6 +2,7 @@ import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTimeline
+import HeraldTools
 import Testing
 
 @testable import HeraldConsole
@@ -61,8 +62,8 @@ struct EventSearchTests {
     @Test("Since is a moment or so long ago, and nothing else")
     func moments() throws {
         let now = WallTime(milliseconds: 1_800_000_000_000)
-        #expect(try Moment.parse("2d", name: "since", now: now) == now.advanced(byMilliseconds: -172_800_000))
-        #expect(try Moment.parse("1970-01-01T00:00:01Z", name: "since", now: now).milliseconds == 1_000)
-        #expect(throws: InvalidArgument.self) { try Moment.parse("yesterday", name: "since", now: now) }
+        #expect(try MomentText.parse("2d", name: "since", now: now) == now.advanced(byMilliseconds: -172_800_000))
+        #expect(try MomentText.parse("1970-01-01T00:00:01Z", name: "since", now: now).milliseconds == 1_000)
+        #expect(throws: InvalidArgument.self) { try MomentText.parse("yesterday", name: "since", now: now) }
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import HeraldCampaigns
+import HeraldEvents
 import HeraldHTTP
 import TestSupport
 import Testing
@@ -21,6 +23,46 @@ struct PageFilesTests {
             #expect(try Data(contentsOf: file) == Data(response.body), "\(name)")
         }
     }
+
+    @Test("Each page of the folder is a place, with whatever is behind it, and no other file is")
+    func places() throws {
+        func isFrame(_ segments: [String]) -> Bool {
+            PageFiles.response(segments)?.headers["Content-Type"]?.hasPrefix("text/html") ?? false
+        }
+        let pages = PageFiles.names.filter { $0.hasPrefix("pages/") && $0.hasSuffix(".js") }
+            .map { String($0.dropFirst("pages/".count).dropLast(".js".count)) }
+        #expect(pages.contains("audit"))
+        for page in pages { #expect(isFrame([page]) && isFrame([page, "x", "y"]), "\(page)") }
+        #expect(isFrame([""]))
+        for other in [["x"], ["pages"], ["lib", "dom"], ["pages", "audit"]] { #expect(!isFrame(other), "\(other)") }
+    }
+
+    @Test("The styles of all pages are one file")
+    func styles() throws {
+        let response = try #require(PageFiles.response(["pages.css"]))
+        let text = String(decoding: response.body, as: UTF8.self)
+        for name in PageFiles.names where name.hasPrefix("pages/") && name.hasSuffix(".css") {
+            let one = try #require(PageFiles.response(name.split(separator: "/").map(String.init)))
+            #expect(text.contains(String(decoding: one.body, as: UTF8.self)), "\(name)")
+        }
+        #expect(response.headers["Content-Type"]?.hasPrefix("text/css") == true)
+    }
+
+    @Test("The page's words for outcomes and calls are those of the contract")
+    func vocabulary() throws {
+        let response = try #require(PageFiles.response(["lib", "vocabulary.js"]))
+        let text = String(decoding: response.body, as: UTF8.self)
+        func expect(_ head: String, _ lines: [String], _ end: String) {
+            let made = "\(head)\n" + lines.map { "  \($0),\n" }.joined() + "\(end);\n"
+            #expect(text.contains(made), "lib/vocabulary.js should have:\n\(made)")
+        }
+        expect("const outcomeTones = {", Outcome.allCases.map { "'\($0.rawValue)': '\($0.tone)'" }, "}")
+        expect("const callTones = {", CallEnd.allCases.map { "'\($0.word)': '\($0.tone)'" }, "}")
+        expect(
+            "export const unreached = [", OutcomeCount.unreachedOutcomes.map { "'\(OutcomeCount.name($0))'" }, "]")
+        #expect(OutcomeCount.unreachedOutcomes.first?.standing == .failed)
+    }
+
     @Test("The runbook in the program is that of the documents")
     func runbook() throws {
         let response = try #require(PageFiles.response(["runbook.md"]))

@@ -340,18 +340,32 @@ struct ExplanationTests {
         }
         #expect(
             try text(334).contains(
-                "it waits a part of the time that is left: 5m (retry.delays) ends behind its expiresAt."))
+                "it waits 150 s, a part of the time that is left: 5m (retry.delays) ends behind its expiresAt."))
         #expect(try text(335).contains("it waits 5m (retry.delays)."))
         #expect(try text(39).contains("it ends as expired, because no delay ends before its expiresAt."))
         let never = try text(34)
         #expect(never.contains("comes first: it ends as expired") && !never.contains("called again"), "\(never)")
     }
 
+    @Test("The time that all calls may take ends what would else be called again")
+    func longestTime() throws {
+        func text(_ until: Int64) throws -> String {
+            let steps = [
+                Sample.published(), Sample.called(0), Sample.delayed(1, until: until), Sample.settled(4, "gcm"),
+            ]
+            return try explain(steps, Sample.situation(now: 10)).text
+        }
+        #expect(try text(3_595).contains("If that fails too, it waits 5s (retry.delays)."))
+        #expect(try text(3_596).contains("If that fails too, it becomes a dead letter, because a later call"))
+    }
+
     @Test("An event that was never called is not said to be called again, and one that never will be is told so")
     func firstCall() throws {
         let waits = Sample.delayed(6, until: 500, .notBefore, ["apns", "gcm"])
         let later = try explain([Sample.published(notBefore: Sample.at(500)), waits], Sample.situation(now: 10)).text
-        #expect(later.contains("Then it is called: call 1 of at most 6 for each push service. If that fails, it is"))
+        #expect(
+            later.contains("Then it is called: call 1 of at most 6 for each push service. If that fails, it waits 5s"),
+            "\(later)")
         #expect(!later.contains("again:") && !later.contains("too"), "\(later)")
 
         let published = Sample.published(notBefore: Sample.at(500), expiresAt: Sample.at(400))

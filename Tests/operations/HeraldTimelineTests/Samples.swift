@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldReplay
 import HeraldTime
 
@@ -91,8 +92,10 @@ enum Sample {
 
     static func situation(now: Int64 = 1_000, committed: Int64? = 5_000) -> Explanation.Situation {
         var situation = Explanation.Situation(
-            now: at(now), delays: ["5s", "30s", "5m"].compactMap { DelayName($0) }, mostCalls: 6, quickRetries: 2,
-            resultsTopic: "notifications.results", meaning: { $0 == 400 ? "rejected" : "transient" })
+            now: at(now),
+            retry: RetryPolicy(immediate: 2, delays: [5_000, 30_000, 300_000], maxElapsedMilliseconds: 3_600_000),
+            delays: ["5s", "30s", "5m"].compactMap { DelayName($0) }, resultsTopic: "notifications.results",
+            meaning: { $0 == 400 ? "rejected" : "transient" })
         situation.committedOffset = committed
         return situation
     }

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldCore
+import HeraldEvents
 import HeraldTelemetry
 import HeraldTime
 import TestSupport

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// What holds of every record that a broker takes, whatever its key, value and headers are: it ends in records that a broker

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldTime
 import Testing
 

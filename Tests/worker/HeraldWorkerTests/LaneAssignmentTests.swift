@@ -1,5 +1,7 @@
 import HeraldCore
+import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTime
 import Testing
 

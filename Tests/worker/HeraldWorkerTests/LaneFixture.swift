@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
+import HeraldKernel
 import HeraldTelemetry
 import HeraldTime
 

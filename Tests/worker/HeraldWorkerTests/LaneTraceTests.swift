@@ -1,6 +1,7 @@
 import HeraldBytes
 import HeraldCore
 import HeraldDriver
+import HeraldEvents
 import HeraldKafka
 import HeraldKernel
 import HeraldThreads

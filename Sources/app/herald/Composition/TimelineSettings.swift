@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 import HeraldSettings
 import HeraldText
 import HeraldTime
@@ -27,13 +28,9 @@ extension Settings {
 
     /// What decides by the settings, before anything is known of an event.
     func situation(now: WallTime) -> Explanation.Situation {
-        let (statuses, delays) = (statusTable, retryDelayNames)
-        let policy = RetryPolicy(immediate: retry.immediate, delays: delays.map(\.milliseconds))
+        let statuses = statusTable
         return Explanation.Situation(
-            now: now, delays: delays, mostCalls: policy.mostCalls, quickRetries: policy.immediate,
-            resultsTopic: topics.results, meaning: { statuses[$0].rawValue })
+            now: now, retry: retryPolicy, delays: retryDelayNames, resultsTopic: topics.results,
+            meaning: { statuses[$0].rawValue })
     }
-
-    /// The delays of the retry topics.
-    var retryDelayNames: [DelayName] { retry.delays.compactMap { DelayName($0.text) } }
 }

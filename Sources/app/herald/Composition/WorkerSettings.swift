@@ -2,6 +2,7 @@ import HeraldBackend
 import HeraldCommandLine
 import HeraldCore
 import HeraldEvents
+import HeraldKernel
 import HeraldSettings
 import HeraldText
 import HeraldTools
@@ -140,9 +141,7 @@ extension Settings {
         // Who commits rarely has calls unrecorded for as long: they would wait for every commit.
         engine.maxUnrecordedMilliseconds = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
         engine.drainTimeoutMilliseconds = delivery.drainTimeout.milliseconds
-        engine.retry = RetryPolicy(
-            immediate: retry.immediate, delays: delays.map(\.milliseconds),
-            maxElapsedMilliseconds: retry.maxElapsed.milliseconds)
+        engine.retry = retryPolicy
         engine.maxReplays = retry.replays
         engine.repeatsUnanswered = backend.kind == .http || backend.hub.retryUnanswered
         engine.keepsBackendIDs = backend.kind == .azureHub && backend.hub.telemetry

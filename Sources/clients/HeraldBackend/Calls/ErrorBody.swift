@@ -28,22 +28,49 @@ enum ErrorBody {
     // MARK: JSON
 
     private static func json(_ data: Data) -> String? {
-        guard let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else { return nil }
-        return said(value, depth: 0)
+        (try? JSONDecoder().decode(Words.self, from: data)).flatMap { said($0, depth: 0) }
     }
 
-    private static func said(_ value: Any, depth: Int) -> String? {
-        if let text = value as? String { return text }
-        if depth > 3 { return nil }
-        if let list = value as? [Any] {
-            return list.lazy.compactMap { said($0, depth: depth + 1) }.first
+    /// The texts of a body, and what they are in.
+    private indirect enum Words: Decodable {
+        case text(String)
+        case list([Words])
+        case members([String: Words])
+        case other
+
+        init(from decoder: any Decoder) throws {
+            if let members = try? decoder.container(keyedBy: Name.self) {
+                self = .members(
+                    try members.allKeys.reduce(into: [:]) { found, key in
+                        let name = key.stringValue.lowercased()
+                        if names.contains(name) { found[name] = try members.decode(Words.self, forKey: key) }
+                    })
+            } else if var list = try? decoder.unkeyedContainer() {
+                var elements: [Words] = []
+                while !list.isAtEnd { elements.append(try list.decode(Words.self)) }
+                self = .list(elements)
+            } else {
+                self = (try? decoder.singleValueContainer().decode(String.self)).map(Words.text) ?? .other
+            }
         }
-        guard let members = value as? [String: Any] else { return nil }
-        var found: [String: String] = [:]
-        for (name, member) in members where names.contains(name.lowercased()) {
-            found[name.lowercased()] = said(member, depth: depth + 1)
+
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
         }
-        return joined(found)
+    }
+
+    private static func said(_ words: Words, depth: Int) -> String? {
+        switch words {
+        case .text(let text): text
+        case .other: nil
+        case _ where depth > 3: nil
+        case .list(let list): list.lazy.compactMap { said($0, depth: depth + 1) }.first
+        case .members(let members): joined(members.compactMapValues { said($0, depth: depth + 1) })
+        }
     }
 
     /// What the known names say, each thing once.

@@ -77,31 +77,48 @@ struct TokenRequest {
     }
 
     private func token(_ body: [UInt8]) -> Outcome {
-        guard let members = object(body), let token = members["access_token"] as? String else {
+        guard let answer = answer(body), let token = answer.access_token else {
             return .none(.noToken("the answer is no JSON with an access_token"))
         }
-        if let type = members["token_type"] as? String, type.lowercased() != "bearer" {
+        if let type = answer.token_type, type.lowercased() != "bearer" {
             return .none(.noToken("the token's type is not Bearer"))
         }
         let secret = Secret(token)
         guard Credentials.bearer(token: secret).mistake == nil, token.utf8.count <= Self.tokenLimit else {
             return .none(.noToken("the token is empty, too long, or not printable ASCII"))
         }
-        // Some endpoints write the number as a string.
-        let lifetime =
-            (members["expires_in"] as? NSNumber).map { $0.doubleValue }
-            ?? (members["expires_in"] as? String).flatMap(
-                Double.init)
-        return .token(secret, lifetimeSeconds: lifetime.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil })
+        let lifetime = answer.expires_in.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil }
+        return .token(secret, lifetimeSeconds: lifetime)
     }
 
     /// The error's name of RFC 6749 §5.2.
     private func error(in body: [UInt8]) -> String? {
-        object(body)?["error"] as? String
+        answer(body)?.error
     }
 
-    private func object(_ body: [UInt8]) -> [String: Any]? {
-        (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+    private func answer(_ body: [UInt8]) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(body)) }
+
+    /// What RFC 6749 §5.1 and §5.2 name; a member of another type counts as none.
+    private struct Answer: Decodable {
+        var access_token: String?
+        var token_type: String?
+        var expires_in: Double?
+        var error: String?
+
+        private enum CodingKeys: CodingKey {
+            case access_token, token_type, expires_in, error
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            func text(_ key: CodingKeys) -> String? { try? members.decode(String.self, forKey: key) }
+            access_token = text(.access_token)
+            token_type = text(.token_type)
+            error = text(.error)
+            // Some endpoints write the number as a string.
+            expires_in =
+                (try? members.decode(Double.self, forKey: .expires_in)) ?? text(.expires_in).flatMap(Double.init)
+        }
     }
 
     /// What a refusal says; a token in it is nobody's to read.

@@ -16,7 +16,7 @@ final class ParkedConnections: Sendable {
 
     private struct State {
         var parked: [UInt64: Parked] = [:]
-        var deadlines = DeadlineHeap()
+        var deadlines = DueQueue<UInt64>()
         var lastID: UInt64 = 0
         var isStopping = false
     }
@@ -50,7 +50,7 @@ final class ParkedConnections: Sendable {
             state.lastID += 1
             state.parked[state.lastID] = Parked(
                 connection: connection, socket: connection.socket, isWatched: isWatched)
-            let isEarliest = due.map { state.deadlines.insert(id: state.lastID, due: $0) } ?? false
+            let isEarliest = due.map { state.deadlines.add(.init(due: $0, purpose: state.lastID)) } ?? false
             connection.suspend()
             return (state.lastID, isEarliest || isWatched)
         }
@@ -68,7 +68,7 @@ final class ParkedConnections: Sendable {
                 resume(id, in: &state)
                 return false
             }
-            return state.deadlines.insert(id: id, due: Self.moment(wait, after: now))
+            return state.deadlines.add(.init(due: Self.moment(wait, after: now), purpose: id))
         }
         if mustSignal { signal.signal() }
     }
@@ -99,14 +99,14 @@ final class ParkedConnections: Sendable {
             let now = SystemClock.monotonic()
             let timeout: Int32? = state.withLock { state in
                 guard !state.isStopping else { return nil }
-                while let id = state.deadlines.removeFirst(dueAt: now) { resume(id, in: &state) }
+                while let entry = state.deadlines.takeDue(at: now) { resume(entry.purpose, in: &state) }
                 for (id, parked) in state.parked where parked.isWatched {
                     descriptors.append(
                         pollfd(fd: parked.socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
                     ids.append(id)
                 }
                 let pause = hasConnections ? OpenConnections.sweepMilliseconds : -1
-                guard let next = state.deadlines.first else { return pause }
+                guard let next = state.deadlines.earliest else { return pause }
                 // Rounded up, or the loop would turn idly within the last millisecond.
                 let wait = Int32(clamping: next.milliseconds(since: now) + 1)
                 return hasConnections ? min(wait, pause) : wait

@@ -28,10 +28,9 @@ public struct AttemptEntry: Equatable, Sendable {
     ///
     /// A gateway's time-out (504) says as little.
     public var mayHaveArrived: Bool {
-        guard let status else { return error.map(Self.wordsWithoutAnswer.contains) ?? true }
+        guard let status else {
+            return error.map { word in CallFailure.allCases.contains { $0.mayHaveArrived && $0.word == word } } ?? true
+        }
         return status == 504
     }
-
-    /// What histories say of calls that were written, and whose answer did not come or could not be read.
-    private static let wordsWithoutAnswer: Set = ["timeout", "connection reset", "broken HTTP"]
 }

@@ -13,8 +13,8 @@ struct FailureJudge: Sendable, Equatable {
     /// A judge of what comes after these outcomes.
     init(limit: Double?, from count: OutcomeCount) {
         self.limit = limit
-        failedBefore = count.first[.deadLettered, default: 0]
-        deliveredBefore = count.first[.delivered, default: 0]
+        failedBefore = count.first(.failed)
+        deliveredBefore = count.first(.reached)
     }
 
     /// Why the campaign has to be paused; `nil` when it has not.
@@ -41,7 +41,7 @@ struct FailureJudge: Sendable, Equatable {
     }
 
     private func judged(_ count: OutcomeCount) -> (failed: Int, judged: Int) {
-        let failed = count.first[.deadLettered, default: 0] - failedBefore
-        return (failed, failed + count.first[.delivered, default: 0] - deliveredBefore)
+        let failed = count.first(.failed) - failedBefore
+        return (failed, failed + count.first(.reached) - deliveredBefore)
     }
 }

@@ -53,14 +53,14 @@ package struct PublishProgress: Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
-    /// What is known and was not delivered: failed, expired or cancelled.
+    /// What is known and was not delivered.
     package var undelivered: Int { max(0, outcomes.known - outcomes.delivered) }
 
     /// The outcomes of what is published, such as `8 delivered, 1 failed, 2 cancelled, 1 open`.
     package var outcomeWords: String {
-        let rare = [(outcomes.expired, "expired"), (outcomes.cancelled, "cancelled")].filter { $0.0 > 0 }
-        let parts = [(outcomes.delivered, "delivered"), (outcomes.failed, "failed")] + rare + [(open, "open")]
-        return parts.map { "\(CampaignWords.number($0.0)) \($0.1)" }.joined(separator: ", ")
+        let unreached = outcomes.allUnreached.filter { $0.outcome.standing == .failed || $0.count > 0 }
+        let parts = [("delivered", outcomes.delivered)] + unreached.map { ($0.name, $0.count) } + [("open", open)]
+        return parts.map { "\(CampaignWords.number($0.1)) \($0.0)" }.joined(separator: ", ")
     }
 }
 

@@ -40,27 +40,54 @@ package struct OutcomeCount: Equatable, Sendable {
             first[result.outcome, default: 0] += outcomes
             return
         }
-        if result.outcome == .delivered { recovered = min(recovered + outcomes, failedAtFirst) }
+        if result.outcome.standing == .reached { recovered = min(recovered + outcomes, failedAtFirst) }
     }
 
-    private var failedAtFirst: Int { first[.deadLettered, default: 0] + first[.expired, default: 0] }
+    /// How many outcomes of this standing events had as they were published, without replays.
+    package func first(_ standing: Outcome.Standing) -> Int {
+        first.reduce(0) { $0 + ($1.key.standing == standing ? $1.value : 0) }
+    }
+
+    /// What a replay can still deliver.
+    private var failedAtFirst: Int { first.reduce(0) { $0 + ($1.key.hasDeadLetter ? $1.value : 0) } }
 
     /// Recipients' push services that the campaign has reached, replays included.
-    package var delivered: Int { first[.delivered, default: 0] + recovered }
+    package var delivered: Int { first(.reached) + recovered }
 
-    /// Dead letters that no replay has delivered; what a replay has delivered is taken from them before ``expired``.
-    package var failed: Int { max(0, first[.deadLettered, default: 0] - recovered) }
-
-    /// Those that were too late, and that no replay has delivered.
-    package var expired: Int {
-        first[.expired, default: 0] - max(0, recovered - first[.deadLettered, default: 0])
+    /// How many ended so and were not reached by a replay: what replays have delivered is taken from dead letters first.
+    package func unreached(_ outcome: Outcome) -> Int {
+        guard outcome.hasDeadLetter else { return first[outcome, default: 0] }
+        var recovered = recovered
+        for one in Outcome.allCases where one.hasDeadLetter {
+            let taken = min(recovered, first[one, default: 0])
+            if one == outcome { return first[one, default: 0] - taken }
+            recovered -= taken
+        }
+        return 0
     }
 
-    package var cancelled: Int { first[.cancelled, default: 0] }
+    /// Dead letters that no replay has delivered.
+    package var failed: Int { unreached(.deadLettered) }
+
+    /// How many of each outcome were not reached, in the order and by the names in which people read them.
+    package var allUnreached: [(outcome: Outcome, name: String, count: Int)] {
+        Self.unreachedOutcomes.map { ($0, Self.name($0), unreached($0)) }
+    }
+
+    /// The outcomes of those who are not reached.
+    package static let unreachedOutcomes = Outcome.allCases.filter(\.isUnreached)
+
+    /// The word for an outcome where a campaign's are counted.
+    package static func name(_ outcome: Outcome) -> String {
+        switch outcome {
+        case .deadLettered: "failed"
+        case .delivered, .expired, .cancelled, .duplicate: outcome.rawValue
+        }
+    }
 
     /// Events that came twice; the first of each has an outcome of its own.
-    package var duplicates: Int { first[.duplicate, default: 0] }
+    package var duplicates: Int { first(.repeated) }
 
     /// How many of the campaign's expected outcomes are known, each once.
-    package var known: Int { first.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
+    package var known: Int { first.reduce(0) { $0 + ($1.key.standing == .repeated ? 0 : $1.value) } }
 }

@@ -45,21 +45,21 @@ package struct CampaignReport: Sendable {
     package mutating func add(_ result: NotificationResult) {
         count.add(result, pushServiceCount: pushServiceCount)
         attempts += result.attempts ?? 0
-        if result.outcome == .delivered, let user = result.user { people.mark(user, .reached) }
+        if result.outcome.standing == .reached, let user = result.user { people.mark(user, .reached) }
         let outcomes = result.pushService == nil ? max(1, pushServiceCount) : 1
         if result.replays > 0 {
-            if result.outcome == .delivered { noteRecovery(result, outcomes) }
+            if result.outcome.standing == .reached { noteRecovery(result, outcomes) }
             return
         }
-        switch result.outcome {
-        case .delivered: note(result) { $0.delivered += outcomes }
-        case .deadLettered:
+        switch result.outcome.standing {
+        case .reached: note(result) { $0.delivered += outcomes }
+        case .failed:
             note(result) { $0.failed += outcomes }
             noteFailure(result, outcomes)
-        case .expired, .cancelled:
+        case .ended:
             note(result) { $0.ended += outcomes }
             noteFailure(result, outcomes)
-        case .duplicate: break
+        case .repeated: break
         }
     }
 

@@ -132,9 +132,9 @@ package struct ReportPage: Sendable {
         let whole = max(status.total ?? 0, status.published)
         var rows: [(String, Int)] = [("delivered", count.delivered)]
         if count.recovered > 0 { rows.append(("of these by a replay", count.recovered)) }
-        rows.append(("failed", count.failed))
-        if count.expired > 0 { rows.append(("expired", count.expired)) }
-        if count.cancelled > 0 { rows.append(("cancelled", count.cancelled)) }
+        for one in count.allUnreached where one.outcome.standing == .failed || one.count > 0 {
+            rows.append((one.name, one.count))
+        }
         rows.append(("not known yet", status.open))
         if status.unpublished > 0 { rows.append(("not published", status.unpublished)) }
         return """
@@ -182,13 +182,15 @@ package struct ReportPage: Sendable {
             <figcaption class="key">\(key.joined())</figcaption>
             </figure>
             <details><summary>The same as a table, for each \(OutcomePicture.words(report.timeline.secondsPerSpan))</summary>
-            \(Self.table(["from", "delivered", "by a replay", "expired, cancelled", "failed"], rows, numbers: [1, 2, 3, 4]))
+            \(Self.table(["from", "delivered", "by a replay", Self.ended.joined(separator: ", "), "failed"], rows, numbers: [1, 2, 3, 4]))
             </details>
             """
     }
 
+    private static let ended = Outcome.allCases.filter { $0.standing == .ended }.map(\.rawValue)
+
     private static let legend = [
-        "delivered": "delivered", "recovered": "delivered by a replay", "ended": "expired or cancelled",
+        "delivered": "delivered", "recovered": "delivered by a replay", "ended": ended.joined(separator: " or "),
         "failed": "failed",
     ]
 

@@ -18,7 +18,7 @@ package struct UnreachedList {
 
     /// A result of the campaign; nothing of somebody who was reached, or told of before.
     package mutating func line(_ result: NotificationResult) -> String? {
-        guard let user = result.user, result.outcome != .duplicate, isNews(user, .told) else { return nil }
+        guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
         return line(
             user, result.outcome.rawValue, result.pushService, result.reason?.rawValue,
             result.status.map { "\($0)" }, result.detail, result.completedAt.text)

@@ -74,11 +74,13 @@ extension CampaignStatus {
         members += [
             .init(
                 "outcomes",
-                [
-                    "delivered": .integer(count.delivered), "failed": .integer(count.failed),
-                    "expired": .integer(count.expired), "cancelled": .integer(count.cancelled),
-                    "recovered": .integer(count.recovered), "duplicate": .integer(count.duplicates),
-                ]),
+                .object(
+                    [.init("delivered", .integer(count.delivered))]
+                        + count.allUnreached.map { .init($0.name, .integer($0.count)) }
+                        + [
+                            .init("recovered", .integer(count.recovered)),
+                            .init("duplicate", .integer(count.duplicates)),
+                        ])),
             .init("retrying", backlog == nil ? .null : .integer(retrying)),
             .init("suspended", backlog == nil ? .null : .integer(suspended)),
             .init("waiting", backlog == nil ? .null : .integer(waiting)),

@@ -24,7 +24,7 @@ final class AuditPart: ConsolePart {
     private func page(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         var filter = AuditFilter(who: request.text("who"), what: request.text("what"))
         filter.since = try request.text("since").map {
-            try Moment.parse($0, name: "since", now: SystemClock.wall())
+            try MomentText.parse($0, name: "since", now: SystemClock.wall())
         }
         let place = try request.text("before").map { try AuditPager.Place($0) }
         let name = replay.topics.audit

@@ -100,7 +100,7 @@ final class EvidenceWatch: Sendable {
                 partition: message.partition, offset: message.offset, timestamp: moment, key: message.keyCopy,
                 value: nil, headers: headers)
             // Others wait for a moment of their own, or behind their user's.
-            guard ["transient", "throttled"].contains(entry.text(.reason)) else { return }
+            guard entry.text(.reason).flatMap(RetryReason.init)?.isFailure ?? false else { return }
             let traits = NotificationTraits(retry: &entry)
             state.withLock { $0.add(failing: traits, at: moment) }
             if entry.replays > 0, let origin = entry.text(.origin) {
@@ -113,7 +113,7 @@ final class EvidenceWatch: Sendable {
             return
         }
         guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
-            result.outcome == .delivered
+            result.outcome.standing == .reached
         else { return }
         state.withLock { $0.add(delivered: NotificationTraits(result), at: result.completedAt) }
     }

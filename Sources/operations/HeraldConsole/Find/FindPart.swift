@@ -50,7 +50,7 @@ final class FindPart: ConsolePart {
         var query = TimelineQuery(user: request.text("user"), id: request.text("id"))
         guard query.user != nil || query.id != nil else { throw InvalidArgument("say whose: a user, an id, or both") }
         let since = request.text("since")
-        query.since = try since.map { try Moment.parse($0, name: "since", now: SystemClock.wall()) }
+        query.since = try since.map { try MomentText.parse($0, name: "since", now: SystemClock.wall()) }
         query.readsAllPartitions = request.text("allPartitions") == "true"
         query.limit = EventSearch.partitionLimit
         let key = AccessToken.random()

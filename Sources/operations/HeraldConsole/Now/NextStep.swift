@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 
 /// What to do about a finding: the first step, its command, and where the runbook goes on.
@@ -24,63 +25,102 @@ struct NextStep: Sendable, Equatable {
     private static let backend = ["herald", "doctor", "--only", "backend"]
     private static let send = ["herald", "send", "--self"]
 
-    /// What to do about one of the reasons of `/readyz`.
-    static func against(reason: String) -> Self { reasons[reason] ?? unknown }
+    /// What to do about what a worker says at `/readyz`, by its word.
+    static func against(word: String) -> Self {
+        if let reason = ReadinessReason(word: word) { return against(reason) }
+        return ReadinessWarning(rawValue: word).map(against) ?? unknown
+    }
 
     /// Of a worker that is newer than this console.
     private static let unknown = Self("Look at the worker's /readyz and its log.", kafka, section: "not-ready")
 
-    static let reasons: [String: Self] = [
-        "starting": Self(
-            "Wait some seconds; if it lasts, the log's last lines say what it waits for.", kafka, section: "starting"),
-        "unassigned": Self(
-            "Wait for the rebalance to end; if it lasts, look for a member that hangs.", kafka, section: "unassigned"),
-        "stopping": Self("Do nothing: it finishes its calls in flight.", section: "stopping"),
-        "stuck": Self("Restart the worker; nothing is lost.", ["systemctl", "restart", "herald"], section: "stuck"),
-        "brokers-unreachable": brokers,
-        "login-failed": Self(
-            "Put the right password into the file that kafka.auth names; no restart is needed.", kafka,
-            section: "login-failed"),
-        "topics-missing": Self(
-            "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"),
-        "partitions-without-leader": leaders,
-        "too-few-brokers": Self("Bring back the brokers that do not answer.", kafka, section: "heraldtoofewbrokers"),
-        "no-progress": Self(
-            "Look at the brokers, their disks, and what leads the group and its transactions.", kafka,
-            section: "heraldcommitsstall"),
-        "records-refused": Self(
-            "Look at the topic's brokers, their disks, and Herald's permissions.", kafka, section: "records-refused"),
-        "commits-failing": Self(
-            "Look at the brokers and at Herald's permissions on its group.", kafka, section: "heraldcommitsfail"),
-        "backend-unreachable": Self(
-            "Check that the backend runs, and backend.url.", backend, section: "backend-unreachable"),
-        "outage-credentials": Self(
-            "Check the backend's password or token; a new file needs no restart.", send, section: "outage-credentials"),
-        "outage-token-unavailable": Self(
-            "Ask the token endpoint for a token, as the worker does.", send, section: "outage-token-unavailable"),
-        "outage-tls": Self("Look at the backend's certificate.", backend, section: "outage-tls"),
-        "outage-name-not-found": Self(
-            "Fix the backend's name in DNS, or backend.url.", backend, section: "outage-name-not-found"),
-        "outage-proxy-refused": Self(
-            "Write the right password into backend.proxyPasswordFile; no restart.", backend,
-            section: "outage-proxy-refused"),
-        "outage-hub-not-found": Self(
-            "Compare the hub's name with the portal's, letter by letter.", ["herald", "config", "show", "backend.hub"],
-            section: "outage-hub-not-found"),
-        "outage-quota-used-up": Self(
-            "Choose a larger tier in the portal, or wait for the next period.", section: "outage-quota-used-up"),
-        "outage-breaker": Self(
-            "Send one yourself: it shows what the backend answers. Then read the backend's log.", send,
-            section: "outage-breaker"),
-        "outage-dead-letter-breaker": Self(
-            "See what was rejected with which status.",
-            ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"], href: "/failures",
-            section: "outage-dead-letter-breaker"),
-        "lag-growing": lag,
-        "publisher-faults": Self(
-            "See which topic and which of its newest records, then tell their publisher.", kafka,
-            section: "heraldpublisherfaults"),
-    ]
+    static func against(_ reason: ReadinessReason) -> Self {
+        switch reason {
+        case .starting:
+            Self(
+                "Wait some seconds; if it lasts, the log's last lines say what it waits for.", kafka,
+                section: "starting")
+        case .unassigned:
+            Self(
+                "Wait for the rebalance to end; if it lasts, look for a member that hangs.", kafka,
+                section: "unassigned")
+        case .stopping: Self("Do nothing: it finishes its calls in flight.", section: "stopping")
+        case .stuck: Self("Restart the worker; nothing is lost.", ["systemctl", "restart", "herald"], section: "stuck")
+        case .brokersUnreachable: brokers
+        case .loginFailed:
+            Self(
+                "Put the right password into the file that kafka.auth names; no restart is needed.", kafka,
+                section: "login-failed")
+        case .topicsMissing:
+            Self(
+                "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"
+            )
+        case .partitionsWithoutLeader: leaders
+        case .tooFewBrokers: Self("Bring back the brokers that do not answer.", kafka, section: "heraldtoofewbrokers")
+        case .noProgress:
+            Self(
+                "Look at the brokers, their disks, and what leads the group and its transactions.", kafka,
+                section: "heraldcommitsstall")
+        case .recordsRefused:
+            Self(
+                "Look at the topic's brokers, their disks, and Herald's permissions.", kafka, section: "records-refused"
+            )
+        case .commitsFailing:
+            Self(
+                "Look at the brokers and at Herald's permissions on its group.", kafka, section: "heraldcommitsfail")
+        case .backendUnreachable:
+            Self(
+                "Check that the backend runs, and backend.url.", backend, section: "backend-unreachable")
+        case .outage(let reason): against(reason, section: reason.runbookSection)
+        }
+    }
+
+    private static func against(_ reason: OutageReason, section: String) -> Self {
+        switch reason {
+        case .credentials:
+            Self(
+                "Check the backend's password or token; a new file needs no restart.", send, section: section)
+        case .tokenUnavailable:
+            Self(
+                "Ask the token endpoint for a token, as the worker does.", send, section: section)
+        case .tls: Self("Look at the backend's certificate.", backend, section: section)
+        case .nameNotFound:
+            Self(
+                "Fix the backend's name in DNS, or backend.url.", backend, section: section)
+        case .proxyRefused:
+            Self(
+                "Write the right password into backend.proxyPasswordFile; no restart.", backend,
+                section: section)
+        case .hubNotFound:
+            Self(
+                "Compare the hub's name with the portal's, letter by letter.",
+                ["herald", "config", "show", "backend.hub"],
+                section: section)
+        case .quotaUsedUp:
+            Self(
+                "Choose a larger tier in the portal, or wait for the next period.", section: section)
+        case .breaker:
+            Self(
+                "Send one yourself: it shows what the backend answers. Then read the backend's log.", send,
+                section: section)
+        case .deadLetterBreaker:
+            Self(
+                "See what was rejected with which status.",
+                ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"], href: "/failures",
+                section: section)
+        }
+    }
+
+    static func against(_ warning: ReadinessWarning) -> Self {
+        switch warning {
+        case .lagGrowing: lag
+        case .publisherFaults:
+            Self(
+                "See which topic and which of its newest records, then tell their publisher.", kafka,
+                section: "heraldpublisherfaults")
+        case .pushServiceFailing: callsFail
+        }
+    }
 
     static let brokers = Self(
         "See what of name, port, TLS and login fails.", kafka, section: "heraldbrokersunreachable")

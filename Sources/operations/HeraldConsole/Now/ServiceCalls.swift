@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldTime
 
 /// How a push service's newest calls ended.
@@ -6,7 +7,6 @@ struct ServiceCalls: Sendable, Equatable {
     static let leastCount = 20.0
     /// So many that all failed say that it is dead.
     static let leastDead = 10.0
-    private static let others: Set = ["delivered", "rejected", "credentials", "throttled", "oversized"]
 
     /// How many ended so.
     var ends: [String: Double] = [:]
@@ -17,10 +17,15 @@ struct ServiceCalls: Sendable, Equatable {
     /// Whether they may have failed before that: nothing else was seen before.
     var mayBeOlder = false
 
-    static func isDelivered(_ end: String) -> Bool { end == "delivered" }
+    static func isDelivered(_ end: String) -> Bool { CallEnd(word: end) == .answered(.delivered) }
 
-    /// Whether calls that end so fail for now.
-    static func isFailing(_ end: String) -> Bool { !others.contains(end) }
+    /// Whether calls that end so fail for now; of an end that only a newer worker knows, that is likely.
+    static func isFailing(_ end: String) -> Bool { CallEnd(word: end)?.isFailure ?? true }
+
+    /// Whether the backend may have done what such a call asked for.
+    static func mayHaveArrived(_ end: String) -> Bool {
+        if case .unanswered(let failure)? = CallEnd(word: end) { failure.mayHaveArrived } else { false }
+    }
 
     /// When the newest of these ended; `nil` when none did.
     func last(_ isMeant: (String) -> Bool) -> WallTime? { lastAt.filter { isMeant($0.key) }.values.max() }

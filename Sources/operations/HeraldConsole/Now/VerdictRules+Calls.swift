@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -75,14 +76,14 @@ extension VerdictRules {
     private static let throttled = Trouble(
         key: "throttled", limit: throttledShare, now: "are answered with 429", past: "were answered with 429",
         next: .throttled
-    ) { $0 == "throttled" }
+    ) { CallEnd(word: $0) == .throttled }
     private static let refused = Trouble(
         key: "credentials", limit: refusedShare, now: "are refused with", past: "were refused with", next: .credentials
-    ) { $0 == "credentials" }
+    ) { CallEnd(word: $0) == .answered(.credentials) }
     private static let unanswered = Trouble(
         key: "unanswered", headline: "Some may have arrived", limit: unansweredShare, now: "time out or are cut off",
-        past: "timed out or were cut off", next: .unanswered
-    ) { $0 == "timeout" || $0 == "reset" }
+        past: "timed out or were cut off", next: .unanswered,
+        isMeant: ServiceCalls.mayHaveArrived)
 
     private func finding(_ trouble: Trouble, _ calls: [Calls]) -> Finding? {
         let concerned = calls.filter {

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldKafka
 import HeraldText
 import HeraldTime
@@ -115,7 +116,7 @@ struct VerdictRules {
             return [
                 Finding(
                     "too-few-brokers", isAnyReady ? .warn : .bad, "Too few brokers", reason + others, waiting: waiting,
-                    next: .against(reason: "too-few-brokers"))
+                    next: .against(.tooFewBrokers))
             ]
         case .unasked, .known, .untold: return []
         }
@@ -210,14 +211,18 @@ struct VerdictRules {
         }
         let told = Set(brokers.map(\.key))
         let found = reasons.filter { reason in
-            switch reason.reason {
-            case "brokers-unreachable": !situation.group.isOutOfReach
-            case "too-few-brokers": !told.contains(reason.reason)
+            switch ReadinessReason(word: reason.reason) {
+            case .brokersUnreachable: !situation.group.isOutOfReach
+            case .tooFewBrokers: !told.contains(reason.reason)
             // What the last few calls of one worker were is chance while a share of all fails.
-            case "backend-unreachable": !isFailingInPart
-            // The calls themselves tell more.
-            case Self.lag, "push-service-failing": false
-            default: true
+            case .backendUnreachable: !isFailingInPart
+            case .some: true
+            case nil:
+                switch ReadinessWarning(rawValue: reason.reason) {
+                // The calls themselves tell more.
+                case .lagGrowing, .pushServiceFailing: false
+                case .publisherFaults, nil: true
+                }
             }
         }.map(finding)
         // Not ready, and no reason that is known here.
@@ -225,24 +230,22 @@ struct VerdictRules {
         guard reasons.isEmpty, !speechless.isEmpty else { return found }
         return [
             Finding(
-                "not-ready", .bad, "Not delivering", "a worker says so, without a reason", next: .against(reason: ""))
+                "not-ready", .bad, "Not delivering", "a worker says so, without a reason", next: .against(word: ""))
         ]
     }
 
     // MARK: Lag
 
-    private static let lag = "lag-growing"
-    /// Findings that a growing lag is the consequence of, whatever else they are about.
+    private static let lag = ReadinessWarning.lagGrowing.rawValue
+    /// Findings of the console's own that a growing lag is the consequence of, whatever else they are about.
     private static let causesOfLag: Set = [
-        "calls-fail", "throttled", "credentials", "service-dead", "backend-unreachable", "too-few-brokers",
-        "brokers-unreachable", "partitions-without-leader", "no-progress", "records-refused", "commits-failing",
-        "login-failed", "topics-missing", "no-worker", "no-member", "stuck",
+        "calls-fail", "throttled", "credentials", "service-dead", "no-worker", "no-member",
     ]
     /// Those that have room for it in their own words.
     private static let tellsLag: Set = ["calls-fail", "throttled", "credentials", "service-dead"]
 
     private static func isCauseOfLag(_ finding: Finding) -> Bool {
-        causesOfLag.contains(finding.key) || finding.key.hasPrefix("outage-")
+        causesOfLag.contains(finding.key) || ReadinessReason(word: finding.key)?.holdsEventsUp ?? false
     }
 
     /// The lag that grows, as the consequence of what makes it grow; a finding of its own when nothing else is wrong.
@@ -280,7 +283,7 @@ struct VerdictRules {
         let isWarning = concerned.allSatisfy(\.isReady)
         let isAll = concerned.count == answering.count
         let parts = SentenceParts(reason.sentence)
-        var next = NextStep.against(reason: reason.reason)
+        var next = NextStep.against(word: reason.reason)
         if let step = parts.step { next.sentence = step }
         let share = isAll || isWarning ? "" : "\(concerned.count) of \(answering.count) workers: "
         let (headline, level) = Self.heading(reason.reason)
@@ -293,18 +296,25 @@ struct VerdictRules {
 
     /// What a reason of `/readyz` amounts to, when all workers give it.
     private static func heading(_ reason: String) -> (headline: String, level: Finding.Level) {
-        switch reason {
-        case "starting": ("Starting", .warn)
-        case "stopping": ("Stopping", .warn)
-        case "unassigned": ("Waiting for partitions", .warn)
-        case "partitions-without-leader": ("Degraded", .bad)
-        case "brokers-unreachable": ("Brokers unreachable", .bad)
-        case "too-few-brokers": ("Too few brokers", .bad)
-        case "no-progress": ("No progress", .bad)
-        case "lag-growing": ("Behind", .warn)
-        case "publisher-faults": ("Events are published wrongly", .warn)
-        case let outage where outage.hasPrefix("outage-"): ("Outage", .bad)
-        default: ("Not delivering", .bad)
+        switch ReadinessReason(word: reason) {
+        case .starting: ("Starting", .warn)
+        case .stopping: ("Stopping", .warn)
+        case .unassigned: ("Waiting for partitions", .warn)
+        case .partitionsWithoutLeader: ("Degraded", .bad)
+        case .brokersUnreachable: ("Brokers unreachable", .bad)
+        case .tooFewBrokers: ("Too few brokers", .bad)
+        case .noProgress: ("No progress", .bad)
+        case .outage: ("Outage", .bad)
+        case .stuck, .loginFailed, .topicsMissing, .recordsRefused, .commitsFailing, .backendUnreachable:
+            ("Not delivering", .bad)
+        case nil:
+            switch ReadinessWarning(rawValue: reason) {
+            case .lagGrowing: ("Behind", .warn)
+            case .publisherFaults: ("Events are published wrongly", .warn)
+            case .pushServiceFailing: ("A push service fails", .warn)
+            // Of a worker that is newer than this console.
+            case nil: ("Not delivering", .bad)
+            }
         }
     }
 

@@ -4,23 +4,8 @@ import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSig
 import { fail, say } from './lib/dialog.js';
 import { h, replace } from './lib/dom.js';
 import { current, destination, go, whenMoved } from './lib/place.js';
-import * as audit from './pages/audit.js';
-import * as campaigns from './pages/campaigns.js';
-import * as failures from './pages/failures.js';
-import * as find from './pages/find.js';
-import * as now from './pages/now.js';
-import * as runbook from './pages/runbook.js';
-import * as verdict from './pages/verdict.js';
-
-const pages = [
-  { name: '', title: 'Verdict', module: verdict },
-  { name: 'now', title: 'Now', module: now },
-  { name: 'failures', title: 'Failures', module: failures },
-  { name: 'find', title: 'Find', module: find },
-  { name: 'campaigns', title: 'Campaigns', module: campaigns },
-  { name: 'audit', title: 'Audit', module: audit },
-  { name: 'runbook', title: 'Runbook', module: runbook },
-];
+import { pages } from './pages.js';
+import { sentence } from './pages/verdict.js';
 
 const main = document.getElementById('main');
 const app = { viewer: null };
@@ -139,7 +124,7 @@ function verdictLine() {
     if (troubles[connection]) return replace(line, h('span', { class: 'badge bad' }, troubles[connection]));
     if (!latest) return replace(line);
     const kind = { good: 'good', warn: 'warn', bad: 'bad' }[latest.state] ?? 'quiet';
-    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, verdict.sentence(latest)));
+    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, sentence(latest)));
   };
   onNews('verdict', (value) => { latest = value; show(); });
   onConnection((value) => { connection = value; show(); });

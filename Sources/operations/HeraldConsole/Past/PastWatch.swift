@@ -195,7 +195,7 @@ final class PastWatch: Sendable {
         return try reader.read(round, within: Self.patience, unless: wakeup) { message in
             // A replay was not late, but failed first.
             guard let value = message.valueCopy, let result = try? NotificationResult(decoding: value),
-                result.outcome == .delivered, result.replays == 0
+                result.outcome.standing == .reached, result.replays == 0
             else { return }
             let request = TopicPartition(topic: result.origin.topic, partition: result.origin.partition)
             guard places.requests.contains(request) else { return }

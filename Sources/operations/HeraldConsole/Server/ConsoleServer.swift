@@ -9,7 +9,7 @@ internal import HeraldTools
 ///
 /// | path | answers |
 /// |---|---|
-/// | `/`, `/now`, `/failures…`, `/find…`, `/campaigns…`, `/audit…`, `/runbook…` | the page; it shows nothing before somebody signs in |
+/// | `/`, `/PAGE…` | the page; it shows nothing before somebody signs in |
 /// | `/api/session` | who has signed in; POST with a key or token signs in, `/api/session/end` out |
 /// | `/api/news` | server-sent events |
 /// | `/api/…` | the routes of the parts |

@@ -3,13 +3,20 @@ internal import HeraldHTTP
 
 /// The page's files, which are part of the program.
 enum PageFiles {
-    /// The places that the page itself shows.
-    private static let places: Set<String> = ["", "now", "failures", "find", "campaigns", "audit", "runbook"]
-
     /// The file that a path means; `nil` when there is none.
+    ///
+    /// A page's own name, and whatever is behind it, means the frame: there the page finds its place.
     static func response(_ segments: [String]) -> HTTPResponse? {
-        if let first = segments.first, places.contains(first) { return file("index.html") }
-        return file(segments.joined(separator: "/"))
+        guard let first = segments.first else { return nil }
+        if first.isEmpty || names.contains("pages/\(first).js") { return file("index.html") }
+        return segments == ["pages.css"] ? styles : file(segments.joined(separator: "/"))
+    }
+
+    /// Those of all pages.
+    private static var styles: HTTPResponse {
+        let files = names.filter { $0.hasPrefix("pages/") && $0.hasSuffix(".css") }
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": type(of: "pages.css")], body: files.flatMap { file($0)?.body ?? [] })
     }
 
     /// The names of all.
@@ -21,7 +28,7 @@ enum PageFiles {
             guard String(cString: file.name) == name else { continue }
             return HTTPResponse(
                 status: 200, headers: ["Content-Type": type(of: name)],
-                body: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+                body: Array(UnsafeBufferPointer(start: file.bytes, count: herald_page_size(file))))
         }
         return nil
     }

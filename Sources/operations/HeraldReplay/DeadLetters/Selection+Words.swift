@@ -1,15 +1,9 @@
 internal import HeraldBytes
 internal import HeraldText
-package import HeraldTime
+internal import HeraldTime
 internal import HeraldTools
 
 extension Selection.Request {
-    /// The moment that a text names (RFC 3339), or that lies so long before `now`; `nil` when it is neither.
-    package static func moment(_ text: String, now: WallTime) -> WallTime? {
-        if let moment = RFC3339.parse(Array(text.utf8).span.bytes) { return moment }
-        return DurationText.parse(text).map { now.advanced(byMilliseconds: -Int64($0 / .milliseconds(1))) }
-    }
-
     /// The request that a ``Selection/text`` was made of, as audit entries and leases have it.
     ///
     /// - Returns: `nil` when it is cut, or of another version.

@@ -83,5 +83,5 @@ package struct ReplayOutcomes: Sendable {
 }
 
 extension NotificationResult {
-    var isGoodReplay: Bool { outcome == .delivered || outcome == .duplicate }
+    var isGoodReplay: Bool { !outcome.isUnreached }
 }

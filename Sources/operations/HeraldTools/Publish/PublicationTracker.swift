@@ -11,7 +11,11 @@ package struct PublicationTracker: Sendable {
 
         /// Whether the backend has taken it, now or when the same event came first.
         package var isDelivered: Bool {
-            result?.outcome == .delivered || result?.outcome == .duplicate && result?.firstOutcome == .delivered
+            switch result?.outcome.standing {
+            case .reached: true
+            case .repeated: result?.firstOutcome?.standing == .reached
+            case .failed, .ended, nil: false
+            }
         }
     }
 

@@ -14,7 +14,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private static let batchesPerSecond = 5.0
     /// What the rate would have allowed meanwhile is made up for this long at most.
     private static let burstSeconds = 1.0
-    private static let longestWaitMilliseconds = 3_600_000.0
+    private static let longestWaitMilliseconds: Int64 = 3_600_000
 
     package enum Wait: Equatable, Sendable {
         case rate
@@ -32,8 +32,9 @@ package struct PublishAdmission: Sendable, Equatable {
     private let batchLimit: Int
     private let rate: Double?
     private let ramp: Ramp
-    private var credit: Double
-    private var lastEarned: MonotonicTime?
+    /// Begins with the first decision: one may go at once.
+    private var limiter: RateLimiter?
+    private var decidedAt: MonotonicTime?
     /// The number of the ramp's step that what is published next belongs to, from 0, and where it ends.
     private var stepIndex = 0
     private var stepEnd: Int?
@@ -58,8 +59,6 @@ package struct PublishAdmission: Sendable, Equatable {
         self.rate = rate
         self.ramp = ramp
         self.published = published
-        // The first may go at once.
-        credit = 1
         stepEnd = ramp.size(0)
         findStep()
     }
@@ -82,28 +81,27 @@ package struct PublishAdmission: Sendable, Equatable {
     /// What may be done now, when so many outcomes are not known yet.
     package mutating func decision(open: Int, openInStep: Int, at now: MonotonicTime) -> Decision {
         nextCredit = nil
-        earn(until: now)
+        begin(now)
         if isAtStepEnd, openInStep > 0 { return .wait(.ramp) }
         let room = (Self.openLimit - open) / outcomesPerEvent
         let worthwhile = min(batchLimit, Self.openLimit / outcomesPerEvent) / Self.worthwhileShare
         guard room >= max(1, worthwhile) else { return .wait(.outcomes) }
         var count = min(room, batchLimit)
         if let stepEnd { count = min(count, stepEnd - published) }
-        if let rate {
-            let needed = min(Double(count), max(1, rate / Self.batchesPerSecond))
-            guard credit >= needed else {
-                let milliseconds = min((needed - credit) / rate * 1_000, Self.longestWaitMilliseconds)
-                nextCredit = now.advanced(byMilliseconds: Int64(milliseconds.rounded(.up)))
+        if let rate, let limiter {
+            let opens = limiter.opens(for: min(Double(count), max(1, rate / Self.batchesPerSecond)))
+            guard opens <= now else {
+                nextCredit = min(opens, now.advanced(byMilliseconds: Self.longestWaitMilliseconds))
                 return .wait(.rate)
             }
-            count = min(count, Int(credit))
+            count = min(count, limiter.available(now: now))
         }
         return .publish(count)
     }
 
     package mutating func notePublished(_ count: Int) {
         published += count
-        if rate != nil { credit -= Double(count) }
+        if let decidedAt { limiter?.take(count, now: decidedAt) }
         findStep()
     }
 
@@ -115,12 +113,10 @@ package struct PublishAdmission: Sendable, Equatable {
         }
     }
 
-    private mutating func earn(until now: MonotonicTime) {
-        guard let rate else { return }
-        if let lastEarned {
-            let seconds = Double(now.nanoseconds - lastEarned.nanoseconds) / 1e9
-            credit = min(max(1, rate * Self.burstSeconds), credit + rate * seconds)
-        }
-        lastEarned = now
+    private mutating func begin(_ now: MonotonicTime) {
+        decidedAt = now
+        guard limiter == nil, let rate else { return }
+        limiter = RateLimiter(perSecond: rate, burst: max(1, rate * Self.burstSeconds))
+        limiter?.leaveOne(now: now)
     }
 }

@@ -45,7 +45,7 @@ struct DemoCheck {
         for result in entry.results where !expected.contains(where: { $0.pushService == result.pushService }) {
             differences.append("\(name): a result that must not be, for \(result.pushService ?? "no push service")")
         }
-        compareDeadLetters(of: entry, name, expected: expected.count { $0.outcome != .delivered })
+        compareDeadLetters(of: entry, name, expected: expected.count(where: \.outcome.hasDeadLetter))
         if expected.contains(where: { $0.pushService == nil }), !entry.calls.isEmpty {
             differences.append("\(name): the backend was called for what does not decode")
         }

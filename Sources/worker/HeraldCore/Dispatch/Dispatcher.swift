@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// The calls that are wanted and have not begun: whose turn it is, when it may be called, and what is deferred to a retry topic.

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 public import HeraldTime
 
 extension Engine {

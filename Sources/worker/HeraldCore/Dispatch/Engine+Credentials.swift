@@ -23,7 +23,7 @@ extension Engine {
         case .credentials, .tls, .proxyRefused, .hubNotFound, .quotaUsedUp:
             health.probeSoon(now: now.monotonic)
             probe(now: now)
-        default: break
+        case .nameNotFound, .breaker, .deadLetterBreaker, nil: break
         }
         callSuspectsAgain(now: now)
         run(now: now)

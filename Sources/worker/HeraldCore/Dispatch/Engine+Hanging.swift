@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// Calls that hang while others are answered hold few places, however many users they are for.

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 package import HeraldTime
 
 /// How many calls there may be: in flight, a second, and to a push service that asked for quiet.

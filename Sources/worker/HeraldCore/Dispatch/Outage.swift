@@ -1,3 +1,4 @@
+public import HeraldEvents
 public import HeraldTime
 
 /// A state in which nothing is taken and nothing is called but one probe at a time.
@@ -97,7 +98,8 @@ public struct Outage: Sendable, Equatable {
             switch reason {
             case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbeMilliseconds)
             case .breaker: now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
-            default: isOneUsers ? now : nextProbe
+            case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .hubNotFound, .quotaUsedUp:
+                isOneUsers ? now : nextProbe
             }
     }
 }

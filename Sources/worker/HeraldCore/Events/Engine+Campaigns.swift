@@ -1,4 +1,5 @@
 public import HeraldEvents
+import HeraldKernel
 public import HeraldTime
 
 /// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// One user's many events hold a small share of the slots, and wait for the rest of their turn in the delay topics.

@@ -41,8 +41,9 @@ enum FirstFate: Equatable {
     /// Whether what comes later is a duplicate of it, whatever their order.
     var makesDuplicates: Bool {
         switch self {
-        case .ended(.delivered), .ended(.expired), .ended(.cancelled), .dealtWith: true
-        case .underWay, .ended, .retrying: false
+        case .dealtWith: true
+        case .underWay, .retrying: false
+        case .ended(let outcome): outcome.makesDuplicates
         }
     }
 }

@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// Which events came before, and what became of them for each push service.
@@ -104,7 +105,7 @@ extension Engine {
             let index = events.place(slot, service)
             guard events.services[index].first >= 0 else { continue }
             switch duplicates.fate(of: events.services[index].first) {
-            case .ended(let outcome)? where outcome != .deadLettered:
+            case .ended(let outcome)? where outcome.makesDuplicates:
                 decide(slot, service, .duplicate(of: outcome), now: now)
             case .dealtWith?: decide(slot, service, .duplicate(of: nil), now: now)
             case .underWay? where !configuration.retry.delays.isEmpty:

@@ -1,4 +1,5 @@
 public import HeraldEvents
+import HeraldKernel
 public import HeraldTime
 
 extension Engine {

@@ -174,7 +174,8 @@ extension Engine {
             let replays = slot.event.replays
             detail.append(
                 contentsOf: "replayed \(replays) times; retry.replays allows \(configuration.maxReplays)".utf8)
-        default:
+        case .malformed, .invalid, .oversized, .rejected, .attemptsExhausted, .timeExhausted, .expired, .unanswered,
+            nil:
             if production.status != 0 {
                 appendAnswer(of: production, to: &detail)
             } else if case .copy(let copy) = production.content, case .retry(_, _, .paused) = copy.destination {

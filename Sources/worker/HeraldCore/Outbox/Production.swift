@@ -55,12 +55,7 @@ public enum FinalOutcome: Sendable, Equatable {
     case deadLettered(DeadLetterReason)
 
     /// Whether a result says why.
-    var hasDetail: Bool {
-        switch self {
-        case .expired, .deadLettered: true
-        case .delivered, .duplicate, .cancelled: false
-        }
-    }
+    var hasDetail: Bool { outcome.hasDeadLetter }
 
     /// The word for it in the result.
     public var outcome: Outcome {

@@ -65,7 +65,7 @@ extension Engine {
         }
     }
 
-    private mutating func remind(of purpose: DueQueue.Purpose, now: Moment) {
+    private mutating func remind(of purpose: Reminder, now: Moment) {
         switch purpose {
         case .quickRetry(let token): quickRetryIsDue(token, now: now)
         case .event(let id): eventIsDue(id, now: now)
@@ -77,7 +77,7 @@ extension Engine {
     }
 
     /// Has something done after so many milliseconds.
-    mutating func schedule(_ purpose: DueQueue.Purpose, after milliseconds: Int64, now: Moment) {
+    mutating func schedule(_ purpose: Reminder, after milliseconds: Int64, now: Moment) {
         due.add(.init(due: now.monotonic.advanced(byMilliseconds: milliseconds), purpose: purpose))
     }
 

@@ -101,7 +101,7 @@ package struct FeedbackEngine {
     private var partitions: [Int32: Partition] = [:]
     private var messages: [UInt64: Message] = [:]
     private var inFlight: Set<UInt64> = []
-    private var due = DueHeap()
+    private var due = DueQueue<UInt64>()
     private var limiter: QuestionLimiter
     private var lastToken: UInt64 = 0
     private var concluded: [Concluded] = []
@@ -149,7 +149,7 @@ package struct FeedbackEngine {
         wall: WallTime
     ) {
         guard partitions[partition]?.tracker.accept(offset) == .new else { return }
-        guard let result, result.outcome == .delivered, let backendID = result.backendID else {
+        guard let result, result.outcome.standing == .reached, let backendID = result.backendID else {
             partitions[partition]?.tracker.complete(offset)
             return
         }
@@ -161,7 +161,7 @@ package struct FeedbackEngine {
             result: result, backendID: backendID, partition: partition, offset: offset, byteCount: byteCount,
             deadline: now.advanced(byMilliseconds: left))
         self.byteCount += byteCount
-        due.insert(lastToken, at: now.advanced(byMilliseconds: pause))
+        due.add(.init(due: now.advanced(byMilliseconds: pause), purpose: lastToken))
     }
 
     /// The partition was read up to there: what lies below and did not come never will.
@@ -173,21 +173,20 @@ package struct FeedbackEngine {
 
     /// The next question, if one may be put now.
     package mutating func nextAsk(now: MonotonicTime) -> Ask? {
-        guard let first = due.first, first.at <= now, limiter.mayAsk(inFlight: inFlight.count, now: now),
-            let message = messages[first.token]
+        guard limiter.mayAsk(inFlight: inFlight.count, now: now), let token = due.takeDue(at: now)?.purpose,
+            let message = messages[token]
         else { return nil }
-        due.removeFirst()
         limiter.asked(now: now)
         asked += 1
-        messages[first.token]?.askCount += 1
-        inFlight.insert(first.token)
-        return Ask(token: first.token, backendID: message.backendID)
+        messages[token]?.askCount += 1
+        inFlight.insert(token)
+        return Ask(token: token, backendID: message.backendID)
     }
 
     /// When ``nextAsk(now:)`` may have something; `nil` when only an input can change that.
     package var nextAskMoment: MonotonicTime? {
-        guard let first = due.first, let turn = limiter.earliest(inFlight: inFlight.count) else { return nil }
-        return max(first.at, turn)
+        guard let first = due.earliest, let turn = limiter.earliest(inFlight: inFlight.count) else { return nil }
+        return max(first, turn)
     }
 
     /// Takes an answer.
@@ -208,7 +207,7 @@ package struct FeedbackEngine {
             // It was no answer about this message.
             messages[token]?.askCount -= 1
             limiter.failed(retryAfterMilliseconds: retryAfter, now: now)
-            due.insert(token, at: now)
+            due.add(.init(due: now, purpose: token))
         }
     }
 
@@ -217,7 +216,7 @@ package struct FeedbackEngine {
         let next = now.advanced(byMilliseconds: pauses[min(message.askCount, pauses.count) - 1])
         // The last question comes when the message is too old, never before the shortest pause.
         let last = max(message.deadline, now.advanced(byMilliseconds: pauses[0]))
-        due.insert(token, at: min(next, last))
+        due.add(.init(due: min(next, last), purpose: token))
     }
 
     private mutating func conclude(

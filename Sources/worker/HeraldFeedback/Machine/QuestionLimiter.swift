@@ -10,18 +10,18 @@ struct QuestionLimiter {
     private static let firstPauseMilliseconds: Int64 = 1_000
     private static let longestPauseMilliseconds: Int64 = 60_000
 
-    private let intervalNanoseconds: Int64
     private let inFlightLimit: Int
-    /// When the next question would come if all came evenly.
-    private var nextTurn: MonotonicTime
+    private var rate: RateLimiter
     private var pausedUntil: MonotonicTime
     /// The pause that came last; 0 while all is well.
     private var pauseMilliseconds: Int64 = 0
 
     init(perSecond: Double, inFlightLimit: Int, now: MonotonicTime) {
-        intervalNanoseconds = Int64((1e9 / max(0.001, perSecond)).rounded(.up))
+        let perSecond = max(0.001, perSecond)
+        rate = RateLimiter(
+            perSecond: perSecond,
+            tolerance: 1e9 / perSecond < Double(Self.burstNanoseconds) ? Self.burstNanoseconds : 0)
         self.inFlightLimit = inFlightLimit
-        nextTurn = now
         pausedUntil = now
     }
 
@@ -30,17 +30,14 @@ struct QuestionLimiter {
     /// When the next question may be put; `nil` while an answer has to come first.
     func earliest(inFlight: Int) -> MonotonicTime? {
         guard inFlight < limit else { return nil }
-        let turn = MonotonicTime(nanoseconds: nextTurn.nanoseconds - Self.burstNanoseconds)
-        return max(pausedUntil, intervalNanoseconds < Self.burstNanoseconds ? turn : nextTurn)
+        return max(pausedUntil, rate.opens)
     }
 
     func mayAsk(inFlight: Int, now: MonotonicTime) -> Bool {
         earliest(inFlight: inFlight).map { $0 <= now } ?? false
     }
 
-    mutating func asked(now: MonotonicTime) {
-        nextTurn = MonotonicTime(nanoseconds: max(nextTurn.nanoseconds, now.nanoseconds) + intervalNanoseconds)
-    }
+    mutating func asked(now: MonotonicTime) { rate.take(now: now) }
 
     /// The hub has answered.
     mutating func succeeded() { pauseMilliseconds = 0 }

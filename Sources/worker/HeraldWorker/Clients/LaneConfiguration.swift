@@ -2,6 +2,7 @@ public import HeraldBackend
 public import HeraldCore
 import HeraldEvents
 public import HeraldKafka
+import HeraldKernel
 
 /// What one lane needs to know.
 ///

@@ -1,4 +1,5 @@
 public import HeraldCore
+public import HeraldEvents
 import HeraldKernel
 public import HeraldTime
 

@@ -1,4 +1,5 @@
 public import HeraldCore
+public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
 

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldTime
 
 /// A push service of which every call fails for now.
@@ -52,16 +53,6 @@ struct ServiceTrend {
             let failed = sample.ends[service].failed - first.ends[service].failed
             let others = sample.ends[service].others - first.ends[service].others
             return failed >= Self.leastCalls && others == 0 ? FailingService(name: name, calls: failed) : nil
-        }
-    }
-}
-
-extension CallEnd {
-    /// Whether such a call is repeated because the push service, or what is before it, does not work for now.
-    fileprivate var isFailure: Bool {
-        switch self {
-        case .answered(.transient), .unanswered: true
-        case .answered, .throttled, .oversized: false
         }
     }
 }

@@ -808,16 +808,6 @@ struct VerdictTests {
         #expect(look(nil, 4) == Self.minutesAgo(9))
     }
 
-    @Test("knows each reason that a worker can give")
-    func reasons() {
-        let reasons: [Readiness.Reason] =
-            [
-                .starting, .stopping, .stuck, .brokersUnreachable, .loginFailed, .topicsMissing,
-                .partitionsWithoutLeader, .unassigned, .recordsRefused, .commitsFailing, .backendUnreachable,
-            ] + OutageReason.allCases.map { .outage($0) }
-        #expect(Set(reasons.map(\.word)).subtracting(NextStep.reasons.keys) == [])
-    }
-
     @Test("names only sections that the runbook has")
     func sections() throws {
         let text = try String(contentsOf: Repository.root.appending(path: "docs/RUNBOOK.md"), encoding: .utf8)
@@ -827,9 +817,10 @@ struct VerdictTests {
                     .filter { $0.isLetter || $0.isNumber || $0 == "-" }
             })
         let steps =
-            Array(NextStep.reasons.values) + [
+            ReadinessReason.allCases.map { NextStep.against($0) }
+            + ReadinessWarning.allCases.map { NextStep.against($0) } + [
                 .brokers, .leaders, .lag, .noWorker, .silentWorker, .nameWorkers, .rebalance, .callsFail, .throttled,
-                .credentials, .oldest, .deadLetters, .against(reason: "never heard of"),
+                .credentials, .oldest, .deadLetters, .against(word: "never heard of"),
                 .campaignPaused("spring"), .campaignFails("spring"),
             ]
         for step in steps { #expect(anchors.contains(step.section), "\(step.section)") }

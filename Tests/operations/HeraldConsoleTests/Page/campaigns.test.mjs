@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#page/lib/format.js';
-import { facts } from '#page/pages/campaign-form.js';
+import { facts } from '#page/lib/campaign-form.js';
 import { added, ofCampaign, pace, parts, replaced } from '#page/pages/campaigns.js';
 import { table } from './table.mjs';
 

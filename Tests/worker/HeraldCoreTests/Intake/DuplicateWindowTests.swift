@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldEvents
 import HeraldTime
 import TestSupport
 import Testing
@@ -7,6 +8,13 @@ import Testing
 
 @Suite("The memory of the last events")
 struct DuplicateWindowTests {
+    @Test("remembers each outcome in its byte", arguments: Outcome.allCases)
+    func byte(outcome: Outcome) {
+        // Of a duplicate it is not remembered what the first one was.
+        let fate: FirstFate = outcome == .duplicate ? .dealtWith : .ended(outcome)
+        #expect(FirstFate(rawValue: FirstFate.ended(outcome).rawValue) == fate)
+    }
+
     /// One step and what it must answer; times in milliseconds.
     enum Step: Sendable {
         case new(UInt64, at: Int64)

@@ -92,14 +92,27 @@ struct CampaignPage {
                 name: "delivered", count: count.delivered, mark: "█", style: .green,
                 note: count.recovered > 0 ? "\(CampaignWords.number(count.recovered)) of them by a replay" : ""),
             Part(name: "retrying", count: status.retrying, mark: "▓", style: .yellow, note: retrying),
-            Part(name: "failed", count: count.failed, mark: "▒", style: .red),
-            Part(name: "expired", count: count.expired, mark: "x", style: .red, isAlwaysShown: false),
-            Part(name: "cancelled", count: count.cancelled, mark: "-", style: .dim, isAlwaysShown: false),
-            Part(
-                name: "waiting", count: status.waiting, mark: "░", style: nil,
-                note: status.suspended > 0 ? "\(CampaignWords.number(status.suspended)) of them suspended" : ""),
-            Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
         ]
+            + count.allUnreached.map { outcome, name, count in
+                let (mark, style) = Self.look(outcome)
+                return Part(
+                    name: name, count: count, mark: mark, style: style, isAlwaysShown: outcome.standing == .failed)
+            } + [
+                Part(
+                    name: "waiting", count: status.waiting, mark: "░", style: nil,
+                    note: status.suspended > 0 ? "\(CampaignWords.number(status.suspended)) of them suspended" : ""),
+                Part(name: "unpublished", count: status.unpublished, mark: "·", style: .dim, isAlwaysShown: false),
+            ]
+    }
+
+    private static func look(_ outcome: Outcome) -> (mark: Character, style: Style) {
+        switch outcome {
+        case .deadLettered: ("▒", .red)
+        case .expired: ("x", .red)
+        case .cancelled: ("-", .dim)
+        // Others show them.
+        case .delivered, .duplicate: ("█", .green)
+        }
     }
 
     private var whole: Int { max(status.total ?? 0, status.published) }

@@ -206,7 +206,7 @@ private struct CampaignReportRun {
         "interrupted; what was not finished was not written", status: .partlyDone)
 
     private func isFailure(_ result: NotificationResult) -> Bool {
-        result.outcome != .delivered && result.outcome != .duplicate && !report.isRecovered(result)
+        result.outcome.isUnreached && !report.isRecovered(result)
     }
 
     /// Goes through the campaign's results from its beginning; how many were deleted.

@@ -64,12 +64,13 @@ struct CampaignStartOutput {
     }
 
     func write(_ end: PublishEnd, _ progress: PublishProgress, _ console: Console) throws {
-        let counts: [(String, Int)] = [
-            ("recipients", progress.recipients), ("published", progress.published),
-            ("publishedNow", progress.publishedNow), ("delivered", progress.outcomes.delivered),
-            ("failed", progress.outcomes.failed), ("open", progress.open), ("expired", progress.outcomes.expired),
-            ("cancelled", progress.outcomes.cancelled), ("unpublished", progress.unpublished),
-        ]
+        let counts: [(String, Int)] =
+            [
+                ("recipients", progress.recipients), ("published", progress.published),
+                ("publishedNow", progress.publishedNow), ("delivered", progress.outcomes.delivered),
+            ]
+            + progress.outcomes.allUnreached.map { ($0.name, $0.count) }
+            + [("open", progress.open), ("unpublished", progress.unpublished)]
         var members: [JSONValue.Member] = [
             .init("name", .string(preview.order.text.name)), .init("end", .string(end.name)),
         ]

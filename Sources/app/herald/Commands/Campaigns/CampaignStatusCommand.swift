@@ -81,7 +81,7 @@ enum CampaignStatusCommand: HeraldCommand {
             columns: [
                 .init("name"), .init("state"), .init("notifications", isNumber: true),
                 .init("delivered", isNumber: true),
-                .init("failed", isNumber: true), .init("expired", isNumber: true), .init("cancelled", isNumber: true),
+            ] + OutcomeCount.unreachedOutcomes.map { .init(OutcomeCount.name($0), isNumber: true) } + [
                 .init("open", isNumber: true), .init("unpublished", isNumber: true), .init("started"),
                 .init("recipients", isNumber: true, isForWide: true), .init("by", isForWide: true),
                 .init("reason", isForWide: true),
@@ -89,14 +89,16 @@ enum CampaignStatusCommand: HeraldCommand {
         for status in statuses {
             let (campaign, count) = (status.campaign, status.count)
             let start = campaign.definition.map { WallTime(milliseconds: $0.startedAt) }
-            try table.write([
-                .string(campaign.name), .string(status.state.rawValue),
-                .count(status.total.map(Int64.init)), .integer(count.delivered),
-                .integer(count.failed), .integer(count.expired), .integer(count.cancelled), .integer(status.open),
-                .integer(status.unpublished), start.map { table.time($0) } ?? .null,
-                .count(campaign.progress.map { Int64($0.everybody) }), .text(campaign.definition?.startedBy),
-                .text(campaign.control?.reason),
-            ])
+            try table.write(
+                [
+                    .string(campaign.name), .string(status.state.rawValue),
+                    .count(status.total.map(Int64.init)), .integer(count.delivered),
+                ] + count.allUnreached.map { .integer($0.count) } + [
+                    .integer(status.open),
+                    .integer(status.unpublished), start.map { table.time($0) } ?? .null,
+                    .count(campaign.progress.map { Int64($0.everybody) }), .text(campaign.definition?.startedBy),
+                    .text(campaign.control?.reason),
+                ])
         }
         try table.finish()
     }

@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldCore
+import HeraldEvents
 import HeraldSettings
 import HeraldText
 

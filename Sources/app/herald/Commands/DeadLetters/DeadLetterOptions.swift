@@ -125,7 +125,7 @@ enum DeadLetterOptions {
         _ option: CommandOption<String?>, _ parsed: ParsedCommand, _ now: WallTime
     ) throws -> WallTime? {
         guard let text = parsed[option] else { return nil }
-        guard let moment = Selection.Request.moment(text, now: now) else {
+        guard let moment = MomentText.parse(text, now: now) else {
             throw UsageError(
                 "--\(option.declaration.name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z "
                     + "nor a duration such as 2h", command: parsed.path.name)

@@ -67,7 +67,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
 
     private func moment(_ text: String?, _ name: String, _ now: WallTime) throws(InvalidArgument) -> WallTime? {
         guard let text else { return nil }
-        guard let moment = Selection.Request.moment(text, now: now) else {
+        guard let moment = MomentText.parse(text, now: now) else {
             throw InvalidArgument(
                 "\(name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z nor a duration "
                     + "such as 2h")

@@ -7,7 +7,8 @@ import { h, replace, svg, table } from '../lib/dom.js';
 import { ago, count, duration, masked, moment, rate, share, time } from '../lib/format.js';
 import { pause, redraw, repeat } from '../lib/live.js';
 import { link } from '../lib/place.js';
-import { showForm } from './campaign-form.js';
+import { showForm } from '../lib/campaign-form.js';
+import { unreached } from '../lib/vocabulary.js';
 
 const kinds = { running: 'good', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
 
@@ -32,16 +33,18 @@ function showAll(main, app) {
   }, (error) => { if (error.status !== 401) replace(problem, fail(error)); });
 }
 
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
 function all(answer) {
   const title = (name, number = true) => ({ title: name, number });
   return [
     table({
       caption: 'Notifications, one for each recipient and push service',
-      columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), title('Failed'), title('Expired'),
-        title('Cancelled'), title('Open'), title('Unpublished'), title('Started', false)],
+      columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), ...unreached.map((name) => title(capital(name))),
+        title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
         h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), badge(campaign.state), count(campaign.notifications),
-        count(campaign.outcomes.delivered), count(campaign.outcomes.failed), count(campaign.outcomes.expired), count(campaign.outcomes.cancelled),
+        count(campaign.outcomes.delivered), ...unreached.map((name) => count(campaign.outcomes[name])),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
       ]),
       empty: 'There are no campaigns.',
@@ -112,9 +115,7 @@ export function parts(answer, campaign) {
   const known = [
     { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
     answer.isBacklogKnown && { name: 'retrying', count: campaign.retrying ?? 0, note: answer.isBacklogPartly && 'about; the retry topics are long' },
-    { name: 'failed', count: outcomes.failed },
-    outcomes.expired > 0 && { name: 'expired', count: outcomes.expired },
-    outcomes.cancelled > 0 && { name: 'cancelled', count: outcomes.cancelled },
+    ...unreached.map((name, index) => (index === 0 || outcomes[name] > 0) && { name, count: outcomes[name] }),
     { name: 'waiting', count: answer.isBacklogKnown ? campaign.waiting ?? 0 : campaign.open, note: campaign.suspended > 0 && `${count(campaign.suspended)} of them suspended` },
     campaign.unpublished > 0 && { name: 'unpublished', count: campaign.unpublished },
   ];

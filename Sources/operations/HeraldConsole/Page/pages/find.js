@@ -8,6 +8,7 @@ import { count, masked, time } from '../lib/format.js';
 import { traceLink } from '../lib/links.js';
 import { pause } from '../lib/live.js';
 import { go, link } from '../lib/place.js';
+import { outcomeTone } from '../lib/vocabulary.js';
 
 /** The search that was made last: going to one of its events does not search again. */
 let last = null;
@@ -126,11 +127,7 @@ export function newestOutcomes(event) {
 }
 
 function outcomes(event) {
-  return newestOutcomes(event).flatMap(([name, outcome]) => [h('span', { class: `badge ${kind(outcome)}` }, `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
-}
-
-function kind(outcome) {
-  return { delivered: 'good', 'dead-lettered': 'bad', expired: 'warn', cancelled: 'warn' }[outcome] ?? 'quiet';
+  return newestOutcomes(event).flatMap(([name, outcome]) => [h('span', { class: `badge ${outcomeTone(outcome)}` }, `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
 }
 
 export function title(event) {

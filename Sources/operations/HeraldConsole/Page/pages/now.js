@@ -4,6 +4,7 @@ import { get, onNews } from '../lib/api.js';
 import { chart } from '../lib/chart.js';
 import { h, replace, table } from '../lib/dom.js';
 import { ago, count, duration, rate, time } from '../lib/format.js';
+import { endTone } from '../lib/vocabulary.js';
 
 /** The server keeps as many. */
 const mostPoints = 300;
@@ -14,10 +15,7 @@ const seconds = (value) => value === null ? '–' : duration(value * 1000);
 
 /** The colour of an end of notifications or calls: the same wherever it is drawn, and green is what was delivered alone. */
 export function colour(end) {
-  if (end === 'delivered') return 2;
-  if (['throttled', 'expired'].includes(end)) return 4;
-  if (['duplicate', 'cancelled'].includes(end)) return 5;
-  return 3;
+  return { good: 2, warn: 4, bad: 3, quiet: 5 }[endTone(end)];
 }
 
 /** One line for each of the largest series; what is absent in a point is 0 there. */

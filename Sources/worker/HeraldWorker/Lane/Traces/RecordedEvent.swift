@@ -159,10 +159,10 @@ final class RecordedSettlement {
         let names = production.services.map { pushServices[$0] }.joined(separator: ",")
         let outcome: String
         switch production.content {
-        case .result(.deadLettered, _), .result(.expired, _):
+        case .result(let final, _):
             // The dead letter says it.
-            return
-        case .result(let final, _): outcome = final.outcome.rawValue
+            if final.outcome.hasDeadLetter { return }
+            outcome = final.outcome.rawValue
         case .copy(let copy):
             switch copy.destination {
             case .retry(let delay, _, let reason):

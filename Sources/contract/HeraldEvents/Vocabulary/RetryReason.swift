@@ -11,3 +11,13 @@ public enum RetryReason: String, CaseIterable, Sendable {
     /// Its campaign is paused.
     case paused
 }
+
+extension RetryReason {
+    /// Whether a call failed.
+    public var isFailure: Bool {
+        switch self {
+        case .transient, .throttled: true
+        case .notBefore, .blocked, .paused: false
+        }
+    }
+}

@@ -101,14 +101,19 @@ public struct RetryPolicy: Sendable {
                 Self.quickBaseMilliseconds << Int64(min(failure.attempts - 1, 10)), Self.quickLimitMilliseconds)
             wait = Int64(entropy % UInt64(bound + 1))
         } else {
-            let index = max(0, failure.attempts - 1 - immediate)
-            guard index < delays.count else { return .attemptsExhausted }
+            guard let index = delay(after: failure.attempts) else { return .attemptsExhausted }
             wait = self.wait(delays[index], failure, now: now)
         }
         let due = now.advanced(byMilliseconds: wait)
         guard failure.isInTime(due) else { return .expired }
         if due.milliseconds(since: failure.firstAttemptAt) > maxElapsedMilliseconds { return .timeExhausted }
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
+    }
+
+    /// The index of the delay after so many calls, unless a quick retry follows; `nil` when all calls are made.
+    public func delay(after attempts: Int) -> Int? {
+        let index = max(0, attempts - 1 - immediate)
+        return index < delays.count ? index : nil
     }
 
     /// The next delay; when that ends behind the expiry, as long as spreads the calls that are left evenly over the time that

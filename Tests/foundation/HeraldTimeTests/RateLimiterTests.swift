@@ -1,9 +1,7 @@
 import HeraldTime
 import Testing
 
-@testable import HeraldCore
-
-@Suite("A limit of calls a second")
+@Suite("A limit of so many a second")
 struct RateLimiterTests {
     @Test("lets as many through as it says, evenly, and no more after a pause", arguments: [3.0, 500, 20_000])
     func even(perSecond: Double) {
@@ -27,21 +25,22 @@ struct RateLimiterTests {
         #expect(Double(first) >= 2 * perSecond - 1 && Double(first) <= most)
         #expect(Double(second) >= 2 * perSecond - 1 && Double(second) <= most)
     }
-}
-
-@Suite("The budget of quick retries")
-struct RetryBudgetTests {
-    @Test("is spent by failures, and given back by a tenth of the calls that do not fail")
-    func budget() {
-        var budget = RetryBudget()
-        for _ in 0..<499 { budget.failed() }
-        #expect(budget.allowsRetry)
-        budget.failed()
-        #expect(!budget.allowsRetry)
-        for _ in 0..<10 { budget.failed() }
-        for _ in 0..<99 { budget.succeeded() }
-        #expect(!budget.allowsRetry)
-        for _ in 0..<3 { budget.succeeded() }
-        #expect(budget.allowsRetry)
+    @Test("lets a burst through after a pause, and says when so many may go at once", arguments: [0.5, 3, 1_000])
+    func burst(perSecond: Double) {
+        var limiter = RateLimiter(perSecond: perSecond, burst: 5)
+        let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        #expect(limiter.isUnused(now: now) && limiter.available(now: now) == 5)
+        limiter.take(2, now: now)
+        #expect(!limiter.isUnused(now: now) && limiter.available(now: now) == 3)
+        #expect(limiter.opens(for: 3) <= now && limiter.opens(for: 4) > now)
+        limiter.take(3, now: now)
+        #expect(limiter.available(now: now) == 0 && limiter.opens > now)
+        for count in 1...5 {
+            let moment = limiter.opens(for: Double(count))
+            #expect(limiter.available(now: moment) == count)
+            #expect(limiter.available(now: MonotonicTime(nanoseconds: moment.nanoseconds - 1)) == count - 1)
+        }
+        limiter.leaveOne(now: now)
+        #expect(limiter.available(now: now) == 1)
     }
 }

@@ -1,12 +1,12 @@
 // A new campaign, or one that goes on: the audience is uploaded, looked through, and published when somebody says so.
 
-import { get, leave, post, postBytes } from '../lib/api.js';
-import { command } from '../lib/command.js';
-import { ask, fail, say } from '../lib/dialog.js';
-import { h, replace, table } from '../lib/dom.js';
-import { count } from '../lib/format.js';
-import { pause } from '../lib/live.js';
-import { go } from '../lib/place.js';
+import { get, leave, post, postBytes } from './api.js';
+import { command } from './command.js';
+import { ask, fail, say } from './dialog.js';
+import { h, replace, table } from './dom.js';
+import { count } from './format.js';
+import { pause } from './live.js';
+import { go } from './place.js';
 
 function dropDraft(state) {
   if (state.draft) leave(`/api/drafts/${state.draft}/discard`);

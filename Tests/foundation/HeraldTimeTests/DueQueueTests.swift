@@ -1,22 +1,19 @@
 import HeraldBytes
 import HeraldTime
-import TestSupport
 import Testing
-
-@testable import HeraldCore
 
 @Suite("The queue of what is due")
 struct DueQueueTests {
     @Test("gives everything back in due order, and nothing early", arguments: UInt64(1)...10)
     func order(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var queue = DueQueue(capacity: 4)
+        var queue = DueQueue<Int>(capacity: 4)
         var expected: [Int64] = []
         for number in 0..<500 {
             let due = Int64(random.next() % 1_000)
             expected.append(due)
-            let id = SlotID(index: Int32(number), generation: 0)
-            queue.add(.init(due: MonotonicTime(nanoseconds: due), purpose: .event(id)))
+            let isEarliest = queue.add(.init(due: MonotonicTime(nanoseconds: due), purpose: number))
+            #expect(isEarliest == (due < expected.dropLast().min() ?? .max))
         }
         expected.sort()
         #expect(queue.earliest == MonotonicTime(nanoseconds: expected[0]))

@@ -1,0 +1,11 @@
+/// What an answer, or its absence, means for the event.
+public enum AnswerClass: String, Sendable, CaseIterable {
+    /// The backend took the message.
+    case delivered
+    /// It may work another time.
+    case transient
+    /// The backend does not accept who we are: a matter for the operator, not of this event.
+    case credentials
+    /// It will never work: a dead letter at once.
+    case rejected
+}

@@ -1,0 +1,49 @@
+/// How a call ended.
+public enum CallEnd: Hashable, Sendable, CaseIterable {
+    /// With an answer of this class.
+    case answered(AnswerClass)
+    /// 429, or what means the same: the backend asks for less.
+    case throttled
+    /// Without an answer.
+    case unanswered(CallFailure)
+    /// It was not made: the notification is larger than its push service takes.
+    case oversized
+
+    /// All ends: those with an answer first, as people read them.
+    public static let allCases: [Self] =
+        [.answered(.delivered), .answered(.transient), .throttled, .answered(.credentials), .answered(.rejected)]
+        + CallFailure.allCases.map(Self.unanswered) + [.oversized]
+
+    /// The end with this word; `nil` when there is none.
+    public init?(word: String) {
+        guard let end = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = end
+    }
+
+    /// The word for it in metrics.
+    public var word: String {
+        switch self {
+        case .answered(let meaning): meaning.rawValue
+        case .throttled: "throttled"
+        case .unanswered(let failure): failure.label
+        case .oversized: "oversized"
+        }
+    }
+
+    /// Whether such a call is repeated because the push service, or what is before it, does not work for now.
+    public var isFailure: Bool {
+        switch self {
+        case .answered(.transient), .unanswered: true
+        case .answered(.delivered), .answered(.credentials), .answered(.rejected), .throttled, .oversized: false
+        }
+    }
+
+    /// How the console shows it.
+    public var tone: Tone {
+        switch self {
+        case .answered(.delivered): .good
+        case .throttled: .warn
+        case .answered(.transient), .answered(.credentials), .answered(.rejected), .unanswered, .oversized: .bad
+        }
+    }
+}

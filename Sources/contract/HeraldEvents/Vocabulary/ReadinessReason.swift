@@ -1,0 +1,83 @@
+/// Why a worker is not ready, by the words of `/readyz`.
+public enum ReadinessReason: Hashable, Sendable, CaseIterable {
+    /// Lanes and their clients are still being made.
+    case starting
+    /// It was told to stop.
+    case stopping
+    /// A lane's loop does not turn.
+    case stuck
+    /// No broker answers.
+    case brokersUnreachable
+    /// The brokers refuse Herald's login, or there is no token for it.
+    case loginFailed
+    /// Topics are gone.
+    case topicsMissing
+    /// Partitions that nobody leads.
+    case partitionsWithoutLeader
+    /// Too few brokers answer for some partitions to be written or read.
+    case tooFewBrokers
+    /// Outcomes or events wait, and nothing is committed.
+    case noProgress
+    /// The group has not given out the partitions.
+    case unassigned
+    /// The brokers refuse records.
+    case recordsRefused
+    /// Offsets can't be committed.
+    case commitsFailing
+    /// No answer comes from the backend.
+    case backendUnreachable
+    /// Nothing is consumed until the backend or the settings are fixed.
+    case outage(OutageReason)
+
+    /// All reasons; a test compares them with the cases.
+    public static let allCases: [Self] =
+        [
+            .starting, .stopping, .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader,
+            .tooFewBrokers, .noProgress, .unassigned, .recordsRefused, .commitsFailing, .backendUnreachable,
+        ] + OutageReason.allCases.map(Self.outage)
+
+    /// The reason with this word; `nil` when there is none.
+    public init?(word: String) {
+        guard let reason = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = reason
+    }
+
+    /// The word for it.
+    public var word: String {
+        switch self {
+        case .starting: "starting"
+        case .stopping: "stopping"
+        case .stuck: "stuck"
+        case .brokersUnreachable: "brokers-unreachable"
+        case .loginFailed: "login-failed"
+        case .topicsMissing: "topics-missing"
+        case .partitionsWithoutLeader: "partitions-without-leader"
+        case .tooFewBrokers: "too-few-brokers"
+        case .noProgress: "no-progress"
+        case .unassigned: "unassigned"
+        case .recordsRefused: "records-refused"
+        case .commitsFailing: "commits-failing"
+        case .backendUnreachable: "backend-unreachable"
+        case .outage(let reason): "outage-\(reason.rawValue)"
+        }
+    }
+    /// Whether events wait because of it, so that a lag that grows is its consequence.
+    public var holdsEventsUp: Bool {
+        switch self {
+        case .starting, .stopping, .unassigned: false
+        case .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader, .tooFewBrokers,
+            .noProgress, .recordsRefused, .commitsFailing, .backendUnreachable, .outage:
+            true
+        }
+    }
+}
+
+/// What a worker that is ready warns of, by the words of `/readyz`.
+public enum ReadinessWarning: String, Sendable, CaseIterable {
+    /// More events arrive than are finished.
+    case lagGrowing = "lag-growing"
+    /// Records are published otherwise than the contract asks.
+    case publisherFaults = "publisher-faults"
+    /// All calls to a push service fail.
+    case pushServiceFailing = "push-service-failing"
+}
