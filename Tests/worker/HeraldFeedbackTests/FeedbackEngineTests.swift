@@ -174,7 +174,9 @@ struct FeedbackEngineTests {
         var first = engine()
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &first) }
         let asks = (0..<3).map { _ in first.nextAsk(now: at(5_000)) }
-        try answer(asks[1], details("Completed"), &first, 5_000)
+        // All are due at once, in any order.
+        let middle = asks.compactMap(\.self).first { $0.backendID == "NH-1" }
+        try answer(middle, details("Completed"), &first, 5_000)
         let batch = first.takeBatch(now: at(5_000))
         let position = try #require(batch?.positions.first)
         #expect(position.offset == 0 && !position.metadata.isEmpty)
@@ -183,7 +185,7 @@ struct FeedbackEngineTests {
         second.begin(0, at: 0, done: map, identity: Self.identity)
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &second, now: 6_000) }
         let again = [second.nextAsk(now: at(6_000)), second.nextAsk(now: at(6_000)), second.nextAsk(now: at(6_000))]
-        #expect(again.compactMap { $0?.backendID } == ["NH-0", "NH-2"])
+        #expect(Set(again.compactMap { $0?.backendID }) == ["NH-0", "NH-2"])
     }
 }
 

@@ -168,14 +168,14 @@ struct LaneTests {
         let fixture = LaneFixture()
         fixture.assign()
         fixture.io.messages.append(.credentialsUnavailable)
-        #expect(fixture.turn() == ["announce outageBegan(HeraldCore.OutageReason.tokenUnavailable)"])
+        #expect(fixture.turn() == ["announce outageBegan(HeraldEvents.OutageReason.tokenUnavailable)"])
         #expect(fixture.io.reports.last?.outage?.reason == .tokenUnavailable)
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         #expect(fixture.turn() == [])
         fixture.io.messages.append(.credentialsChanged)
         #expect(
             fixture.turn() == [
-                "announce outageEnded(HeraldCore.OutageReason.tokenUnavailable)",
+                "announce outageEnded(HeraldEvents.OutageReason.tokenUnavailable)",
                 "call service 0 for anna: hello, id anna-0",
             ])
         #expect(fixture.io.reports.last.map { $0.outage == nil } == true)

@@ -77,17 +77,17 @@ struct TokenRequest {
     }
 
     private func token(_ body: [UInt8]) -> Outcome {
-        guard let answer = answer(body), let token = answer.access_token else {
+        guard let answer = answer(body), let token = answer.accessToken else {
             return .none(.noToken("the answer is no JSON with an access_token"))
         }
-        if let type = answer.token_type, type.lowercased() != "bearer" {
+        if let type = answer.tokenType, type.lowercased() != "bearer" {
             return .none(.noToken("the token's type is not Bearer"))
         }
         let secret = Secret(token)
         guard Credentials.bearer(token: secret).mistake == nil, token.utf8.count <= Self.tokenLimit else {
             return .none(.noToken("the token is empty, too long, or not printable ASCII"))
         }
-        let lifetime = answer.expires_in.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil }
+        let lifetime = answer.expiresIn.flatMap { $0.isFinite ? Int64(min(max($0, 0), 1e9)) : nil }
         return .token(secret, lifetimeSeconds: lifetime)
     }
 
@@ -100,24 +100,27 @@ struct TokenRequest {
 
     /// What RFC 6749 §5.1 and §5.2 name; a member of another type counts as none.
     private struct Answer: Decodable {
-        var access_token: String?
-        var token_type: String?
-        var expires_in: Double?
+        var accessToken: String?
+        var tokenType: String?
+        var expiresIn: Double?
         var error: String?
 
-        private enum CodingKeys: CodingKey {
-            case access_token, token_type, expires_in, error
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case expiresIn = "expires_in"
+            case error
         }
 
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             func text(_ key: CodingKeys) -> String? { try? members.decode(String.self, forKey: key) }
-            access_token = text(.access_token)
-            token_type = text(.token_type)
+            accessToken = text(.accessToken)
+            tokenType = text(.tokenType)
             error = text(.error)
             // Some endpoints write the number as a string.
-            expires_in =
-                (try? members.decode(Double.self, forKey: .expires_in)) ?? text(.expires_in).flatMap(Double.init)
+            expiresIn =
+                (try? members.decode(Double.self, forKey: .expiresIn)) ?? text(.expiresIn).flatMap(Double.init)
         }
     }
 
