@@ -83,7 +83,7 @@ class WaitingEventTest(ConsoleTest):
     @classmethod
     def prepare(cls):
         cls.fixture.misbehave({"user": "ann", "hold": True})
-        cls.fixture.publish([
+        cls.fixture.publish_only([
             {"id": "news", "user": "ann", "pns": ["apns"], "message": "Good morning"},
             {"id": "code", "user": "ann", "pns": ["apns"], "message": "123456"},
         ])

@@ -363,10 +363,12 @@ extension Committer {
         exposure.decided(now: now)
     }
 
-    /// Why no call may begin; `nil` when one may.
+    /// Why no call begins: none may, or none might when the last one wanted to, and only a commit has the timer look again.
     func hold(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Exposure.Hold? {
-        let hold = exposure.hold(now: now, within: limit)
-        return hold == .unproven || isRecording(recordsOut) ? hold : nil
+        if let hold = exposure.hold(now: now, within: limit), hold == .unproven || isRecording(recordsOut) {
+            return hold
+        }
+        return isInTheWay(recordsOut: recordsOut) ? .unrecorded(since: exposure.oldest ?? now) : nil
     }
 
     /// Whether a call may begin; if not, only a commit changes that.
