@@ -283,7 +283,8 @@ let package = Package(
         tests(
             "operations/HeraldTimelineTests", "HeraldTimelineTests",
             [
-                "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTime", "HeraldTimeline", "HeraldTools",
+                "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTime", "HeraldTimeline",
+                "HeraldTools",
             ]),
         tests(
             "operations/HeraldConsoleTests", "HeraldConsoleTests",
