@@ -65,11 +65,11 @@ let package = Package(
         .target(name: "CConsolePage", path: "Sources/c/CConsolePage"),
 
         // Bytes, time, threads, text: they know nothing of each other's users.
-        module("foundation", "HeraldBytes"),
-        module("foundation", "HeraldTime", ["HeraldBytes"]),
-        module("foundation", "HeraldThreads", ["CEpoll"]),
-        module("foundation", "HeraldText"),
-        module("foundation", "HeraldTelemetry", ["HeraldBytes", "HeraldThreads", "HeraldTime"]),
+        module("base", "HeraldBytes"),
+        module("base", "HeraldTime", ["HeraldBytes"]),
+        module("base", "HeraldThreads", ["CEpoll"]),
+        module("base", "HeraldText"),
+        module("base", "HeraldTelemetry", ["HeraldBytes", "HeraldThreads", "HeraldTime"]),
 
         // What records say.
         module(
@@ -82,22 +82,22 @@ let package = Package(
             settings: [.define("CHECKED_TRANSITIONS", .when(configuration: .debug))]),
 
         // Brokers, HTTP, the notification backend.
-        module("clients", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
+        module("ports", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
         module(
-            "clients", "HeraldHTTP",
+            "ports", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
-        module("clients", "HeraldDevices"),
-        module("clients", "HeraldRegistration", ["HeraldDevices"]),
-        module("clients", "HeraldHub", ["CExpat", "CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldTime"]),
+        module("ports", "HeraldDevices"),
+        module("ports", "HeraldRegistration", ["HeraldDevices"]),
+        module("ports", "HeraldHub", ["CExpat", "CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldTime"]),
         module(
-            "clients", "HeraldBackend",
+            "ports", "HeraldBackend",
             [
                 "CSSL", "HeraldBytes", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads",
                 "HeraldTime",
             ]),
 
         module(
-            "clients", "HeraldTraces", ["HeraldHTTP", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            "ports", "HeraldTraces", ["HeraldHTTP", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime"]),
 
         // What carries out what machines decide.
         module(
@@ -105,21 +105,21 @@ let package = Package(
             ["HeraldEvents", "HeraldBytes", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
 
         // What decides, what carries out, what shows it.
-        module("worker", "HeraldCore", ["HeraldEvents", "HeraldKernel", "HeraldTime"]),
+        module("machines", "HeraldCore", ["HeraldEvents", "HeraldKernel", "HeraldTime"]),
         module(
-            "worker", "HeraldWorker",
+            "machines", "HeraldWorker",
             [
                 "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub",
                 "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
-            "worker", "HeraldFeedback",
+            "machines", "HeraldFeedback",
             [
                 "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldKernel",
                 "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
-            "worker", "HeraldAdmin",
+            "faces", "HeraldAdmin",
             [
                 "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
@@ -127,33 +127,33 @@ let package = Package(
 
         // What people and jobs do with a cluster.
         module(
-            "operations", "HeraldTools",
+            "machines", "HeraldTools",
             [
                 "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText",
                 "HeraldThreads", "HeraldTime",
             ]),
         module(
-            "operations", "HeraldReplay",
+            "machines", "HeraldReplay",
             [
                 "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
                 "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         module(
-            "operations", "HeraldCampaigns",
+            "machines", "HeraldCampaigns",
             [
                 "CSSL", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
                 "HeraldThreads",
                 "HeraldTime", "HeraldTools",
             ]),
         module(
-            "operations", "HeraldTimeline",
+            "views", "HeraldTimeline",
             [
                 "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldText",
                 "HeraldTime",
                 "HeraldTools",
             ]),
         module(
-            "operations", "HeraldDoctor",
+            "faces", "HeraldDoctor",
             [
                 "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldThreads",
                 "HeraldTime", "HeraldTools",
@@ -164,16 +164,16 @@ let package = Package(
                 "CConsolePage", "HeraldBytes", "HeraldCampaigns", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
                 "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTimeline", "HeraldTools",
             ],
-            path: "Sources/operations/HeraldConsole",
+            path: "Sources/faces/HeraldConsole",
             // CConsolePage makes them part of the program.
             exclude: ["Page"], swiftSettings: strict),
 
         // A backend and a broker to try Herald on.
         module(
-            "sandbox", "HeraldSandbox",
+            "lab", "HeraldSandbox",
             ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
-            "sandbox", "HeraldDemo",
+            "lab", "HeraldDemo",
             [
                 "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldDevices", "HeraldEvents", "HeraldHTTP",
                 "HeraldHub", "HeraldKafka", "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime",
@@ -182,7 +182,7 @@ let package = Package(
 
         // Settings, command line, the program.
         module("app", "HeraldSettings", ["CYAML", "HeraldText"]),
-        module("app", "HeraldCommandLine", ["HeraldText"]),
+        module("faces", "HeraldCommandLine", ["HeraldText"]),
         .executableTarget(
             name: "herald",
             dependencies: [
@@ -209,8 +209,8 @@ let package = Package(
             name: "SandboxExample", dependencies: ["HeraldKafka"], path: "docs/examples/sandbox",
             exclude: ["NotificationsTest.java", "notifications_test.go", "test_notifications.py"], swiftSettings: strict
         ),
-        tests("foundation/HeraldTimeTests", "HeraldTimeTests", ["HeraldBytes", "HeraldTime"]),
-        tests("foundation/HeraldBytesTests", "HeraldBytesTests", ["HeraldBytes"]),
+        tests("base/HeraldTimeTests", "HeraldTimeTests", ["HeraldBytes", "HeraldTime"]),
+        tests("base/HeraldBytesTests", "HeraldBytesTests", ["HeraldBytes"]),
         tests(
             "contract/HeraldEventsTests", "HeraldEventsTests",
             ["HeraldBytes", "HeraldEvents", "HeraldText", "HeraldTime"]),
@@ -218,76 +218,76 @@ let package = Package(
             "kernel/HeraldDriverTests", "HeraldDriverTests",
             ["HeraldDriver", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
         tests(
-            "worker/HeraldCoreTests", "HeraldCoreTests",
+            "machines/HeraldCoreTests", "HeraldCoreTests",
             ["HeraldCore", "HeraldEvents", "HeraldKernel", "HeraldTime"]),
-        tests("clients/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
+        tests("ports/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
         tests(
-            "worker/HeraldWorkerTests", "HeraldWorkerTests",
+            "machines/HeraldWorkerTests", "HeraldWorkerTests",
             [
                 "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]
         ),
         tests(
-            "worker/HeraldFeedbackTests", "HeraldFeedbackTests",
+            "machines/HeraldFeedbackTests", "HeraldFeedbackTests",
             [
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
                 "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
             ]),
-        tests("clients/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests("ports/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
-            "clients/HeraldHubTests", "HeraldHubTests",
+            "ports/HeraldHubTests", "HeraldHubTests",
             ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "clients/HeraldBackendTests", "HeraldBackendTests",
+            "ports/HeraldBackendTests", "HeraldBackendTests",
             ["HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "clients/HeraldRegistrationTests", "HeraldRegistrationTests",
+            "ports/HeraldRegistrationTests", "HeraldRegistrationTests",
             [
                 "HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldRegistration", "HeraldSandbox",
                 "HeraldText", "HeraldThreads",
             ]),
-        tests("foundation/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
+        tests("base/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
         tests("app/HeraldSettingsTests", "HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),
         tests(
-            "app/HeraldCommandLineTests", "HeraldCommandLineTests",
+            "faces/HeraldCommandLineTests", "HeraldCommandLineTests",
             ["HeraldCommandLine", "HeraldText", "HeraldThreads"]),
         tests(
-            "foundation/HeraldTelemetryTests", "HeraldTelemetryTests",
+            "base/HeraldTelemetryTests", "HeraldTelemetryTests",
             ["HeraldBytes", "HeraldTelemetry", "HeraldThreads", "HeraldTime"]),
         tests(
-            "clients/HeraldTracesTests", "HeraldTracesTests",
+            "ports/HeraldTracesTests", "HeraldTracesTests",
             ["HeraldBytes", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTraces"]),
         tests(
-            "worker/HeraldAdminTests", "HeraldAdminTests",
+            "faces/HeraldAdminTests", "HeraldAdminTests",
             [
                 "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
                 "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
         tests(
-            "sandbox/HeraldSandboxTests", "HeraldSandboxTests",
+            "lab/HeraldSandboxTests", "HeraldSandboxTests",
             ["HeraldBytes", "HeraldSandbox", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
-            "sandbox/HeraldDemoTests", "HeraldDemoTests",
+            "lab/HeraldDemoTests", "HeraldDemoTests",
             ["HeraldCommandLine", "HeraldDemo", "HeraldEvents", "HeraldSandbox", "HeraldText", "HeraldTime"]),
         tests(
-            "operations/HeraldToolsTests", "HeraldToolsTests",
+            "machines/HeraldToolsTests", "HeraldToolsTests",
             ["HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime", "HeraldTools"]),
         tests(
-            "operations/HeraldReplayTests", "HeraldReplayTests",
+            "machines/HeraldReplayTests", "HeraldReplayTests",
             [
                 "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay",
                 "HeraldText",
                 "HeraldTime", "HeraldTools",
             ]),
         tests(
-            "operations/HeraldTimelineTests", "HeraldTimelineTests",
+            "views/HeraldTimelineTests", "HeraldTimelineTests",
             [
                 "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTime", "HeraldTimeline",
                 "HeraldTools",
             ]),
         tests(
-            "operations/HeraldConsoleTests", "HeraldConsoleTests",
+            "faces/HeraldConsoleTests", "HeraldConsoleTests",
             [
                 "HeraldAdmin", "HeraldBytes", "HeraldCampaigns", "HeraldConsole", "HeraldCore", "HeraldEvents",
                 "HeraldHTTP", "HeraldKafka", "HeraldReplay", "HeraldText", "HeraldThreads", "HeraldTime",
@@ -296,13 +296,13 @@ let package = Package(
             // Node runs them: scripts/page-tests.
             exclude: ["Page"]),
         tests(
-            "operations/HeraldDoctorTests", "HeraldDoctorTests",
+            "faces/HeraldDoctorTests", "HeraldDoctorTests",
             [
                 "HeraldBackend", "HeraldDoctor", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
                 "HeraldSandbox", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(
-            "operations/HeraldCampaignsTests", "HeraldCampaignsTests",
+            "machines/HeraldCampaignsTests", "HeraldCampaignsTests",
             [
                 "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
                 "HeraldTime", "HeraldTools",

@@ -18,21 +18,21 @@ let package = Package(
         .systemLibrary(name: "CEpoll", path: "Sources/c/CEpoll"),
         .systemLibrary(name: "CExpat", path: "Sources/c/CExpat", pkgConfig: "expat"),
         .systemLibrary(name: "CRDKafka", path: "Sources/c/CRDKafka", pkgConfig: "rdkafka"),
-        .target(name: "HeraldBytes", path: "Sources/foundation/HeraldBytes", swiftSettings: strict),
+        .target(name: "HeraldBytes", path: "Sources/base/HeraldBytes", swiftSettings: strict),
         .target(
-            name: "HeraldTime", dependencies: ["HeraldBytes"], path: "Sources/foundation/HeraldTime",
+            name: "HeraldTime", dependencies: ["HeraldBytes"], path: "Sources/base/HeraldTime",
             swiftSettings: strict),
         .target(
-            name: "HeraldThreads", dependencies: ["CEpoll"], path: "Sources/foundation/HeraldThreads",
+            name: "HeraldThreads", dependencies: ["CEpoll"], path: "Sources/base/HeraldThreads",
             swiftSettings: strict),
         .target(
-            name: "HeraldText", path: "Sources/foundation/HeraldText", swiftSettings: strict),
+            name: "HeraldText", path: "Sources/base/HeraldText", swiftSettings: strict),
         .target(
             name: "HeraldTelemetry", dependencies: ["HeraldBytes", "HeraldThreads", "HeraldTime"],
-            path: "Sources/foundation/HeraldTelemetry", swiftSettings: strict),
+            path: "Sources/base/HeraldTelemetry", swiftSettings: strict),
         .target(
             name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads"],
-            path: "Sources/clients/HeraldKafka", swiftSettings: strict),
+            path: "Sources/ports/HeraldKafka", swiftSettings: strict),
         .target(
             name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldText", "HeraldTime"],
             path: "Sources/contract/HeraldEvents", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
@@ -47,7 +47,7 @@ let package = Package(
             path: "Sources/kernel/HeraldDriver", swiftSettings: strict),
         .target(
             name: "HeraldCore", dependencies: ["HeraldEvents", "HeraldKernel", "HeraldTime"],
-            path: "Sources/worker/HeraldCore", swiftSettings: strict),
+            path: "Sources/machines/HeraldCore", swiftSettings: strict),
         // The lane without a worker's clients.
         .target(
             name: "HeraldWorker",
@@ -55,20 +55,20 @@ let package = Package(
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
                 "HeraldTelemetry", "HeraldTime",
             ],
-            path: "Sources/worker/HeraldWorker",
+            path: "Sources/machines/HeraldWorker",
             sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
             swiftSettings: strict),
         // What a hub says of its messages.
         .target(
             name: "HeraldHub", dependencies: ["CExpat", "HeraldBytes", "HeraldText", "HeraldTime"],
-            path: "Sources/clients/HeraldHub", swiftSettings: strict),
+            path: "Sources/ports/HeraldHub", swiftSettings: strict),
         // A follower's machine without its clients.
         .target(
             name: "HeraldFeedback",
             dependencies: [
                 "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldTime",
             ],
-            path: "Sources/worker/HeraldFeedback", swiftSettings: strict),
+            path: "Sources/machines/HeraldFeedback", swiftSettings: strict),
         .target(
             name: "Simulation",
             dependencies: [

@@ -28,22 +28,22 @@ from table import MUTANTS, Mutant
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / ".build" / "mutants"
 PROGRAM = ".build/debug/simulate"
-CORE = "Sources/worker/HeraldCore"
-LANE = "Sources/worker/HeraldWorker/Lane"
-CLIENT = "Sources/clients/HeraldKafka"
+CORE = "Sources/machines/HeraldCore"
+LANE = "Sources/machines/HeraldWorker/Lane"
+CLIENT = "Sources/ports/HeraldKafka"
 KERNEL = "Sources/kernel/HeraldKernel"
 DRIVER = "Sources/kernel/HeraldDriver"
-FEEDBACK = "Sources/worker/HeraldFeedback/Machine"
+FEEDBACK = "Sources/machines/HeraldFeedback/Machine"
 # What a mutant may break.
 BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka",
-    "Sources/foundation/HeraldBytes", "Sources/foundation/HeraldTelemetry", "Sources/foundation/HeraldThreads",
-    "Sources/foundation/HeraldText", "Sources/foundation/HeraldTime", "Sources/contract/HeraldEvents",
-    "Sources/clients/HeraldHub/Telemetry/MessageAnswer.swift",
-    "Sources/clients/HeraldHub/Telemetry/MessageDetails.swift", "Sources/clients/HeraldHub/XML",
-    "Sources/worker/HeraldWorker/Report", "Sources/worker/HeraldWorker/OutageReason+Words.swift",
+    "Sources/base/HeraldBytes", "Sources/base/HeraldTelemetry", "Sources/base/HeraldThreads",
+    "Sources/base/HeraldText", "Sources/base/HeraldTime", "Sources/contract/HeraldEvents",
+    "Sources/ports/HeraldHub/Telemetry/MessageAnswer.swift",
+    "Sources/ports/HeraldHub/Telemetry/MessageDetails.swift", "Sources/ports/HeraldHub/XML",
+    "Sources/machines/HeraldWorker/Report", "Sources/machines/HeraldWorker/OutageReason+Words.swift",
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
 # A mutant has to show in these, or has a scenario of its own.

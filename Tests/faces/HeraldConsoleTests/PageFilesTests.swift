@@ -11,7 +11,7 @@ import Testing
 struct PageFilesTests {
     @Test("All files of the folder are in the program, as they are")
     func all() throws {
-        let folder = Repository.root.appending(path: "Sources/operations/HeraldConsole/Page")
+        let folder = Repository.root.appending(path: "Sources/faces/HeraldConsole/Page")
         let files = try #require(
             FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
         )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-const folder = new URL('../../../../Sources/operations/HeraldConsole/Page/', import.meta.url);
+const folder = new URL('../../../../Sources/faces/HeraldConsole/Page/', import.meta.url);
 const text = (name) => readFileSync(new URL(name, folder), 'utf8');
 // The modules themselves look for the page's elements, which there are none of here.
 const registered = [...text('pages.js').matchAll(/\{ name: '(\w*)', title: '(\w+)', module: (\w+) \}/g)].map((found) => found.slice(1));
