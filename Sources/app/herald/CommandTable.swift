@@ -96,6 +96,6 @@ enum CommandTable {
     static func command(at words: [String]) -> (any HeraldCommand.Type)? { commands[words] }
 
     private static func declaration(of command: any HeraldCommand.Type) -> CommandDeclaration {
-        command.declaration.adding(GlobalOptions.settings(heeded: command.heeds))
+        command.declaration.adding(GlobalOptions.settings(used: command.usedSettings))
     }
 }

@@ -10,11 +10,11 @@ enum GlobalOptions {
     static let declarations = [config.declaration, quiet.declaration, noColor.declaration]
         .map { $0.inGroup("Global options") }
 
-    /// The flags of all settings, for a command that heeds some of them; none for one that heeds none.
-    static func settings(heeded: HeededSettings) -> [OptionDeclaration] {
-        guard !heeded.paths.isEmpty else { return [] }
+    /// The flags of all settings, for a command that uses some of them; none for one that uses none.
+    static func settings(used: UsedSettings) -> [OptionDeclaration] {
+        guard !used.paths.isEmpty else { return [] }
         return zip(SettingsFlag.all, settings).map { flag, option in
-            heeded.includes(flag.path) ? option : option.unheeded()
+            used.includes(flag.path) ? option : option.unused()
         }
     }
 

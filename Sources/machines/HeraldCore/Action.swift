@@ -20,7 +20,7 @@ public enum Action: Sendable, Equatable {
     case beginTransaction
     /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
     case abortTransaction
-    /// Make a new producer, because the former is of no more use; report with ``Engine/producerReady(lateClaims:now:)``.
+    /// Make a new producer, because the former has a fatal error; report with ``Engine/producerReady(lateClaims:now:)``.
     case renewProducer
     /// Nobody knows whether the commit with this number was made: compare what the group has committed with
     /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).

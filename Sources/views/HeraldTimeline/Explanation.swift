@@ -277,7 +277,7 @@ package struct Explanation: Sendable {
 
     /// What is to be known of a push service that was called without an answer, before it is called again.
     private static let doubt =
-        "A call of it got no answer, so the person may have got it: a backend that heeds the idempotency key sends "
+        "A call of it got no answer, so the person may have got it: a backend that honours the idempotency key sends "
         + "nothing twice, another notifies again."
 
     /// That the person may have got more than one.
@@ -285,7 +285,7 @@ package struct Explanation: Sendable {
         let count = event.calls(of: name).count(where: \.mayHaveArrived)
         guard count > 0 else { return "" }
         return " Before that \(count == 1 ? "a call" : "\(count) calls") of it got no answer, so it may have come more "
-            + "than once, unless the backend heeds the idempotency key."
+            + "than once, unless the backend honours the idempotency key."
     }
 
     /// That nothing is known of what was done about the dead letter.

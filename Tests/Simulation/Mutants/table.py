@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant(
         "a commit does not wait for the producer to take every record",
         "Committer.swift",
-        "guard withheld == 0, !hasUnheardRecords else { return nil }",
+        "guard withheld == 0, !hasUnproducedRecords else { return nil }",
         "guard withheld == 0 else { return nil }",
     ),
     Mutant(
@@ -96,8 +96,8 @@ MUTANTS = [
     Mutant(
         "a record that found the queue full is forgotten by the commit",
         "Committer.swift",
-        "guard withheld == 0, !hasUnheardRecords else { return nil }",
-        "guard !hasUnheardRecords else { return nil }",
+        "guard withheld == 0, !hasUnproducedRecords else { return nil }",
+        "guard !hasUnproducedRecords else { return nil }",
     ),
     Mutant(
         "what is settled during a commit belongs to it",
@@ -406,7 +406,7 @@ MUTANTS = [
         "exhausted retries are a sign of a wrong path",
         "Engine+Calls.swift",
         "        case .attemptsExhausted: decide(slot, service, .dead(.attemptsExhausted), now: now)",
-        "        case .attemptsExhausted:\n            if blows(slot, result.status, now: now) { want(slot, service, now: now) } "
+        "        case .attemptsExhausted:\n            if trips(slot, result.status, now: now) { want(slot, service, now: now) } "
         "else { decide(slot, service, .dead(.attemptsExhausted), now: now) }",
     ),
     Mutant(
@@ -686,7 +686,7 @@ MUTANTS = [
     ),
     # Settings that change.
     Mutant(
-        "a lower limit of calls in flight is not heeded",
+        "a lower limit of calls in flight is not used",
         "CallTracker.swift",
         "        self.ceiling = ceiling\n        concurrency.use(ceiling: ceiling)",
         "        if ceiling > self.ceiling { self.ceiling = ceiling; concurrency.use(ceiling: ceiling) }",

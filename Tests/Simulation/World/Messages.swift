@@ -61,7 +61,7 @@ enum Step {
     case news(Process, News)
 }
 
-/// What befalls the world.
+/// The faults of the world.
 enum Fault {
     case crash
     case stop

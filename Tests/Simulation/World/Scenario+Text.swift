@@ -67,7 +67,7 @@ extension Scenario {
 
     /// Reads settings with spaces between them; what is not named is as in ``Scenario/init(seed:)``.
     ///
-    /// The word `calm` turns off what ``calm()`` does, before anything else is heeded.
+    /// The word `calm` turns off what ``calm()`` does, before anything else is used.
     package init(text: String) throws(TextError) {
         self.init(seed: 1)
         var settings: [(name: String, value: String)] = []

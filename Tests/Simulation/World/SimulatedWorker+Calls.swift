@@ -154,7 +154,7 @@ extension SimulatedWorker {
         return switch lane.engine.outage?.reason {
         case .breaker: failedForNow
         case .deadLetterBreaker: failedForNow && isProbe || result.status == lane.engine.outage?.status
-        // While partitions go there is no outage; what blows the dead-letter breaker then is given back.
+        // While partitions go there is no outage; what trips the dead-letter breaker then is given back.
         // What is rejected of a campaign that fails alone waits for it to be resumed.
         case nil:
             meaning(result) == .rejected && !lane.engine.isRejected(token)

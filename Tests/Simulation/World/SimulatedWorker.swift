@@ -353,7 +353,7 @@ final class SimulatedWorker {
             for offset in committed..<max(committed, fetched) {
                 let name = RecordName(place: place, offset: offset)
                 // What has found no room was not taken.
-                if name != lane.aside?.record.name { hit(name) }
+                if name != lane.refused?.record.name { hit(name) }
             }
         }
     }

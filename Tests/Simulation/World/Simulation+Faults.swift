@@ -1,7 +1,7 @@
 import HeraldCore
 import HeraldEvents
 
-/// What befalls the world.
+/// The faults of the world.
 extension Simulation {
     /// Faults come while events are published and some time after.
     static let faultTime: Int64 = 60_000

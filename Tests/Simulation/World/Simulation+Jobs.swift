@@ -1,7 +1,7 @@
 import HeraldCore
 import HeraldEvents
 
-/// Followers of the hub's messages, and what befalls them.
+/// Followers of the hub's messages, and their faults.
 extension Simulation {
     private static let job = Process(worker: Process.firstJob, life: 0)
 

@@ -7,7 +7,7 @@ extension Simulation {
     /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
     static let transactionTimeoutMilliseconds: Int64 = 10_000
 
-    /// What befalls a request or its reply.
+    /// The faults of a request or its reply.
     private enum Passage {
         case unhindered
         case lost

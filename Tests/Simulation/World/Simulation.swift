@@ -11,7 +11,7 @@ import HeraldTime
 /// | `Messages.swift` | everything that can happen |
 /// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
 /// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
-/// | `Simulation+Jobs.swift` | followers of a hub, and what befalls them |
+/// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |

@@ -3,11 +3,11 @@
 /// The name of a case and the run's seed are all that its stream follows from. So a new case changes nothing of what the
 /// others draw, and a case that is renamed draws anew.
 package enum Stream: Int, CaseIterable {
-    // What befalls workers and brokers: when, whom, and for how long.
+    // Faults of workers and brokers: when, whose, and for how long.
     case crash, stop, freeze, sessionLoss, growth, outage, leaderLoss, refusal, rival, clockStep, settings
     case start, restart
 
-    // What befalls single requests and records.
+    // Faults of single requests and records.
     case lostMessage, lostAcknowledgement, abortableError, fatalError, outOfStep, forgottenEnd, lateRequest
     case refusedRecord, fullQueue, unknownLimit, batch
 

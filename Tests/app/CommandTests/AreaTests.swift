@@ -8,7 +8,9 @@ struct AreaTests {
     private static func areas() throws -> [String] {
         let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
         let table = try #require(design.firstRange(of: "| area | modules |")).lowerBound
-        let rows = design[table...].split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("|") }
+        let rows = design[table...].split(separator: "\n", omittingEmptySubsequences: false).prefix {
+            $0.hasPrefix("|")
+        }
         var areas: [String] = []
         for row in rows {
             guard let area = row.firstMatch(of: /^\| `(\w+)`/)?.1, areas.last != String(area) else { continue }

@@ -54,25 +54,26 @@ struct CommandTableTests {
             })
     }
 
-    @Test("A command heeds settings that there are, and its help shows those alone until all are asked for")
-    func heeded() throws {
+    @Test("A command uses settings that there are, and its help shows those alone until all are asked for")
+    func used() throws {
         for path in Self.paths {
             guard let command = CommandTable.command(at: path.words) else { continue }
-            for name in command.heeds.paths {
+            for name in command.usedSettings.paths {
                 #expect(
-                    SettingsFlag.all.contains { command.heeds.includes($0.path) && $0.path.hasPrefix(name) }, "\(name)")
+                    SettingsFlag.all.contains { command.usedSettings.includes($0.path) && $0.path.hasPrefix(name) },
+                    "\(name)")
             }
             let page = HelpPage.render(path, width: 100)
             let whole = HelpPage.render(path, width: 100, allSettings: true)
             for flag in SettingsFlag.all {
-                let isHeeded = command.heeds.includes(flag.path)
+                let isHeeded = command.usedSettings.includes(flag.path)
                 #expect(Self.names(page).contains(flag.name) == isHeeded, "\(path.name) --\(flag.name)")
-                #expect(Self.names(whole).contains(flag.name) == !command.heeds.paths.isEmpty, "\(path.name)")
+                #expect(Self.names(whole).contains(flag.name) == !command.usedSettings.paths.isEmpty, "\(path.name)")
             }
         }
         let publish = try #require(CommandPath(root: CommandTable.root).descending(through: ["publish"]))
-        #expect(publish.options.filter { $0.isUnheeded }.map(\.name).contains("outages-dead-letter-breaker-of"))
-        #expect(!publish.options.filter { $0.isUnheeded }.map(\.name).contains("limits-event-bytes"))
+        #expect(publish.options.filter { $0.isUnused }.map(\.name).contains("outages-dead-letter-breaker-of"))
+        #expect(!publish.options.filter { $0.isUnused }.map(\.name).contains("limits-event-bytes"))
     }
 
     @Test("An unknown flag says which one is near; flags of settings belong to commands that take settings")

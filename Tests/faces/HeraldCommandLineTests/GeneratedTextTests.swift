@@ -28,7 +28,7 @@ struct GeneratedTextTests {
     }
 
     @Test("Help names an option without effect only when all settings are asked for, and says how to ask")
-    func unheeded() throws {
+    func unused() throws {
         let send = try #require(CommandPath(root: SampleProgram.root).descending(through: ["send"]))
         let brief = HelpPage.render(send, width: 80)
         #expect(!brief.contains("--fuse") && brief.contains("--static") && brief.contains("--settings"))
@@ -51,7 +51,7 @@ struct GeneratedTextTests {
         #expect(page.contains(".SH EXIT STATUS\n.TP\n.B 0\n") && page.contains(".TP\n.B 78\nThe settings are wrong"))
         #expect(page.contains(".SH ENVIRONMENT\n.TP\n.B SAMPLE_HOME\nWhere everything is.\n"))
         #expect(page.contains(".SH EXAMPLES\n.PP\nLooks first.\n.PP\n.RS 4\n.nf\nsample topics plan\n.fi"))
-        #expect(page.contains("Settings that it heeds: \\-\\-static.\n"))
+        #expect(page.contains("Settings that it uses: \\-\\-static.\n"))
     }
 
     @Test("The manual page names everything, is ASCII, and no text of it is taken for a request")
@@ -71,7 +71,7 @@ struct GeneratedTextTests {
         let script = CompletionScript.render(SampleProgram.root, for: shell)
         for path in paths {
             #expect(script.contains("\"\(path.name)\""))
-            for option in path.options where !option.isUnheeded {
+            for option in path.options where !option.isUnused {
                 #expect(script.contains(shell == .fish ? "-l \(option.name)" : "--\(option.name)"))
             }
         }

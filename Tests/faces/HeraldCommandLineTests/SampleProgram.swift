@@ -24,7 +24,7 @@ enum SampleProgram {
         "group", .text("FIELD=VALUE").completing(["reason=expired", "reason=rejected", "status="]), "A group.")
     static let unheeded = OptionDeclaration(
         "fuse", form: .flag, group: "Settings", "Does nothing here."
-    ).unheeded()
+    ).unused()
 
     static let root = CommandDeclaration(
         group: "sample", "Does things.", options: [config.declaration.inGroup("Global options")],

@@ -546,7 +546,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("Whatever befalls commits, with kills and rivals, each recipient is notified once", arguments: 0..<60)
+    @Test("Whatever faults commits have, with kills and rivals, each recipient is notified once", arguments: 0..<60)
     func anything(seed: Int) throws {
         var generator = SplitMix(state: UInt64(seed))
         let bench = try Bench(7) { $0.ramp = [1, 2] }

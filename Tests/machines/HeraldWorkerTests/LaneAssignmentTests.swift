@@ -100,7 +100,7 @@ struct LaneAssignmentTests {
             ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)")
         }
         fixture.turn()
-        #expect(fixture.lane.aside != nil)
+        #expect(fixture.lane.refused != nil)
         let end = ScriptedRecord(LaneFixture.topic, 0, 9_999, error: Code.partitionEOF)
         fixture.io.unforwarded = [end]
         fixture.turn()

@@ -77,14 +77,14 @@ struct LaneTests {
         let records = (0...room + 1).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         fixture.io.unforwarded = records
         #expect(fixture.turn().last == "seek notifications/0 to \(room + 1)")
-        #expect(fixture.lane.aside?.record.offset == Int64(room))
+        #expect(fixture.lane.refused?.record.offset == Int64(room))
         #expect(records.suffix(2).map(\.releases) == [0, 1])
         fixture.answer(200)
         fixture.turn(after: 10)
         fixture.acknowledge()
         fixture.turn(after: 10)
         #expect(records[0].releases == 1)
-        #expect(fixture.lane.aside == nil)
+        #expect(fixture.lane.refused == nil)
     }
 
     @Test("More calls in flight have connections, and a place for each of their records")
@@ -127,7 +127,7 @@ struct LaneTests {
         #expect(record.releases == 0)
     }
 
-    @Test("What the backend asks for is heeded, and what it says goes on without the message")
+    @Test("What the backend asks for is used, and what it says goes on without the message")
     func refusal() {
         let fixture = LaneFixture()
         fixture.assign()

@@ -327,7 +327,7 @@ struct ExplanationTests {
         #expect(try text(nil, expiresAt: 40).contains("its expiresAt, \(Sample.at(40).text), had passed."))
     }
 
-    @Test("What comes after a call heeds the expiry: a shorter delay, or no more call")
+    @Test("What comes after a call uses the expiry: a shorter delay, or no more call")
     func nextCallBeforeExpiry() throws {
         func text(_ expiresAt: Int64) throws -> String {
             try explain(

@@ -57,7 +57,7 @@ enum BackendCommand: HeraldCommand {
                 "herald backend --hub-connection-string-file hub.txt --hub my-hub",
                 "Devices and notifications are the hub's."),
         ])
-    static let heeds: HeededSettings = .none
+    static let usedSettings: UsedSettings = .none
     static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

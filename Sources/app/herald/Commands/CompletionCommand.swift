@@ -8,7 +8,7 @@ enum CompletionCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "completion", "Print a shell's completion script.", arguments: [shell.declaration],
         examples: [.init("source <(herald completion bash)", "Complete in this shell.")])
-    static let heeds: HeededSettings = .none
+    static let usedSettings: UsedSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let script = CompletionScript.render(CommandTable.root, for: invocation.parsed[shell])

@@ -28,7 +28,7 @@ enum ConsoleCommand: HeraldCommand {
             .init("herald console --allow-changes", "Look, replay, and work on campaigns."),
             .init("herald console --listen 0.0.0.0:9465 --console-token-file tokens", "For a team."),
         ])
-    static let heeds: HeededSettings = .console
+    static let usedSettings: UsedSettings = .console
     static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

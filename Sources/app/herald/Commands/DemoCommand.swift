@@ -30,7 +30,7 @@ enum DemoCommand: HeraldCommand {
             .init("herald demo --once", "Check it, in less than 30 seconds."),
             .init("herald demo --hub", "Watch the same over a notification hub."),
         ])
-    static let heeds: HeededSettings = .none
+    static let usedSettings: UsedSettings = .none
     static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -16,7 +16,7 @@ enum FeedbackCommand: HeraldCommand {
             + "for a group at a time: a second one takes over from the first, which ends with 1. On SIGTERM or SIGINT it records "
             + "what it knows and exits with 0; what is open is asked about by the next one.",
         examples: [.init("herald feedback --config herald.yaml", "Run beside the workers.")])
-    static let heeds: HeededSettings = .feedback
+    static let usedSettings: UsedSettings = .feedback
     static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -6,7 +6,7 @@ enum HelpCommand: HeraldCommand {
     private static let words = CommandArgument.repeated(.text("COMMAND"), "The command, such as config show.")
 
     static let declaration = CommandDeclaration("help", "Show the help of a command.", arguments: [words.declaration])
-    static let heeds: HeededSettings = .none
+    static let usedSettings: UsedSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let words = invocation.parsed[words]

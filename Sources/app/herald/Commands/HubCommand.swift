@@ -85,7 +85,7 @@ enum HubCommand: HeraldCommand {
             .init("herald hub --tier free --sends-per-minute tier --throttle 403", "A hub at its limit."),
             .init("herald hub --outcome outcome=ExpiredChannel,share=0.05", "One of twenty devices is gone."),
         ])
-    static let heeds: HeededSettings = .none
+    static let usedSettings: UsedSettings = .none
     static let isService = true
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -42,7 +42,7 @@ enum RegisterCommand: HeraldCommand {
                 "Register a device of alice with the hub (backend.kind: azure-hub)."),
             .init("herald register --remove", "Remove it again."),
         ])
-    static let heeds: HeededSettings = .backendClient + ["backend.registerPath"]
+    static let usedSettings: UsedSettings = .backendClient + ["backend.registerPath"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed

@@ -48,7 +48,7 @@ enum SandboxCommand: HeraldCommand {
             .init("herald sandbox -o json --brokers localhost:9092", "Use the broker that a test has started."),
         ])
     static let isService = true
-    static let heeds: HeededSettings =
+    static let usedSettings: UsedSettings =
         ["kafka.group"] + .topics("requests", "results", "retry", "deadLetter", "campaigns") + ["backend.statuses"]
         + .events + [
             "delivery.ordering", "delivery.lanes", "delivery.maxInFlight", "delivery.dedupe", "retry", "limits",

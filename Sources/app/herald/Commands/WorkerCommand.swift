@@ -16,7 +16,7 @@ enum WorkerCommand: HeraldCommand {
             + "exits with 0; on a second signal it exits at once with 1 and commits nothing more. On SIGHUP it reads its "
             + "settings again, takes those over that are live, and logs what has changed and what needs a restart.",
         examples: [.init("herald worker --config herald.yaml", "Run with a settings file.")])
-    static let heeds: HeededSettings = .worker
+    static let usedSettings: UsedSettings = .worker
     static let isService = true
 
     /// For so long the last spans may keep a worker that has drained.

@@ -30,7 +30,7 @@ package enum CompletionScript {
     }
 
     /// The options that are completed: those that have an effect.
-    private static func options(_ path: CommandPath) -> [OptionDeclaration] { path.options.filter { !$0.isUnheeded } }
+    private static func options(_ path: CommandPath) -> [OptionDeclaration] { path.options.filter { !$0.isUnused } }
 
     /// What a shell may propose for a value.
     private static func words(_ traits: ValueTraits) -> [String] {

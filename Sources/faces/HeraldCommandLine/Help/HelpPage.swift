@@ -37,7 +37,7 @@ package struct HelpPage {
         table("Commands", command.subcommands.map { ($0.name, $0.summary) })
         table("Arguments", command.arguments.map { ($0.value.placeholder, $0.summary.adding(choices: $0.value)) })
         for group in path.optionGroups {
-            let options = group.options.filter { allSettings || !$0.isUnheeded }
+            let options = group.options.filter { allSettings || !$0.isUnused }
             table(group.name, options.map { ($0.notation, $0.explanation) })
         }
         guard !command.examples.isEmpty else { return }

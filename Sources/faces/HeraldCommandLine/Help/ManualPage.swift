@@ -37,10 +37,10 @@ package enum ManualPage {
             text += "\(escaped(argument.summary.adding(choices: argument.value)))\n"
         }
         for option in path.options where option.group == nil { text += entry(option) }
-        let shared = path.command.options.filter { $0.group != nil && !$0.isUnheeded }
+        let shared = path.command.options.filter { $0.group != nil && !$0.isUnused }
         if !shared.isEmpty {
             let names = shared.map { "--\($0.name)" }.joined(separator: ", ")
-            text += ".PP\nSettings that it heeds: \(escaped(names)).\n"
+            text += ".PP\nSettings that it uses: \(escaped(names)).\n"
         }
         return text + path.command.examples.map(example).joined()
     }

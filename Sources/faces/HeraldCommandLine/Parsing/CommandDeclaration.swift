@@ -93,7 +93,7 @@ package struct CommandPath: Sendable {
     /// Every option that it understands: its own, those of the groups above, and `--help`.
     package var options: [OptionDeclaration] {
         let own = declarations.reversed().flatMap(\.options)
-        return own + [Self.help] + (own.contains(where: \.isUnheeded) ? [Self.settings] : [])
+        return own + [Self.help] + (own.contains(where: \.isUnused) ? [Self.settings] : [])
             + (declarations.count == 1 ? [Self.version] : [])
     }
 

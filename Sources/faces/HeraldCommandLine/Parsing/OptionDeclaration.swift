@@ -21,12 +21,12 @@ package struct OptionDeclaration: Sendable {
     /// The heading in help under which it stands; nil for the command's own options.
     package private(set) var group: String?
     /// Whether it is understood and has no effect here, so that help names it only with `--settings`.
-    package private(set) var isUnheeded: Bool
+    package private(set) var isUnused: Bool
 
     /// An option; commands use the factories of ``CommandOption``.
     package init(
         _ name: String, short: Character? = nil, form: Form, isRepeatable: Bool = false, isRequired: Bool = false,
-        standard: String? = nil, group: String? = nil, isUnheeded: Bool = false, _ summary: String
+        standard: String? = nil, group: String? = nil, isUnused: Bool = false, _ summary: String
     ) {
         self.name = name
         self.short = short
@@ -35,7 +35,7 @@ package struct OptionDeclaration: Sendable {
         self.isRequired = isRequired
         self.standard = standard
         self.group = group
-        self.isUnheeded = isUnheeded
+        self.isUnused = isUnused
         self.summary = summary
     }
 
@@ -47,9 +47,9 @@ package struct OptionDeclaration: Sendable {
     }
 
     /// The same option of a command on which it has no effect.
-    package func unheeded() -> Self {
+    package func unused() -> Self {
         var copy = self
-        copy.isUnheeded = true
+        copy.isUnused = true
         return copy
     }
 

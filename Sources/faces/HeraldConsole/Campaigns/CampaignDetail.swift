@@ -37,13 +37,13 @@ struct CampaignDetail: Sendable {
     }
 
     /// Follows a campaign for as long as somebody looks at it.
-    static func follow(_ name: String, _ desk: CampaignDesk, _ work: AskedTasks<CampaignDetail>.Work) throws {
+    static func follow(_ name: String, _ service: CampaignService, _ work: AskedTasks<CampaignDetail>.Work) throws {
         var detail = CampaignDetail()
-        let (context, layout) = (desk.context, try desk.layout())
+        let (context, layout) = (service.context, try service.layout())
         let campaigns = try context.campaigns(layout)
         defer { campaigns.close() }
         try campaigns.catchUp()
-        let campaign = try CampaignDesk.campaign(name, in: campaigns.index)
+        let campaign = try CampaignService.campaign(name, in: campaigns.index)
         let follower = try CampaignFollower(context, layout, campaign, campaigns: campaigns)
         defer { follower.close() }
         let isWhole = try follower.catchUp(

@@ -34,9 +34,9 @@ final class CampaignListFollower {
     private var uncounted: Set<String> = []
     private var active: OutcomeReader?
 
-    init(_ desk: CampaignDesk) throws {
-        context = desk.context
-        layout = try desk.layout()
+    init(_ service: CampaignService) throws {
+        context = service.context
+        layout = try service.layout()
         campaigns = try context.campaigns(layout)
     }
 
@@ -74,7 +74,7 @@ final class CampaignListFollower {
         active?.close()
         active = nil
         let index = campaigns.index
-        let end = ContinuousClock.now + CampaignDesk.patience
+        let end = ContinuousClock.now + CampaignService.patience
         let statuses = try context.statuses(of: index.names.compactMap(index.campaign), layout) { _, _ in
             work.isWanted && ContinuousClock.now < end
         }

@@ -19,14 +19,14 @@ final class CampaignStarts: Sendable {
         var typed: Int?
     }
 
-    private let desk: CampaignDesk
+    private let service: CampaignService
     private let rules: CampaignStartRules
     private let jobs: Jobs
     private let uploads: UploadStore
     private let drafts: AskedTasks<CampaignDraft>
 
-    init(_ desk: CampaignDesk, _ rules: CampaignStartRules, jobs: Jobs) throws {
-        self.desk = desk
+    init(_ service: CampaignService, _ rules: CampaignStartRules, jobs: Jobs) throws {
+        self.service = service
         self.rules = rules
         self.jobs = jobs
         var limits = UploadStore.Limits()
@@ -89,7 +89,7 @@ final class CampaignStarts: Sendable {
 
     /// What a form offers.
     private var choices: ConsoleAnswer {
-        let requests = desk.context.topics.requests
+        let requests = service.context.topics.requests
         return .json([
             "topics": .words(requests), "topic": .text(requests.count > 1 ? requests[1] : requests.first),
             "pushServices": .words(rules.pushServices.names), "uploadLimit": .integer(rules.uploadLimit),
@@ -100,10 +100,10 @@ final class CampaignStarts: Sendable {
         let form = try request.decoded(StartForm.self)
         let audienceForm = try form.audience
         let owner = request.viewer.name
-        let layout = try desk.layout()
-        let campaign = try desk.index(layout).campaign(form.name)
+        let layout = try service.layout()
+        let campaign = try service.index(layout).campaign(form.name)
         let definition = campaign?.definition
-        let order = try form.order(rules, requests: desk.context.topics.requests, definition: definition)
+        let order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
         try check(order, layout)
         let upload = try uploads.file(form.upload, owner: owner)
         let audience = try refusing(form.upload, owner) { try Audience(upload.file, name: upload.name, audienceForm) }
@@ -117,7 +117,7 @@ final class CampaignStarts: Sendable {
             try refusing(form.upload, owner) {
                 try CampaignDraft.preview(draft, audience, of: campaign, work) { preview, recipients in
                     try campaign.flatMap {
-                        try desk.context.continuation(of: $0, layout, preview, marking: &recipients) { _, _ in
+                        try service.context.continuation(of: $0, layout, preview, marking: &recipients) { _, _ in
                             work.isWanted
                         }
                     }
@@ -142,7 +142,7 @@ final class CampaignStarts: Sendable {
         guard layout.requests[order.topic] != nil else {
             throw ToolFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
-        try order.check(against: try order.campaign(in: try desk.index(layout)))
+        try order.check(against: try order.campaign(in: try service.index(layout)))
     }
 
     private func standing(_ request: ConsoleRequest) throws -> ConsoleAnswer {
@@ -188,10 +188,10 @@ final class CampaignStarts: Sendable {
                 "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",
                 status: 409)
         }
-        let layout = try desk.layout(isWriting: true)
+        let layout = try service.layout(isWriting: true)
         try check(draft.order, layout)
         let job = PublishingJob(
-            context: desk.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
+            context: service.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
         let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
         uploads.discard(draft.upload, owner: draft.owner)

@@ -15,7 +15,7 @@ final class CampaignsPart: ConsolePart {
     private static let listKey = "list"
     private static let mostReason = 500
 
-    private let desk: CampaignDesk
+    private let service: CampaignService
     private let starts: CampaignStarts
     private let lists: AskedTasks<CampaignList>
     private let details: AskedTasks<CampaignDetail>
@@ -23,8 +23,8 @@ final class CampaignsPart: ConsolePart {
     private let housekeeping: Housekeeping
 
     init(_ context: ConsoleContext, jobs: Jobs) throws {
-        desk = CampaignDesk(context)
-        starts = try CampaignStarts(desk, context.starts, jobs: jobs)
+        service = CampaignService(context)
+        starts = try CampaignStarts(service, context.starts, jobs: jobs)
         lists = try AskedTasks(name: "campaigns", most: 2, keeping: .seconds(10), busy: "the list is about to be read")
         details = try AskedTasks(
             name: "campaign", most: 8, keeping: .seconds(10),
@@ -67,8 +67,8 @@ final class CampaignsPart: ConsolePart {
     // MARK: Looking
 
     private func list() throws -> ConsoleAnswer {
-        let snapshot = try lists.begin(Self.listKey) { [desk] work in
-            let follower = try CampaignListFollower(desk)
+        let snapshot = try lists.begin(Self.listKey) { [service] work in
+            let follower = try CampaignListFollower(service)
             defer { follower.close() }
             try follower.run(work)
         }
@@ -77,7 +77,7 @@ final class CampaignsPart: ConsolePart {
     }
 
     private func detail(_ name: String) throws -> ConsoleAnswer {
-        let snapshot = try details.begin(name) { [desk] in try CampaignDetail.follow(name, desk, $0) }
+        let snapshot = try details.begin(name) { [service] in try CampaignDetail.follow(name, service, $0) }
         if let failure = snapshot.failure { throw failure }
         return .json((snapshot.value ?? CampaignDetail()).json(name))
     }
@@ -87,7 +87,7 @@ final class CampaignsPart: ConsolePart {
         if request.text("anew") != "true", let known = reports.ask(name), !known.isEnded || known.value?.page != nil {
             return .json((known.value ?? ReportMaking()).json(name))
         }
-        let snapshot = try reports.begin(name) { [desk] in try ReportMaking.make(name, desk, $0) }
+        let snapshot = try reports.begin(name) { [service] in try ReportMaking.make(name, service, $0) }
         if let failure = snapshot.failure { throw failure }
         return .json((snapshot.value ?? ReportMaking()).json(name))
     }
@@ -102,11 +102,11 @@ final class CampaignsPart: ConsolePart {
     /// Shows the message's template, after it was written down who sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
-        let campaign = try CampaignDesk.campaign(name, in: try desk.index(try desk.layout(isWriting: true)))
+        let campaign = try CampaignService.campaign(name, in: try service.index(try service.layout(isWriting: true)))
         guard let definition = campaign.definition else {
             throw Refused("nothing is known of its message", status: 404)
         }
-        try desk.signed(by: request.viewer).recordReveal(name, at: SystemClock.wall().text)
+        try service.signed(by: request.viewer).recordReveal(name, at: SystemClock.wall().text)
         return .json(["message": .string(SafeText.escaped(definition.message))])
     }
 
@@ -116,14 +116,14 @@ final class CampaignsPart: ConsolePart {
         guard let order = ControlOrder(rawValue: request.parameters[1]) else {
             throw Refused("there is no such order", status: 404)
         }
-        let plan = try desk.plan(order, of: request.parameters[0], isWriting: false)
+        let plan = try service.plan(order, of: request.parameters[0], isWriting: false)
         // What cannot be is said before somebody is asked.
         _ = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: nil)
         let answer: JSONValue = [
             "consequence": .string(plan.consequence), "state": .string(plan.status.state.rawValue),
             "delivered": .integer(plan.status.count.delivered), "open": .integer(plan.status.open),
             "unpublished": .integer(plan.status.unpublished),
-            "command": .words(CampaignDesk.command(order, of: plan.campaign.name, reason: nil)),
+            "command": .words(CampaignService.command(order, of: plan.campaign.name, reason: nil)),
         ]
         return .json(answer.safe)
     }
@@ -133,11 +133,11 @@ final class CampaignsPart: ConsolePart {
             $0.isEmpty ? nil : String($0.prefix(Self.mostReason))
         }
         let reason = order == .resume ? nil : given
-        let plan = try desk.plan(order, of: request.parameters[0], isWriting: true)
+        let plan = try service.plan(order, of: request.parameters[0], isWriting: true)
         let name = plan.campaign.name
         let control = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: reason)
-        if let control { try desk.signed(by: request.viewer).write(control, order, of: name) }
-        let command = JSONValue.words(CampaignDesk.command(order, of: name, reason: reason))
+        if let control { try service.signed(by: request.viewer).write(control, order, of: name) }
+        let command = JSONValue.words(CampaignService.command(order, of: name, reason: reason))
         return .json(JSONValue.object(plan.members(control)).with("command", command).safe)
     }
 }

@@ -21,15 +21,15 @@ struct ReportMaking: Sendable {
     }
 
     /// Reads the campaign's results from its beginning, and makes the page.
-    static func make(_ name: String, _ desk: CampaignDesk, _ work: AskedTasks<ReportMaking>.Work) throws {
+    static func make(_ name: String, _ service: CampaignService, _ work: AskedTasks<ReportMaking>.Work) throws {
         var making = ReportMaking()
         func show(_ passed: Int64, _ total: Int64) -> Bool {
             (making.passed, making.total) = (passed, total)
             work.publish(making)
             return work.isWanted
         }
-        let (context, layout) = (desk.context, try desk.layout())
-        let campaign = try CampaignDesk.campaign(name, in: try desk.index(layout))
+        let (context, layout) = (service.context, try service.layout())
+        let campaign = try CampaignService.campaign(name, in: try service.index(layout))
         guard let definition = campaign.definition else {
             throw ToolFailure("campaign \(name) was not started with herald campaign start: there is nothing to report")
         }

@@ -146,7 +146,7 @@ struct NextStep: Sendable, Equatable {
         "Send one to a user of yours: it shows what that push service answers. Then read the backend's log.",
         ["herald", "send", "--user", "USER", "--pns", "PNS", "--message", "test"], section: "heraldcallsfail")
     static let unanswered = Self(
-        "Before a replay, see whether the backend heeds idempotency keys: else who got one is notified twice.",
+        "Before a replay, see whether the backend honours idempotency keys: else who got one is notified twice.",
         ["herald", "dlq", "list", "--since", "1h", "--where", "history ~ '*timeout*' or history ~ '*reset*'"],
         href: "/failures", section: "calls-without-an-answer")
     static let throttled = Self(

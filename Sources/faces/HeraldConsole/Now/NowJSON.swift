@@ -89,13 +89,13 @@ extension NowModel {
     var json: JSONValue {
         [
             "stepMilliseconds": .integer(Int(NowHistory.step / .milliseconds(1))),
-            "points": .array(history.points.map(\.json)), "current": sight.map(\.json) ?? .null,
+            "points": .array(history.points.map(\.json)), "current": snapshot.map(\.json) ?? .null,
         ]
     }
 
     /// What the news `now` tells: the newest point, and what is so now.
     var newsJSON: JSONValue {
-        ["point": history.points.last.map(\.json) ?? .null, "current": sight.map(\.json) ?? .null]
+        ["point": history.points.last.map(\.json) ?? .null, "current": snapshot.map(\.json) ?? .null]
     }
 }
 
@@ -120,7 +120,7 @@ extension NowPoint {
     }
 }
 
-extension NowModel.Sight {
+extension NowModel.Snapshot {
     /// So many partitions are told at most: those furthest behind.
     private static let partitionLimit = 50
 

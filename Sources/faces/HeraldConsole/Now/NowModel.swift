@@ -4,7 +4,7 @@ import HeraldTools
 /// Makes verdicts and history of what the watches see: pure.
 struct NowModel: Sendable {
     /// What was seen at one moment.
-    struct Sight: Sendable {
+    struct Snapshot: Sendable {
         var now: WallTime
         var workers: [WorkerObservation] = []
         var group = GroupKnowledge.unasked
@@ -21,7 +21,7 @@ struct NowModel: Sendable {
     private var clock = FindingClock()
     private var standstillEnd: WallTime?
     private(set) var history = NowHistory()
-    private(set) var sight: Sight?
+    private(set) var snapshot: Snapshot?
     private(set) var log = VerdictLog()
     private(set) var verdict: Verdict?
     /// The push services of which every call fails now.
@@ -30,26 +30,26 @@ struct NowModel: Sendable {
     init() {}
 
     /// Takes what is seen now.
-    mutating func look(_ sight: Sight) {
-        self.sight = sight
-        let point = point(sight)
+    mutating func look(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        let point = point(snapshot)
         history.add(point)
         var situation = Situation(
-            now: sight.now, workers: sight.workers, group: sight.group,
-            calls: history.newestCalls(now: sight.now),
+            now: snapshot.now, workers: snapshot.workers, group: snapshot.group,
+            calls: history.newestCalls(now: snapshot.now),
             notificationsPerSecond: point.outcomes.values.reduce(0, +))
-        situation.campaigns = sight.campaigns
-        situation.lettersProblem = sight.lettersProblem
+        situation.campaigns = snapshot.campaigns
+        situation.lettersProblem = snapshot.lettersProblem
         for service in situation.calls.keys {
-            situation.refusals[service] = sight.evidence.refusal(service, now: sight.now)
+            situation.refusals[service] = snapshot.evidence.refusal(service, now: snapshot.now)
         }
-        situation.lagGrowth = history.lagGrowth(now: sight.now)
-        if !sight.workers.contains(where: { $0.page != nil }) {
-            situation.retryTroubles = sight.evidence.retryTroubles(now: sight.now)
+        situation.lagGrowth = history.lagGrowth(now: snapshot.now)
+        if !snapshot.workers.contains(where: { $0.page != nil }) {
+            situation.retryTroubles = snapshot.evidence.retryTroubles(now: snapshot.now)
         }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
-        if let letters = sight.letters, letters.whole.total > 0 {
-            let delivered = sight.evidence.delivered(now: sight.now)
+        if let letters = snapshot.letters, letters.whole.total > 0 {
+            let delivered = snapshot.evidence.delivered(now: snapshot.now)
             situation.deadLetters = letters.causes.map { tally in
                 DeadLetterCause(
                     count: tally.total, mayHaveArrived: tally.mayHaveArrived,
@@ -59,13 +59,13 @@ struct NowModel: Sendable {
         for service in deadServices {
             // It has delivered nothing, so what others deliver is no comparison.
             situation.deadPatterns[service] = FailurePattern(
-                failed: sight.evidence.failing(service, now: sight.now), delivered: TraitTally())
+                failed: snapshot.evidence.failing(service, now: snapshot.now), delivered: TraitTally())
         }
-        if VerdictRules(situation).isStandstillExplained { standstillEnd = sight.now }
+        if VerdictRules(situation).isStandstillExplained { standstillEnd = snapshot.now }
         situation.standstillEnd = standstillEnd
-        let dated = clock.date(Verdict(situation), now: sight.now)
+        let dated = clock.date(Verdict(situation), now: snapshot.now)
         verdict = dated
-        log.note(dated, now: sight.now)
+        log.note(dated, now: snapshot.now)
     }
 
     /// Where the workers' admin ports are.
@@ -74,34 +74,34 @@ struct NowModel: Sendable {
             of: group.observation?.members ?? [], named: plan.workers, listen: plan.listen)
     }
 
-    private mutating func point(_ sight: Sight) -> NowPoint {
-        let numbers = sight.workers.compactMap { worker in worker.numbers.map { (worker, $0) } }
+    private mutating func point(_ snapshot: Snapshot) -> NowPoint {
+        let numbers = snapshot.workers.compactMap { worker in worker.numbers.map { (worker, $0) } }
         let rates = meter.add(
             Dictionary(numbers.map { ($0.address, (at: $0.at, numbers: $1)) }) { $1 })
         func sum(_ value: (WorkerNumbers) -> Double?) -> Double? {
             let known = numbers.compactMap { value($0.1) }.filter(\.isFinite)
             return known.isEmpty ? nil : known.reduce(0, +)
         }
-        var point = NowPoint(at: sight.now, outcomes: rates.notifications, calls: rates.calls)
+        var point = NowPoint(at: snapshot.now, outcomes: rates.notifications, calls: rates.calls)
         point.inFlight = sum(\.inFlight)
         point.inFlightLimit = sum(\.inFlightLimit)
-        point.oldestSeconds = oldest(sight)
+        point.oldestSeconds = oldest(snapshot)
         point.halfSeconds = LatencyQuantile.seconds(0.5, of: rates.endToEnd)
         point.mostSeconds = LatencyQuantile.seconds(0.99, of: rates.endToEnd)
-        if case .known(let observation) = sight.group {
+        if case .known(let observation) = snapshot.group {
             point.waiting = observation.waiting
             point.retrying = observation.retrying
         }
-        point.workers = sight.workers.count { $0.page != nil }
-        point.ready = sight.workers.count(where: \.isReady)
+        point.workers = snapshot.workers.count { $0.page != nil }
+        point.ready = snapshot.workers.count(where: \.isReady)
         point.outages = Set(numbers.flatMap(\.1.outages)).sorted()
         return point
     }
 
     /// What workers know; without any, what Kafka shows.
-    private func oldest(_ sight: Sight) -> Double? {
-        if let seconds = sight.workers.compactMap({ $0.numbers?.oldestSeconds }).max() { return seconds }
-        guard case .known(let observation) = sight.group, let oldest = observation.oldest else { return nil }
-        return Double(max(0, sight.now.milliseconds(since: oldest))) / 1_000
+    private func oldest(_ snapshot: Snapshot) -> Double? {
+        if let seconds = snapshot.workers.compactMap({ $0.numbers?.oldestSeconds }).max() { return seconds }
+        guard case .known(let observation) = snapshot.group, let oldest = observation.oldest else { return nil }
+        return Double(max(0, snapshot.now.milliseconds(since: oldest))) / 1_000
     }
 }

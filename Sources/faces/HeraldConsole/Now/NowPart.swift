@@ -83,15 +83,15 @@ final class NowPart: ConsolePart {
         let knowledge = group.knowledge
         workers.follow(NowModel.addresses(plan, knowledge))
         let now = SystemClock.wall()
-        let sight = NowModel.Sight(
+        let snapshot = NowModel.Snapshot(
             now: now, workers: workers.observations, group: knowledge,
             letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)),
             lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
-            model.look(sight)
+            model.look(snapshot)
             return (model.newsJSON, model.deadServices)
         }
-        board.note(sight.evidence, dead: dead)
+        board.note(snapshot.evidence, dead: dead)
         news.publish("verdict", verdictJSON)
         news.publish("now", newest)
     }
@@ -99,7 +99,7 @@ final class NowPart: ConsolePart {
     /// What was wrong within the last day: what this console saw, what the dead letters tell, and what came late.
     private var dayJSON: JSONValue {
         let now = SystemClock.wall()
-        let (log, evidence) = model.withLock { ($0.log, $0.sight?.evidence ?? Evidence()) }
+        let (log, evidence) = model.withLock { ($0.log, $0.snapshot?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
         let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
         let late = past.report
@@ -122,8 +122,8 @@ final class NowPart: ConsolePart {
 
     private var verdictJSON: JSONValue {
         model.withLock { model in
-            guard let verdict = model.verdict, let sight = model.sight else { return .null }
-            return verdict.json(now: sight.now)
+            guard let verdict = model.verdict, let snapshot = model.snapshot else { return .null }
+            return verdict.json(now: snapshot.now)
         }
     }
 }

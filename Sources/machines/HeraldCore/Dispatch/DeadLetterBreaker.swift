@@ -54,7 +54,7 @@ struct DeadLetterBreaker: Sendable {
         note(Answer(status: 0, user: 0, source: source))
     }
 
-    /// Notes an answer that rejects; true when that blows the dead-letter breaker.
+    /// Notes an answer that rejects; true when that trips the dead-letter breaker.
     ///
     /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {

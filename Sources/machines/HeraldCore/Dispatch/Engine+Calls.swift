@@ -175,7 +175,7 @@ extension Engine {
 
     /// The backend does not want this call, now or ever.
     mutating func reject(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        if blows(slot, result.status, now: now) {
+        if trips(slot, result.status, now: now) {
             want(slot, service, now: now)
             return
         }

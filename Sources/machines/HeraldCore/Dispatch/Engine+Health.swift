@@ -30,7 +30,7 @@ extension Engine {
     }
 
     /// Counts an answer that rejects; true when too many do, everybody's or its campaign's, and the event waits.
-    mutating func blows(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
+    mutating func trips(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
         if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
         if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }
         let source = sourceOfEvidence(slot)

@@ -27,7 +27,7 @@ public struct Outage: Sendable, Equatable {
     public internal(set) var since: WallTime
     /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; 0 without one.
     public internal(set) var status: Int
-    /// Dead-letter breaker: the source whose answer blew it.
+    /// Dead-letter breaker: the source whose answer tripped it.
     var source: UInt64
     var probeDelay = Self.firstProbeMilliseconds
     /// When somebody is asked again who was asked before.

@@ -29,7 +29,7 @@ struct Committer: Sendable {
     /// The last transaction was one event's own: now it is the others' turn.
     private var wasAlone = false
     /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
-    private var hasUnheardRecords = false
+    private var hasUnproducedRecords = false
     /// Since when the broker may have had a transaction open that it knows no end of; `nil` if there is none.
     ///
     /// An abort does not prove an end: librdkafka (as of 2.0.2, `rd_kafka_txn_handle_AddPartitionsToTxn`) asks for none
@@ -81,7 +81,7 @@ struct Committer: Sendable {
             if !suspects.isEmpty { return nextBegin }
             return hasNews || !pending.isEmpty ? opening(for: pending.count, commit: commit) : nil
         case .atomic(.open(let attempt, let withheld)):
-            guard withheld == 0, !hasUnheardRecords else { return nil }
+            guard withheld == 0, !hasUnproducedRecords else { return nil }
             return attempt.isAlone || members.count >= crowd ? MonotonicTime.distantPast : commit
         case .atomic(.ending(_, _, let askAgain)): return askAgain
         }
@@ -94,10 +94,10 @@ struct Committer: Sendable {
     mutating func noteNews() { hasNews = true }
 
     /// A record goes to the lane.
-    mutating func recordEmitted() { hasUnheardRecords = true }
+    mutating func recordEmitted() { hasUnproducedRecords = true }
 
     /// The lane has handed all records to the producer.
-    mutating func recordsHanded() { hasUnheardRecords = false }
+    mutating func recordsHanded() { hasUnproducedRecords = false }
 }
 
 // MARK: What a commit says

@@ -51,7 +51,7 @@ package struct ReplayForecast: Sendable {
         guard plan.mayHaveArrivedUnrecognised == 0 else {
             return text + "With a fresh key the backend cannot recognise them: who got one is notified again"
         }
-        return text + "A backend that heeds the idempotency key sends nothing twice; another notifies again"
+        return text + "A backend that honours the idempotency key sends nothing twice; another notifies again"
     }
 
     /// The plan as JSON, as `herald dlq replay --dry-run` writes it.

@@ -115,7 +115,7 @@ extension Lane {
 
     /// What lies in a paused source's queue is void, but kept until somebody asks for it.
     private func letGoOfPaused(_ partition: Int32) {
-        guard aside == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
+        guard refused == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
             let record = io.next(from: source)
         else { return }
         offer(record, source: source, now: io.now)

@@ -11,11 +11,11 @@ extension Lane {
     /// Takes records as long as the engine wants any, for one turn of the loop.
     func pollRecords(now: Moment) {
         mayHaveMore = false
-        if let (record, source) = aside {
-            aside = nil
+        if let (record, source) = refused {
+            refused = nil
             offer(record, source: source, now: now)
             carryOut(now: now)
-            guard aside == nil else { return }
+            guard refused == nil else { return }
         }
         for _ in 0..<Self.takesPerTurn {
             guard let source = engine.nextSource() else { return }
@@ -25,7 +25,7 @@ extension Lane {
             }
             offer(record, source: source, now: now)
             carryOut(now: now)
-            if aside != nil { return }
+            if refused != nil { return }
             // Some turns are long, when records are large.
             if io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes { lookAhead(now: now) }
         }
@@ -54,7 +54,7 @@ extension Lane {
             records[Int(slot.index)] = retained
             if let tracer { trace(tracer, taken: slot, retained, now: now) }
         case .done: record.release()
-        case .noRoom: aside = (record, source)
+        case .noRoom: refused = (record, source)
         }
     }
 
@@ -77,7 +77,7 @@ extension Lane {
         while let record = io.nextUnforwarded() {
             if record.isError {
                 receiveError(record)
-            } else if aside == nil, let source = source(of: record) {
+            } else if refused == nil, let source = source(of: record) {
                 offer(record, source: source, now: io.now)
             } else {
                 // Not assigned any more, or no room: the partition goes back to this record.
@@ -131,7 +131,7 @@ extension Lane {
     private func endReached(of partition: TopicPartition, at offset: Int64) {
         guard let index = engine.index(of: partition.partition, in: partition.topic) else { return }
         // A record that has to wait comes before the end, and would count as dealt with.
-        if let first = aside?.record, first.partition == partition.partition, first.topicName() == partition.topic {
+        if let first = refused?.record, first.partition == partition.partition, first.topicName() == partition.topic {
             return
         }
         engine.endReached(of: index, at: offset)

@@ -93,7 +93,7 @@ package final class Lane<IO: LaneIO> {
     @exclusivity(unchecked) var headers = HeaderList()
     @exclusivity(unchecked) var output = OutputRecord()
     /// A record for which the engine had no room: offered again before anything else is taken.
-    @exclusivity(unchecked) package internal(set) var aside: (record: IO.Record, source: Int)?
+    @exclusivity(unchecked) package internal(set) var refused: (record: IO.Record, source: Int)?
 
     /// A lane that joins the group, as soon as it is certain that what it takes can be settled.
     ///
@@ -276,8 +276,8 @@ package final class Lane<IO: LaneIO> {
             release(Int32(slot))
             tracer?.end(Int32(slot), isRecorded: false, now: io.now.monotonic)
         }
-        aside?.record.release()
-        aside = nil
+        refused?.record.release()
+        refused = nil
     }
 }
 

@@ -102,7 +102,7 @@ public final class Consumer {
         return TopicHandleID(made.pointer)
     }
 
-    /// The fatal error that the consumer is in, if any: it is of no more use then.
+    /// The fatal error that the consumer is in, if any: it has to be recreated then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 
     /// Log lines and errors since the last call, and how many more were dropped; from any of the client's threads.

@@ -26,8 +26,8 @@ struct NowModelTests {
 
     private func sight(
         _ workers: [WorkerObservation], at seconds: Int64, group: GroupKnowledge = .unasked
-    ) -> NowModel.Sight {
-        NowModel.Sight(
+    ) -> NowModel.Snapshot {
+        NowModel.Snapshot(
             now: Self.begin.advanced(byMilliseconds: seconds * 1_000), workers: workers, group: group,
             letters: OpenLetters())
     }

@@ -561,7 +561,7 @@ struct VerdictTests {
             var model = NowModel()
             let group = Self.group([Self.partition(0), Self.partition(0, lag: retrying, delay: "10s")])
             model.look(
-                NowModel.Sight(now: Self.now, workers: workers, group: .known(group), evidence: evidence))
+                NowModel.Snapshot(now: Self.now, workers: workers, group: .known(group), evidence: evidence))
             return ([model.verdict?.first].compactMap { $0 } + (model.verdict?.others ?? []))
                 .filter { $0.key != "not-known" }.map { "\($0.level) \($0.sentence(now: Self.now))" }
         }
@@ -600,9 +600,9 @@ struct VerdictTests {
 
     @Test("takes no partition for stuck that an outage has held back until just now")
     func mendedOutage() {
-        func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Sight {
+        func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Snapshot {
             let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
-            return NowModel.Sight(
+            return NowModel.Snapshot(
                 now: Self.now.advanced(byMilliseconds: second * 1_000),
                 workers: [Self.worker(ready: reasons.isEmpty, reasons)], group: .known(group))
         }

@@ -101,7 +101,7 @@ struct EngineBreakerTests {
         }
     }
 
-    @Test("bad events of one source blow no fuse while another source's get through")
+    @Test("bad events of one source trip no breaker while another source's get through")
     func sources() {
         let harness = breaking()
         for number in 0..<300 {
@@ -119,7 +119,7 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage?.reason == .deadLetterBreaker)
     }
 
-    @Test("events that do not decode, and different statuses, blow no fuse")
+    @Test("events that do not decode, and different statuses, trip no breaker")
     func others() {
         let harness = breaking()
         for number in 0..<200 {

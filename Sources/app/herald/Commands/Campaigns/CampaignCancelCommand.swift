@@ -13,7 +13,7 @@ enum CampaignCancelCommand: HeraldCommand {
             CampaignOptions.yes.declaration, CampaignOptions.reason.declaration, OutputFormat.option.declaration,
         ],
         examples: [.init("herald campaign cancel spring --reason 'wrong audience'", "After a confirmation.")])
-    static let heeds: HeededSettings = .cluster + .topics("results", "campaigns", "audit")
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try CampaignControlRun(order: .cancel, isAsking: true).run(invocation)

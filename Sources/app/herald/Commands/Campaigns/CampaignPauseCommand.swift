@@ -11,7 +11,7 @@ enum CampaignPauseCommand: HeraldCommand {
         arguments: [CampaignOptions.name.declaration],
         options: [CampaignOptions.reason.declaration, OutputFormat.option.declaration],
         examples: [.init("herald campaign pause spring --reason 'the link is wrong'", "Nobody else gets the link.")])
-    static let heeds: HeededSettings = .cluster + .topics("results", "campaigns", "audit")
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try CampaignControlRun(order: .pause).run(invocation)

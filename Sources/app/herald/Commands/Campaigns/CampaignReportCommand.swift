@@ -40,7 +40,7 @@ enum CampaignReportCommand: HeraldCommand {
                 "herald campaign report spring --not-reached left.csv --audience users.csv",
                 "Whom to reach in another way."),
         ])
-    static let heeds: HeededSettings = .cluster + .topics("requests", "results", "campaigns", "audit")
+    static let usedSettings: UsedSettings = .cluster + .topics("requests", "results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed

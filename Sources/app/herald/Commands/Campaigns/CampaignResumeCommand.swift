@@ -10,7 +10,7 @@ enum CampaignResumeCommand: HeraldCommand {
             + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.",
         arguments: [CampaignOptions.name.declaration], options: [OutputFormat.option.declaration],
         examples: [.init("herald campaign resume spring", "Go on.")])
-    static let heeds: HeededSettings = .cluster + .topics("results", "campaigns", "audit")
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try CampaignControlRun(order: .resume).run(invocation)

@@ -77,7 +77,7 @@ enum CampaignStartCommand: HeraldCommand {
                     + "--rate 200/s --pause-if-failures 5% --expires-in 6h",
                 "Slowly, pausing on failures."),
         ])
-    static let heeds: HeededSettings =
+    static let usedSettings: UsedSettings =
         .cluster + .workers + .topics("requests", "results", "campaigns", "audit") + .events + .traces
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -22,7 +22,7 @@ enum CampaignStatusCommand: HeraldCommand {
             .init("herald campaign status", "All campaigns."),
             .init("herald campaign status spring", "Watch one."),
         ])
-    static let heeds: HeededSettings = .cluster + .topics("results", "retry", "campaigns")
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "retry", "campaigns")
 
     /// The list of campaigns is no place to wait in: one that nobody has looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)

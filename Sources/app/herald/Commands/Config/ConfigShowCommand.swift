@@ -13,7 +13,7 @@ enum ConfigShowCommand: HeraldCommand {
             + "whether required settings are set; herald config check does.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
-    static let heeds: HeededSettings = .all
+    static let usedSettings: UsedSettings = .all
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let loaded = try invocation.loadedSettings()

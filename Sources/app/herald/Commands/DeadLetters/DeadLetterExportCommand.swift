@@ -22,7 +22,7 @@ enum DeadLetterExportCommand: HeraldCommand {
         examples: [
             .init("herald dlq export --group reason=rejected -o csv > rejected.csv", "For a spreadsheet.")
         ])
-    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let selection = try DeadLetterOptions.selection(invocation.parsed, needsChoice: false)

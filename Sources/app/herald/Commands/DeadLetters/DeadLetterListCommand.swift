@@ -30,7 +30,7 @@ enum DeadLetterListCommand: HeraldCommand {
             .init("herald dlq list", "Why events failed."),
             .init("herald dlq list --group-by hour --where 'status = 503' --since 1d", "When they failed."),
         ])
-    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state") + .events
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state") + .events
 
     private static let standardGroups = 50
     private static let standardLetters = 100
@@ -110,7 +110,7 @@ enum DeadLetterListCommand: HeraldCommand {
         guard count > 0 else { return }
         console.remark(
             "\(count) of those that are open may have arrived: a call for \(count == 1 ? "it" : "them") got no answer "
-                + "(time-out, reset). A replay notifies again unless the backend heeds the idempotency key.")
+                + "(time-out, reset). A replay notifies again unless the backend honours the idempotency key.")
     }
 
     private static func listLetters(

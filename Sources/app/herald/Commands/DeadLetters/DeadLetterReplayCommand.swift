@@ -59,7 +59,7 @@ enum DeadLetterReplayCommand: HeraldCommand {
                 "herald dlq replay --where \"status = 503 and age < 12h\" --rate 200/s --reason 'backend was down'",
                 "Replay what failed last night."),
         ])
-    static let heeds: HeededSettings =
+    static let usedSettings: UsedSettings =
         .cluster + .workers + .topics("requests", "results", "deadLetter", "campaigns", "state", "audit") + .events
         + ["retry.replays"] + .traces
 

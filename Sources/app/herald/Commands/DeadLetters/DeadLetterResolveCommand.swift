@@ -21,7 +21,7 @@ enum DeadLetterResolveCommand: HeraldCommand {
                 "herald dlq resolve --group reason=malformed --note 'the producer has sent them again'",
                 "What cannot be replayed anyway.")
         ])
-    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)

@@ -15,7 +15,7 @@ enum DeadLetterShowCommand: HeraldCommand {
             DeadLetterOptions.topic.declaration, DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration,
         ],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
-    static let heeds: HeededSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
+    static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
     /// An id of which there are more is no id.
     private static let limit = 100

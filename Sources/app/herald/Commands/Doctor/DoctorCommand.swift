@@ -26,7 +26,7 @@ enum DoctorCommand: HeraldCommand {
             .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
             .init("herald doctor --only kafka -o jsonl", "The brokers' half, for a program."),
         ])
-    static let heeds: HeededSettings = .doctor
+    static let usedSettings: UsedSettings = .doctor
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         var output = DoctorOutput(invocation.parsed[OutputFormat.option], invocation.console)

@@ -23,7 +23,7 @@ enum ExplainCommand: HeraldCommand {
             OutputFormat.option.declaration,
         ],
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
-    static let heeds: HeededSettings =
+    static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state") + .events
         + ["retry", "backend.statuses"] + .waiting
 

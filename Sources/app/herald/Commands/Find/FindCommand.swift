@@ -27,7 +27,7 @@ enum FindCommand: HeraldCommand {
             .init("herald find --user ann --since 2d", "Ann says that she got nothing."),
             .init("herald find --id order-17 -o json", "One event's way, for a program."),
         ])
-    static let heeds: HeededSettings =
+    static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state") + .events + [
             "retry.delays"
         ]

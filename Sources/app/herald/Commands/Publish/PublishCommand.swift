@@ -49,7 +49,7 @@ enum PublishCommand: HeraldCommand {
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
             .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
-    static let heeds: HeededSettings = .cluster + .allTopics + .events
+    static let usedSettings: UsedSettings = .cluster + .allTopics + .events
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try PublishRequest(invocation.parsed)

@@ -13,7 +13,7 @@ enum TopicsApplyCommand: HeraldCommand {
             + "it, it exits with 3, or with 1 if nothing was changed.",
         options: [yes.declaration, OutputFormat.option.declaration],
         examples: [.init("herald topics apply --config herald.yaml --yes", "Create the topics without asking.")])
-    static let heeds: HeededSettings = .topicPlan
+    static let usedSettings: UsedSettings = .topicPlan
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let tool = try TopicsTool(invocation)

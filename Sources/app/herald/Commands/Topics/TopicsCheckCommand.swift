@@ -9,7 +9,7 @@ enum TopicsCheckCommand: HeraldCommand {
             "The exit status is 1 if something differs. More partitions or a longer retention than set is fine.",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald topics check --config herald.yaml", "Fail when a topic is not as wanted.")])
-    static let heeds: HeededSettings = .topicPlan
+    static let usedSettings: UsedSettings = .topicPlan
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let plan = try TopicsTool(invocation).showPlan()

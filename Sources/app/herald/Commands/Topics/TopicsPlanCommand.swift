@@ -9,7 +9,7 @@ enum TopicsPlanCommand: HeraldCommand {
             + "(more than wanted, which is fine).",
         options: [OutputFormat.option.declaration],
         examples: [.init("herald topics plan --config herald.yaml", "What would be created and changed.")])
-    static let heeds: HeededSettings = .topicPlan
+    static let usedSettings: UsedSettings = .topicPlan
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         invocation.console.remark(TopicsTool.summary(of: try TopicsTool(invocation).showPlan()))

@@ -10,7 +10,7 @@ final class ReplayPlanner: Sendable {
     /// Plans that are made at the same time; each reads the topic.
     private static let limit = 3
 
-    let book = PlanBook()
+    let cache = PlanCache()
     private let context: ReplayContext
     private let failures: FailuresContext
     private let queries: LetterQueries
@@ -41,7 +41,7 @@ final class ReplayPlanner: Sendable {
         let options = try request.options(selection)
         // Whatever is wrong with it is said at once.
         let rules = try request.rules(context.rules, context.decoder.pushServices)
-        let id = book.begin()
+        let id = cache.begin()
         let asked = request
         try threads.withLock { threads in
             guard threads.count < Self.limit else {
@@ -68,7 +68,7 @@ final class ReplayPlanner: Sendable {
             let state = try replayer.context.state(replayer.layout)
             defer { state?.close() }
             let progress: (Int64, Int64) -> Bool = { [self] passed, total in
-                book.note(.planning(passed: passed, total: total), of: id) && !isStopping.withLock { $0 }
+                cache.note(.planning(passed: passed, total: total), of: id) && !isStopping.withLock { $0 }
             }
             let ready: ReadyPlan
             switch request.kind ?? .replay {
@@ -84,9 +84,9 @@ final class ReplayPlanner: Sendable {
                     ])
             }
             guard !isStopping.withLock({ $0 }) else { throw ToolFailure("the console has ended") }
-            book.note(.ready(ready, until: .now + PlanBook.lifetime), of: id)
+            cache.note(.ready(ready, until: .now + PlanCache.lifetime), of: id)
         } catch {
-            book.note(.failed(SafeText.escaped("\(error)")), of: id)
+            cache.note(.failed(SafeText.escaped("\(error)")), of: id)
         }
     }
 
@@ -156,7 +156,7 @@ final class ReplayPlanner: Sendable {
     func object(_ id: String, at now: ContinuousClock.Instant = .now) throws -> JSONValue {
         let state: String
         var members: [JSONValue.Member]
-        switch try book.state(of: id) {
+        switch try cache.state(of: id) {
         case .planning(let passed, let total):
             state = "planning"
             members = [.init("passed", .integer(Int(passed))), .init("total", .integer(Int(total)))]
@@ -179,7 +179,7 @@ final class ReplayPlanner: Sendable {
             .init("kind", .string((plan.request.kind ?? .replay).rawValue)),
             .init("secondsLeft", .integer(secondsLeft)),
             .init("selection", .string(SafeText.escaped(plan.selection))), .init("request", plan.request.object),
-            .init("isTyped", .bool(plan.count > PlanBook.untypedLimit)),
+            .init("isTyped", .bool(plan.count > PlanCache.untypedLimit)),
             .init("command", .array(command.map(JSONValue.string))),
         ]
         return head + plan.object.map { JSONValue.Member($0.name, $0.value.safe) }

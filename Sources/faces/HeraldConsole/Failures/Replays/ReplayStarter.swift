@@ -33,7 +33,7 @@ struct ReplayStarter: Sendable {
         guard !jobs.isBusy(with: Self.subject) else {
             throw ToolFailure("a replay of this console is at work already; wait for its end, or stop it")
         }
-        let plan = try planner.book.take(id, by: name, count: request.count)
+        let plan = try planner.cache.take(id, by: name, count: request.count)
         var context = context
         context.operatorName = name
         let place = ReplayPlace(context: context, failures: failures)
@@ -55,7 +55,7 @@ struct ReplayStarter: Sendable {
                 return try place.resolve(work, selection: plan.selection, note: reason, control)
             }
         }
-        planner.book.note(.used(by: name, job: job), of: id)
+        planner.cache.note(.used(by: name, job: job), of: id)
         return job
     }
 

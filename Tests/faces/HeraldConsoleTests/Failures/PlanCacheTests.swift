@@ -17,10 +17,10 @@ struct PlanBookTests {
             work: .resolve(plan), request: PlanRequest(filter: LetterFilter()), selection: "all", object: [])
     }
 
-    private func book(_ count: Int) -> (PlanBook, String) {
-        let book = PlanBook()
+    private func book(_ count: Int) -> (PlanCache, String) {
+        let book = PlanCache()
         let id = book.begin()
-        book.note(.ready(Self.ready(count), until: .now + PlanBook.lifetime), of: id)
+        book.note(.ready(Self.ready(count), until: .now + PlanCache.lifetime), of: id)
         return (book, id)
     }
 
@@ -53,7 +53,7 @@ struct PlanBookTests {
     @Test("A plan that has aged is not started")
     func aged() {
         let (book, id) = book(3)
-        let later = ContinuousClock.now + PlanBook.lifetime + .seconds(1)
+        let later = ContinuousClock.now + PlanCache.lifetime + .seconds(1)
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil, at: later) }.contains("make another one"))
     }
 
@@ -69,14 +69,14 @@ struct PlanBookTests {
 
     @Test("A plan that is being made, has failed, is empty or was let go is refused with a sentence")
     func others() {
-        let book = PlanBook()
+        let book = PlanCache()
         let id = book.begin()
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil) }.contains("being made"))
         book.note(.failed("no broker answers"), of: id)
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil) } == "no broker answers")
         book.note(.ready(Self.ready(0), until: .now + .seconds(9)), of: id)
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil) }.contains("nothing"))
-        for _ in 0..<PlanBook.limit { _ = book.begin() }
+        for _ in 0..<PlanCache.limit { _ = book.begin() }
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil) }.contains("no such plan"))
         #expect(!book.note(.failed(""), of: id))
     }

@@ -1,7 +1,7 @@
 import HeraldSettings
 
-/// The settings that a command heeds: what its help shows, and its flags complete to.
-struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
+/// The settings that a command uses: what its help shows, and its flags complete to.
+struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// Settings and sections, as paths; a section stands for all that is in it.
     let paths: [String]
 

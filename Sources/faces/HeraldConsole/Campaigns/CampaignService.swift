@@ -3,7 +3,7 @@ internal import HeraldText
 internal import HeraldTools
 
 /// The campaigns as the console's requests see them: each reads the campaigns topic anew.
-struct CampaignDesk: Sendable {
+struct CampaignService: Sendable {
     /// Who asks or orders does not wait for millions of results: what is not counted by then is not finished.
     static let patience = Duration.seconds(5)
 

@@ -25,10 +25,10 @@ struct ReadyPlan: Sendable {
     }
 }
 
-/// The plans that were made: each can be started once, within ``PlanBook/lifetime``, whoever's tab does it.
+/// The plans that were made: each can be started once, within ``PlanCache/lifetime``, whoever's tab does it.
 ///
-/// Bounded: of more than ``PlanBook/limit`` the oldest are let go. Any thread.
-final class PlanBook: Sendable {
+/// Bounded: of more than ``PlanCache/limit`` the oldest are let go. Any thread.
+final class PlanCache: Sendable {
     /// What stood in the topic so long ago is not what somebody has before his eyes.
     static let lifetime = Duration.seconds(15 * 60)
     static let limit = 20
