@@ -50,6 +50,14 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         }
     }
 
+    /// The brokers have no transactions.
+    package init(noTransactions error: KafkaError) {
+        self.init(
+            "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
+                + "it was are written together, so that nobody is notified twice. Workers can do without "
+                + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
+    }
+
     /// Any error as sentences.
     package init(saying error: any Error) {
         switch error {

@@ -171,13 +171,3 @@ package final class TransactionalPublisher {
     /// It asks whether it is to go on at least so often.
     private static let longestWaitMilliseconds: Int64 = 1_000
 }
-
-extension ToolFailure {
-    /// The brokers have no transactions.
-    package init(noTransactions error: KafkaError) {
-        self.init(
-            "the brokers have no transactions (\(error)), and this needs them: what is published and the mark that "
-                + "it was are written together, so that nobody is notified twice. Workers can do without "
-                + "(delivery.guarantee: at-least-once), replays and campaigns cannot.")
-    }
-}
