@@ -16,6 +16,9 @@ class Mutant(NamedTuple):
     scenario: str = ""
 
 
+# Two replays at a time, of many dead letters, with much that befalls them.
+REPLAYS = "seed=1 replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
+
 MUTANTS = [
     # Commits: promise 1.
     Mutant(
@@ -781,5 +784,41 @@ MUTANTS = [
         "BatchWriter.swift",
         ">= configuration.transactionTimeout } ?? true",
         ">= 100 * configuration.transactionTimeout } ?? true",
+    ),
+    # Jobs on dead letters: each letter once, together with its mark.
+    Mutant(
+        "a replay marks less than it publishes",
+        "LetterBatch.swift",
+        "            return (letters.map(\\.record), marks)\n",
+        "            return (letters.map(\\.record), Array(marks.dropLast()))\n",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay does not look for the mark of what was in doubt",
+        "ReplayMachine.swift",
+        "if aim == .part, batch.isMarked(in: known.marks) {",
+        "if aim == .part, batch.parts.isEmpty {",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay goes on although the lease is another job's",
+        "ReplayMachine.swift",
+        "        guard known.lease?.job == journal.job else {",
+        "        guard known.lease != nil else {",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay publishes in a pause",
+        "ReplayPace.swift",
+        "        if isPaused { return .wait }\n",
+        "",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay publishes after it was told to stop",
+        "ReplayPace.swift",
+        "        if isStopping { return .end(isAtEnd ? .complete : .paused) }\n",
+        "",
+        scenario=REPLAYS,
     ),
 ]

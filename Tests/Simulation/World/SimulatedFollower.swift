@@ -164,6 +164,7 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
             self.question += 1
             if let committed { standing = committed } else { trouble = .timedOut }
         case .answer(let token, let answer): answers.append((token, answer))
+        case .state: misuse("it reads no state topic")
         }
         go()
     }

@@ -22,7 +22,7 @@ package struct ReplayMachine: JobMachine {
         /// Another job's lease is to be watched: each change is a ``stateRead(_:holder:now:)``, as is its process's end.
         case watchState(Lease)
         /// Begins to read these letters: ``lettersNotStarted(_:)`` when that fails.
-        case startLetters(DeadLetterReader.Ranges)
+        case startLetters(LetterRanges)
         /// Hands letters over, as long as ``mayTakeLetter``.
         case gather
     }
