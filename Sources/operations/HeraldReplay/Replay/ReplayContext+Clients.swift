@@ -1,4 +1,4 @@
-package import HeraldEvents
+internal import HeraldEvents
 package import HeraldKafka
 package import HeraldTools
 
