@@ -54,7 +54,7 @@ SOURCES = [
     )),
     *(f"Sources/operations/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",
-        "Foreign/OutgoingRecord+Foreign.swift", "Foreign/ReplayRules+Foreign.swift", "Journal/Journal.swift",
+        "Foreign/OutgoingRecord+Foreign.swift", "Foreign/ReplayRules+Foreign.swift",
         "List/GroupedLetter.swift", "List/NewestLetters.swift",
         "Marks/KnownState.swift", "Marks/Lease.swift", "Marks/MarkDamages.swift", "Marks/MarkIndex.swift",
         "Marks/MarkRecord.swift", "Marks/OffsetSet.swift", "Outcomes/LetterFate.swift",

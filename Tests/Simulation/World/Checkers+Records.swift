@@ -13,8 +13,8 @@ extension Checkers {
         let found = services.map { service in
             duties.append(
                 Duty(
-                    origin: name, source: source ?? name, service: service, campaign: campaign, user: record.user, event: record.event,
-                    publishedAt: record.timestamp))
+                    origin: name, source: source ?? name, service: service, campaign: campaign, user: record.user,
+                    event: record.event, publishedAt: record.timestamp))
             return duties.count - 1
         }
         note(found, of: name)

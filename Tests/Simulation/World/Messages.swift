@@ -29,7 +29,10 @@ struct Process: Hashable, CustomStringConvertible {
     var isJob: Bool { worker >= Self.firstJob }
     var isReplay: Bool { worker >= Self.firstReplay }
 
-    var description: String { isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)" }
+    var description: String {
+        if isReplay { return "replay \(worker - Self.firstReplay).\(life)" }
+        return isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)"
+    }
 }
 
 /// Something that happens at a moment.

@@ -8,7 +8,7 @@ import HeraldTime
 import HeraldTools
 
 /// One process that replays dead letters: the machine of a real one, over a simulated reader and producer.
-final class SimulatedReplay: TransactionalProcess, JobIO {
+final class SimulatedReplay: SimulatedJob, JobIO {
     /// All jobs on one state topic write under one name.
     static let transactionalID = Process(worker: Process.firstReplay, life: 0).member
 
@@ -20,18 +20,13 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     private let index: Int
     private(set) var life = 0
     private(set) var isRunning = false
-    private(set) var frozenUntil: Int64?
+    var frozenUntil: Int64?
     private var driver: JobDriver<SimulatedReplay>?
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
-    private var lastProduction: Int32 = 0
-    /// Claims of former producers that never had the name: each may still arrive.
-    private var formerClaims = 0
-    /// How it ended last; `nil` when it was killed.
-    private(set) var lastEnd: ReplayMachine.End?
+    var run = JobRun()
 
     // What has arrived, and was not given to the machine.
-    private var reports: [BatchWriter.Report] = []
     private var state: KnownState??
     private var question = 0
     private var isWatching = false
@@ -39,16 +34,18 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     private var isPaused = false
     private var isStopping = false
     private var isBusy = false
-    private var nextTick: (at: Int64, number: Int) = (.max, 0)
 
     /// The letters that are read, in the order of their partitions.
     private var ranges: [(place: Place, next: Int64, end: Int64)] = []
     /// How far each partition of the results was read: new ones are not looked for.
     private var results: [Int64] = []
-    /// The events that were offered, as often as they were.
-    private var offered: Set<[UInt8]> = []
+    /// How often each event was offered in one transaction at most, and in the one under way: two dead letters may be of the
+    /// same event.
+    private var offered: (all: [[UInt8]: Int], now: [[UInt8]: Int]) = ([:], [:])
     /// The machine was told to publish nothing more.
     private var isHeld = false
+    /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
+    private var order: (letters: [RecordName], ramp: RampChecker)?
 
     init(index: Int, simulation: Simulation) {
         self.index = index
@@ -63,16 +60,22 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     // MARK: Life and death
 
     /// An operator has made a plan, and starts it.
-    func start(_ work: ReplayMachine.Work, _ context: ReplayContext) {
+    ///
+    /// - Parameter letters: those that are to be replayed.
+    func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
         life += 1
-        log("starts to work on dead letters")
         isRunning = true
         (isPaused, isStopping, isHeld, isWatching, isGathering) = (false, false, false, false, false)
         frozenUntil = nil
         client = TransactionClient()
-        formerClaims = 0
-        (reports, state, ranges, offered, lastEnd) = ([], nil, [], [], nil)
-        nextTick.at = .max
+        run.begin()
+        (state, ranges, offered, order) = (nil, [], ([:], [:]), nil)
+        switch work {
+        case .replay(_, _, let options):
+            log("is to replay \(letters.count) dead letters: \(options.ramp.text), \(options.stopShare) may fail")
+            order = (letters, RampChecker(options))
+        case .resolve(let plan, _, _): log("is to mark \(plan.count) dead letters as resolved")
+        }
         results = simulation.resultPlaces.map { simulation.cluster[$0].lastStable }
         let choices = Choices(seed: simulation.scenario.seed)
         driver = JobDriver(
@@ -107,23 +110,19 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
         go()
     }
 
-    /// SIGSTOP, and SIGCONT later.
-    func freeze() {
-        let duration = chance[.jobFault].between(100, 30_000)
-        log("is frozen for \(duration) ms")
-        frozenUntil = simulation.now + duration
-        simulation.schedule(.thaw(process, after: duration), after: duration)
-    }
-
-    func thaw(after duration: Int64) {
-        log("goes on")
-        frozenUntil = nil
-        go()
-    }
-
     private func end() {
         isRunning = false
         driver = nil
+    }
+
+    private func ended(_ machine: ReplayMachine) {
+        log("ends: \(machine.end.map { "\($0)" } ?? "for no reason")")
+        end()
+        guard case .over(let end)? = machine.end, let (letters, ramp) = order else { return }
+        let objection = ramp.ends(
+            end, open: machine.progress.open, isStopping: isStopping, now: simulation.now)
+        if let objection { misuse(objection) }
+        if end == .complete { simulation.checkReplayed(letters, by: process) }
     }
 
     // MARK: What it hears
@@ -131,9 +130,7 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     func hear(_ news: News) {
         simulation.inputs += 1
         switch news {
-        case .job(.tick(let number)):
-            guard number == nextTick.number else { return }
-            nextTick.at = .max
+        case .job(.tick(let number)): guard run.hears(tick: number) else { return }
         case .job(.state(let question, let known)):
             guard question == self.question else { return }
             self.question += 1
@@ -144,50 +141,18 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
         go()
     }
 
-    func transactionBegins() {}
-
-    func take(_ report: TransactionReport) {
-        if case .ready(let late) = report {
-            reports.append(.transaction(.ready(lateClaims: late + formerClaims)))
-            formerClaims = 0
-        } else {
-            reports.append(.transaction(report))
-        }
-    }
-
-    func acknowledge(_ id: ProductionID, _ error: KafkaError?) {
-        produced.remove(id)
-        if let error { reports.append(.undelivered(error)) }
-    }
-
-    /// It shows in the next transactional call.
-    func noteFence() {}
-
-    private func go() {
+    func go() {
         guard frozenUntil == nil else { return }
         repeat {
             guard isRunning, let driver else { return }
             driver.turn()
             guard isRunning else { return }
-            if driver.machine.isOver {
-                lastEnd = driver.machine.end
-                log("ends: \(lastEnd.map { "\($0)" } ?? "for no reason")")
-                return end()
-            }
-        } while isBusy || !reports.isEmpty || state != nil
-        scheduleTick()
-    }
-
-    private func scheduleTick() {
+            if driver.machine.isOver { return ended(driver.machine) }
+        } while isBusy || !run.reports.isEmpty || state != nil
         guard let driver else { return }
         let name = driver.machine.phase.name
-        var at = name == .working || name == .watching ? simulation.now + Self.turn : .max
-        if let wake = driver.machine.nextWake {
-            at = min(at, Simulation.start + (max(0, wake.nanoseconds) + 999_999) / 1_000_000)
-        }
-        guard at < nextTick.at else { return }
-        nextTick = (max(at, simulation.now), nextTick.number + 1)
-        simulation.schedule(.news(process, .job(.tick(nextTick.number))), after: at - simulation.now)
+        let isLooking = name == .working || name == .watching
+        schedule(tick: isLooking ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake)
     }
 
     /// What drives a simulated process is the agenda.
@@ -226,38 +191,31 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
         switch action {
         case .claim:
             question += 1
-            produced = []
-            if client.epoch == nil { formerClaims += client.claims.unansweredCount }
-            renewProducer()
-        case .produce(let records): produce(records)
+            claim()
+        case .produce(let records):
+            offered.now = [:]
+            produce(records, written)
         case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
         case .abort: abortTransaction()
         }
     }
 
-    private func produce(_ records: [OutgoingRecord]) {
-        do throws(KafkaError) { try beginTransaction() } catch { return reports.append(.notProduced(error)) }
-        for record in records {
-            guard let written = simulation.logRecord(record, at: now) else {
-                return misuse("a record for \(record.topic) can't be read")
-            }
-            if simulation.scenario.topics.requests.contains(record.topic) { noteOffered(written) }
-            if chance[.fullQueue].happens(simulation.scenario.fullQueues) {
-                log("a record is refused")
-                return reports.append(.notProduced(KafkaError(code: KafkaError.Code.queueFull)))
-            }
-            lastProduction += 1
-            let id = ProductionID(index: lastProduction, generation: 0)
-            produced.insert(id)
-            write(id, simulation.place(of: record, written), written, nil)
-        }
-        reports.append(.produced)
+    private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+        guard let written = simulation.logRecord(record, at: now) else { return nil }
+        if simulation.scenario.topics.requests.contains(record.topic) { noteOffered(written) }
+        return (simulation.place(of: record, written), written)
     }
 
     /// A replay that is paused or stopped goes on with what it had begun, and with nothing else.
     private func noteOffered(_ record: LogRecord) {
         let identity = simulation.identity(ofReplay: record)
-        if offered.insert(identity).inserted, isHeld {
+        let count = offered.now[identity, default: 0] + 1
+        offered.now[identity] = count
+        guard count > offered.all[identity, default: 0] else { return }
+        offered.all[identity] = count
+        let objection = order?.ramp.offers(record, now: simulation.now)
+        if let objection { misuse(objection) }
+        if isHeld {
             misuse("it was told to publish nothing more, and publishes \(String(decoding: identity, as: UTF8.self))")
         }
     }
@@ -267,9 +225,10 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     func deliver(to machine: inout ReplayMachine) {
         if isStopping { machine.stop() }
         machine.pause(isPaused)
+        if isHeld, !isPaused { order?.ramp.resumes(now: simulation.now) }
         isHeld = isStopping || isPaused
-        let arrived = reports
-        reports = []
+        let arrived = run.reports
+        run.reports = []
         for report in arrived { machine.receive(report, now: now) }
         if isWatching, state == nil { state = .some(simulation.knownState()) }
         if let read = state {
@@ -288,13 +247,12 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
     }
 
     private func deliverResults(to machine: inout ReplayMachine) {
-        guard simulation.cluster.awayUntil <= simulation.now else { return }
-        for (partition, place) in simulation.resultPlaces.enumerated()
-        where partition < results.count && simulation.cluster[place].leaderlessUntil <= simulation.now {
-            while simulation.cluster.seek(place, from: &results[partition]) {
-                let value = simulation.cluster[place].records[Int(results[partition])].value ?? []
-                if let result = try? NotificationResult(decoding: value) { machine.receive(result) }
-                results[partition] += 1
+        for (partition, place) in simulation.resultPlaces.enumerated() where partition < results.count {
+            while let name = simulation.nextRecord(place, from: &results[partition]) {
+                let value = simulation.cluster.record(name)?.value ?? []
+                guard let result = try? NotificationResult(decoding: value) else { continue }
+                machine.receive(result)
+                if !machine.phase.isEnding { order?.ramp.hears(result) }
             }
         }
     }
@@ -308,18 +266,26 @@ final class SimulatedReplay: TransactionalProcess, JobIO {
                 isBusy = true
                 return machine.lettersEnded()
             }
-            guard simulation.cluster.awayUntil <= simulation.now,
-                simulation.cluster[current.place].leaderlessUntil <= simulation.now
-            else { return machine.lettersPaused() }
-            guard simulation.cluster.seek(current.place, from: &ranges[0].next), ranges[0].next < current.end else {
+            guard current.next < current.end else {
                 ranges.removeFirst()
                 continue
             }
-            let name = RecordName(place: current.place, offset: ranges[0].next)
-            ranges[0].next += 1
-            guard var entry = simulation.letter(name) else { continue }
+            guard let name = simulation.nextRecord(current.place, from: &ranges[0].next) else {
+                return machine.lettersPaused()
+            }
+            guard name.offset < current.end, var entry = simulation.letter(name) else { continue }
             machine.take(&entry, now: now)
         }
         machine.lettersPaused()
+    }
+}
+
+extension ReplayMachine.Phase {
+    /// It has decided how it ends: what it hears from here on changes nothing of that.
+    fileprivate var isEnding: Bool {
+        switch self {
+        case .writing(.end), .claiming(.end), .reading(.end): true
+        case .idle, .looking, .watching, .writing, .claiming, .reading, .working, .ended: false
+        }
     }
 }

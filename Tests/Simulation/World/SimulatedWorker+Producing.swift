@@ -159,9 +159,7 @@ extension SimulatedWorker {
     private func check(origin: String, of effect: Effect) {
         for duty in effect.duties {
             let facts = simulation.checkers.duties[duty]
-            // Of what can't be read no header counts: it is of its own place, also when it is a replay.
-            let source = facts.service < 0 ? facts.origin : facts.source
-            guard simulation.checkers.text(source) != origin else { continue }
+            guard simulation.checkers.text(facts.source) != origin else { continue }
             simulation.checkers.fail("\(simulation.checkers.text(duty)) is said to be of \(origin)")
         }
     }

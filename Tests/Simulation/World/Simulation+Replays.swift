@@ -19,6 +19,10 @@ struct ReplayWorld {
     /// It is started again when a broker keeps it from its end.
     var lastStarts = 0
     var isDone = false
+    /// Whose lease was written last: who was fenced by it writes nothing more.
+    var holder = ""
+    /// The jobs that have begun.
+    var begun: Set<String> = []
     /// The jobs whose rules take what was replayed before.
     var again: Set<String> = []
 }
@@ -54,12 +58,12 @@ extension Simulation {
         let places = statePlaces
         if replayWorld.positions.isEmpty { replayWorld.positions = places.map { _ in 0 } }
         for (partition, place) in places.enumerated() {
-            while cluster.seek(place, from: &replayWorld.positions[partition]) {
-                let offset = replayWorld.positions[partition]
-                let record = cluster[place].records[Int(offset)]
+            while partition < replayWorld.positions.count,
+                let name = nextRecord(place, from: &replayWorld.positions[partition]),
+                let record = cluster.record(name)
+            {
                 _ = replayWorld.known.add(
-                    key: record.key ?? [], value: record.value, partition: Int32(partition), offset: offset)
-                replayWorld.positions[partition] += 1
+                    key: record.key ?? [], value: record.value, partition: Int32(partition), offset: name.offset)
             }
         }
         return replayWorld.known
@@ -154,13 +158,16 @@ extension Simulation {
         options.rate = isLast ? nil : chance.pick([nil, nil, 5])
         var plan = ReplayPlan()
         var resolved = ResolvePlan()
+        var letters: [RecordName] = []
         for partition in 0..<cluster.partitions {
             let place = Place(topic: letterTopic, partition: partition)
             var offset: Int64 = 0
             let end = isLast ? partition < replayWorld.lastEnds.count ? replayWorld.lastEnds[partition] : 0 : .max
             while cluster.seek(place, from: &offset), offset < end {
                 if var entry = letter(RecordName(place: place, offset: offset)) {
-                    plan.add(entry, rules.decision(for: &entry, marks, now: moment.wall))
+                    let decision = rules.decision(for: &entry, marks, now: moment.wall)
+                    plan.add(entry, decision)
+                    if case .replay = decision { letters.append(RecordName(place: place, offset: offset)) }
                     if offset % 5 == 0 { resolved.add(entry, marks) }
                 }
                 offset += 1
@@ -170,7 +177,7 @@ extension Simulation {
         if rules.isAgain { replayWorld.again.insert(nextJob(of: idle)) }
         let work: ReplayMachine.Work =
             kind == 3 ? .resolve(resolved, selection: "some", note: nil) : .replay(plan, rules, options)
-        idle.start(work, context)
+        idle.start(work, context, letters: letters)
     }
 
     private func nextJob(of replay: SimulatedReplay) -> String {
@@ -235,7 +242,9 @@ extension Simulation {
         for name in transaction.jobRecords {
             guard let record = cluster.record(name) else { continue }
             let topic = cluster.topics[name.place.topic]
-            if scenario.topics.requests.contains(topic) {
+            if topic == scenario.topics.state, record.key?.elementsEqual(Lease.key.utf8) == true {
+                checkLease(record)
+            } else if scenario.topics.requests.contains(topic) {
                 events.append(Array((record.headers.text(.origin) ?? "").utf8))
                 adopt(name, record)
             } else if topic == scenario.topics.state, record.key?.starts(with: "marks/".utf8) == true {
@@ -258,6 +267,25 @@ extension Simulation {
         let sort = { (texts: [[UInt8]]) in texts.sorted { $0.lexicographicallyPrecedes($1) } }
         if sort(events) != sort(marked) {
             checkers.fail("a transaction has \(events.count) replays and marks \(marked.count), or others")
+        }
+    }
+
+    /// From the moment on in which another job begins, a job writes nothing more.
+    private func checkLease(_ record: LogRecord) {
+        guard let lease = record.value.flatMap({ Lease(decoding: $0) }) else {
+            return checkers.fail("a lease can't be read")
+        }
+        if lease.job != replayWorld.holder, !replayWorld.begun.insert(lease.job).inserted {
+            checkers.fail("\(lease.job) writes, and the lease is that of \(replayWorld.holder)")
+        }
+        replayWorld.holder = lease.job
+    }
+
+    /// A job says that all of its plan is dealt with.
+    func checkReplayed(_ letters: [RecordName], by process: Process) {
+        for name in letters where checkers.replayedServices[name] == nil && !checkers.resolved.contains(name) {
+            if var entry = letter(name), let expiry = entry.expiresAt(), expiry <= moment.wall { continue }
+            checkers.fail("\(process) is complete, and \(checkers.text(name)) was not replayed")
         }
     }
 

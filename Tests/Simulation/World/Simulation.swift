@@ -19,7 +19,8 @@ import HeraldTime
 /// | `TransactionalProcess.swift` | a transactional producer, of a worker or a job |
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
-/// | `SimulatedReplay.swift` | a replay's machine, and what it drives |
+/// | `SimulatedReplay.swift`, `RampChecker.swift` | a replay's machine, what it drives, and the pace that it keeps to |
+/// | `SimulatedJob.swift` | what all jobs share |
 /// | `Checkers.swift` … | the promises |
 /// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
 package final class Simulation {
@@ -86,7 +87,13 @@ package final class Simulation {
     subscript(process: Process) -> Streams {
         get { process.isReplay ? chanceOfReplays : process.isJob ? chanceOfJobs : chance }
         _modify {
-            if process.isReplay { yield &chanceOfReplays } else if process.isJob { yield &chanceOfJobs } else { yield &chance }
+            if process.isReplay {
+                yield &chanceOfReplays
+            } else if process.isJob {
+                yield &chanceOfJobs
+            } else {
+                yield &chance
+            }
         }
     }
 
