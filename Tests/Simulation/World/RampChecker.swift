@@ -40,7 +40,7 @@ struct RampChecker {
     private func wasPatient(_ now: Int64) -> Bool { now - waitingSince >= Int64(options.patience / .milliseconds(1)) }
 
     /// A record is offered that was not before; what is wrong with that.
-    mutating func offers(_ record: LogRecord, now: Int64) -> String? {
+    mutating func offers(_ headers: HeaderList, now: Int64) -> String? {
         var objection: String?
         if let end, offered >= end {
             objection = objectionToNextStep(now)
@@ -48,9 +48,9 @@ struct RampChecker {
             self.end = options.ramp.size(steps.count - 1).map { end + $0 }
         }
         offered += 1
-        let services = (record.headers.text(.pushServices) ?? "").split(separator: ",").map(String.init)
-        let origin = record.headers.text(.origin) ?? ""
-        let replays = record.headers.text(.replays).flatMap { Int($0) } ?? 0
+        let services = (headers.text(.pushServices) ?? "").split(separator: ",").map(String.init)
+        let origin = headers.text(.origin) ?? ""
+        let replays = headers.text(.replays).flatMap { Int($0) } ?? 0
         let event = Expected(step: steps.count - 1, services: services.isEmpty ? [""] : services)
         steps[event.step].expected += event.services.count
         expected[Self.name(origin, replays), default: []].append(event)

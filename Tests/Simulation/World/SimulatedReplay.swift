@@ -39,9 +39,8 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     private var ranges: [(place: Place, next: Int64, end: Int64)] = []
     /// How far each partition of the results was read: new ones are not looked for.
     private var results: [Int64] = []
-    /// How often each event was offered in one transaction at most, and in the one under way: two dead letters may be of the
-    /// same event.
-    private var offered: (all: [[UInt8]: Int], now: [[UInt8]: Int]) = ([:], [:])
+    /// The dead letters that were offered, as the marks beside them say: two may be of the same event.
+    private var offered: Set<RecordName> = []
     /// The machine was told to publish nothing more.
     private var isHeld = false
     /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
@@ -69,7 +68,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         frozenUntil = nil
         client = TransactionClient()
         run.begin()
-        (state, ranges, offered, order) = (nil, [], ([:], [:]), nil)
+        (state, ranges, offered, order) = (nil, [], [], nil)
         switch work {
         case .replay(_, _, let options):
             log("is to replay \(letters.count) dead letters: \(options.ramp.text), \(options.stopShare) may fail")
@@ -193,7 +192,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
             question += 1
             claim()
         case .produce(let records):
-            offered.now = [:]
+            noteOffered(records)
             produce(records, written)
         case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
         case .abort: abortTransaction()
@@ -201,22 +200,19 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     }
 
     private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
-        guard let written = simulation.logRecord(record, at: now) else { return nil }
-        if simulation.scenario.topics.requests.contains(record.topic) { noteOffered(written) }
-        return (simulation.place(of: record, written), written)
+        simulation.logRecord(record, at: now).map { (simulation.place(of: record, $0), $0) }
     }
 
     /// A replay that is paused or stopped goes on with what it had begun, and with nothing else.
-    private func noteOffered(_ record: LogRecord) {
-        let identity = simulation.identity(ofReplay: record)
-        let count = offered.now[identity, default: 0] + 1
-        offered.now[identity] = count
-        guard count > offered.all[identity, default: 0] else { return }
-        offered.all[identity] = count
-        let objection = order?.ramp.offers(record, now: simulation.now)
-        if let objection { misuse(objection) }
-        if isHeld {
-            misuse("it was told to publish nothing more, and publishes \(String(decoding: identity, as: UTF8.self))")
+    private func noteOffered(_ records: [OutgoingRecord]) {
+        let letters = simulation.replayed(in: records)
+        // What was lost or refused is offered again, as a whole or in parts.
+        guard !offered.isSuperset(of: letters) else { return }
+        offered.formUnion(letters)
+        if isHeld { misuse("it was told to publish nothing more, and publishes \(letters.count) dead letters") }
+        for record in records where simulation.scenario.topics.requests.contains(record.topic) {
+            let objection = order?.ramp.offers(record.headers, now: simulation.now)
+            if let objection { misuse(objection) }
         }
     }
 

@@ -127,10 +127,17 @@ extension Simulation {
             partition: (isEvent ? written.user : Int(record.key?.last ?? 0)) % scenario.partitions)
     }
 
-    /// What tells a replay from all others: its origin, its push services, and how often it was replayed.
-    func identity(ofReplay record: LogRecord) -> [UInt8] {
-        let names: [HeaderName] = [.origin, .pushServices, .replays]
-        return Array(names.map { record.headers.text($0) ?? "" }.joined(separator: " ").utf8)
+    /// The dead letters that are marked as replayed beside these records.
+    func replayed(in records: [OutgoingRecord]) -> Set<RecordName> {
+        var letters: Set<RecordName> = []
+        for record in records where record.topic == scenario.topics.state {
+            guard let mark = record.value.flatMap({ MarkRecord(decoding: $0) }), mark.state == .replayed else { continue }
+            mark.visit { partition, offset in
+                letters.insert(
+                    RecordName(place: Place(topic: letterTopic, partition: Int(partition)), offset: offset))
+            }
+        }
+        return letters
     }
 
     // MARK: Operators, and what befalls jobs
