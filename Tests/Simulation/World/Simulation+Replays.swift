@@ -131,7 +131,9 @@ extension Simulation {
     func replayed(in records: [OutgoingRecord]) -> Set<RecordName> {
         var letters: Set<RecordName> = []
         for record in records where record.topic == scenario.topics.state {
-            guard let mark = record.value.flatMap({ MarkRecord(decoding: $0) }), mark.state == .replayed else { continue }
+            guard let mark = record.value.flatMap({ MarkRecord(decoding: $0) }), mark.state == .replayed else {
+                continue
+            }
             mark.visit { partition, offset in
                 letters.insert(
                     RecordName(place: Place(topic: letterTopic, partition: Int(partition)), offset: offset))
@@ -180,7 +182,10 @@ extension Simulation {
                 offset += 1
             }
         }
-        if isLast, plan.count == 0 { return replayWorld.isDone = true }
+        if isLast, plan.count == 0 {
+            replayWorld.isDone = true
+            return
+        }
         if rules.isAgain { replayWorld.again.insert(nextJob(of: idle)) }
         let work: ReplayMachine.Work =
             kind == 3 ? .resolve(resolved, selection: "some", note: nil) : .replay(plan, rules, options)
