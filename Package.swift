@@ -320,7 +320,8 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
-                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime", "HeraldTools",
+                "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),

@@ -1,5 +1,4 @@
 import Foundation
-import HeraldBytes
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -54,37 +53,6 @@ struct ReplaySafetyTests {
             try fixture.endTransactions()
             #expect(try await run.waitForExit() == 0, "\(run.output)")
             try await Self.finish(fixture, count: 300)
-        }
-    }
-
-    @Test(
-        "Killed at 50 random moments and started again, a replay replays each dead letter exactly once",
-        .long("moments that are drawn; the gate has four that are chosen, above"))
-    func manyKills() async throws {
-        var generator = SplitMix64(seed: 23)
-        try await Fixture.run(Self.plan()) { fixture in
-            let count = 1_500
-            try await fixture.publishDeadLetters(0..<count)
-            let words = [
-                "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "--rate", "100/s",
-            ]
-            var ended = 0
-            for number in 0..<50 {
-                let replayed = fixture.count("notifications")
-                let run = try fixture.startDLQ(words)
-                // The fault itself: a moment that nobody has chosen, of its beginning or of its work.
-                if number.isMultiple(of: 2) {
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500, using: &generator)))
-                } else {
-                    let more = Int.random(in: 1...50, using: &generator)
-                    _ = try await eventually { !run.isRunning || fixture.count("notifications") >= replayed + more }
-                }
-                if !run.isRunning { ended += 1 }
-                run.kill()
-            }
-            let before = try await fixture.replayCounts().count
-            #expect(before > 0 && ended < 50, "\(before) of \(count) replayed, \(ended) runs had ended before")
-            try await Self.finish(fixture, count: count)
         }
     }
 

@@ -69,11 +69,24 @@ let package = Package(
                 "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldTime",
             ],
             path: "Sources/machines/HeraldFeedback", swiftSettings: strict),
+        // A replay's machine without its clients, and what it has of the tools.
+        .target(
+            name: "HeraldTools",
+            dependencies: ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime"],
+            path: "Sources/machines/HeraldTools", swiftSettings: strict),
+        .target(
+            name: "HeraldReplay",
+            dependencies: [
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
+                "HeraldTime", "HeraldTools",
+            ],
+            path: "Sources/machines/HeraldReplay", exclude: ["Machine/ReplayClients.swift"], swiftSettings: strict),
         .target(
             name: "Simulation",
             dependencies: [
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
-                "HeraldKafka", "HeraldKernel", "HeraldTelemetry", "HeraldTime", "HeraldWorker",
+                "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime", "HeraldTools",
+                "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         .executableTarget(

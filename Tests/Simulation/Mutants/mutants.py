@@ -34,8 +34,9 @@ CLIENT = "Sources/ports/HeraldKafka"
 KERNEL = "Sources/kernel/HeraldKernel"
 DRIVER = "Sources/kernel/HeraldDriver"
 FEEDBACK = "Sources/machines/HeraldFeedback/Machine"
+REPLAY = "Sources/machines/HeraldReplay/Machine"
 # What a mutant may break.
-BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK)
+BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka",
@@ -44,6 +45,23 @@ SOURCES = [
     "Sources/ports/HeraldHub/Telemetry/MessageAnswer.swift",
     "Sources/ports/HeraldHub/Telemetry/MessageDetails.swift", "Sources/ports/HeraldHub/XML",
     "Sources/machines/HeraldWorker/Report", "Sources/machines/HeraldWorker/OutageReason+Words.swift",
+    *(f"Sources/machines/HeraldTools/{name}" for name in (
+        "Ramp.swift", "ToolFailure.swift", "Journal/AuditEntry.swift", "Journal/AuditEntry+Writing.swift",
+        "Journal/ProcessIdentity.swift", "Records/PlainWriter.swift", "Records/RecordJSON.swift",
+        "Results/OutcomeTracker.swift", "Results/SoundNumber.swift", "Text/RateText.swift",
+        "Text/WallTime+Text.swift",
+        "Transactions/FailureLimit.swift", "Transactions/PublishAdmission.swift",
+    )),
+    *(f"Sources/machines/HeraldReplay/{name}" for name in (
+        "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",
+        "Foreign/OutgoingRecord+Foreign.swift", "Foreign/ReplayRules+Foreign.swift",
+        "List/GroupedLetter.swift", "List/NewestLetters.swift",
+        "Marks/KnownState.swift", "Marks/Lease.swift", "Marks/MarkDamages.swift", "Marks/MarkIndex.swift",
+        "Marks/MarkRecord.swift", "Marks/OffsetSet.swift", "Outcomes/LetterFate.swift",
+        "Outcomes/ReplayOutcomes.swift", "Replay/Correction.swift", "Replay/ReplayContext.swift",
+        "Replay/ReplayOptions.swift", "Replay/ReplayPlan.swift", "Replay/ReplayRecord.swift",
+        "Replay/ReplayRules.swift", "Replay/ReplayTally.swift", "Replay/ResolvePlan.swift", "Where/WhereField.swift",
+    )),
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
 # A mutant has to show in these, or has a scenario of its own.

@@ -16,6 +16,11 @@ class Mutant(NamedTuple):
     scenario: str = ""
 
 
+# Two replays at a time, of many dead letters, with many faults.
+REPLAYS = "seed=1 replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
+# The same, and many a commit is made whose answer is lost; asked again, the producer is broken.
+DOUBTS = f"{REPLAYS} lostMessages=300000 fatalErrors=30000"
+
 MUTANTS = [
     # Commits: promise 1.
     Mutant(
@@ -782,17 +787,82 @@ MUTANTS = [
         ">= configuration.transactionTimeout } ?? true",
         ">= 100 * configuration.transactionTimeout } ?? true",
     ),
-    # Why events wait.
+    # Jobs on dead letters: each letter once, together with its mark.
     Mutant(
-        "a probe that waits for a commit is said to be due",
-        "Engine+Waiting.swift",
-        "let probe = callsHold(now: now) == nil ? nextProbeTime : nil",
-        "let probe = nextProbeTime",
+        "a replay marks less than it publishes",
+        "LetterBatch.swift",
+        "            return (letters.map(\\.record), marks)\n",
+        "            return (letters.map(\\.record), Array(marks.dropLast()))\n",
+        scenario=REPLAYS,
     ),
     Mutant(
-        "what waits for a commit is said to wait for nothing",
-        "Engine+Waiting.swift",
-        "        case .unrecorded: return .unrecordedOutcomes\n",
-        "        case .unrecorded: break\n",
+        "a replay reads the marks before what is open has ended",
+        "ReplayMachine.swift",
+        "actions.append(.readState(throughOpenTransactions: true))",
+        "actions.append(.readState(throughOpenTransactions: false))",
+        scenario=DOUBTS,
+    ),
+    Mutant(
+        "a replay does not look for the mark of what was in doubt",
+        "ReplayMachine.swift",
+        "if aim == .part, batch.isMarked(in: known.marks) {",
+        "if aim == .part, batch.parts.isEmpty {",
+        scenario=DOUBTS,
+    ),
+    Mutant(
+        "a replay uses the number of a mark in doubt again",
+        "ReplayMachine.swift",
+        "        if aim == .part { batch.become(.inDoubt) }\n",
+        "        if aim == .part { batch.become(.inDoubt) }\n        journal.refused()\n",
+        scenario=DOUBTS,
+    ),
+    Mutant(
+        "a replay goes on although the lease is another job's",
+        "ReplayMachine.swift",
+        "        guard known.lease?.job == journal.job else {",
+        "        guard known.lease != nil else {",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay begins a batch before the outcomes of the one before",
+        "ReplayPace.swift",
+        "        if admission.isAtStepEnd, !isBatchOpen(now) { beginBatch() }\n",
+        "        if admission.isAtStepEnd { beginBatch() }\n",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay goes on behind a canary that failed",
+        "ReplayPace.swift",
+        "        if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .end(.stopped) }\n",
+        "",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay's patience runs on in a pause",
+        "ReplayMachine.swift",
+        "        if isPaused { pace.pause() }\n",
+        "",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay does not count a result that comes before it knows of its commit",
+        "ReplayMachine.swift",
+        "if batch.isUnderWay(result) { earlyResults.append(result) } else { pace.receive(result) }",
+        "pace.receive(result)",
+        scenario=DOUBTS,
+    ),
+    Mutant(
+        "a replay publishes in a pause",
+        "ReplayPace.swift",
+        "        if isPaused { return .wait }\n",
+        "",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a replay publishes after it was told to stop",
+        "ReplayPace.swift",
+        "        if isStopping { return .end(isAtEnd ? .complete : .paused) }\n",
+        "",
+        scenario=REPLAYS,
     ),
 ]

@@ -87,10 +87,25 @@ struct SimulationTests {
         run(scenario)
     }
 
-    @Test("the same seed gives the same run")
-    func deterministic() {
-        let first = Simulation(scenario: .any(seed: 77))
-        let second = Simulation(scenario: .any(seed: 77))
+    @Test(
+        "each dead letter is replayed once while replays are killed, frozen, fenced, paused and in doubt",
+        arguments: [true, false])
+    func replays(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.replays = 2
+        scenario.replayFaults = 40
+        scenario.replayKills = 10_000
+        scenario.lostMessages = 100_000
+        scenario.fatalErrors = 30_000
+        run(scenario)
+    }
+
+    @Test("the same seed gives the same run, also of jobs", arguments: [0, 2])
+    func deterministic(jobs: Int) {
+        var scenario = Scenario.any(seed: 77)
+        (scenario.followers, scenario.replays) = (jobs, jobs)
+        let first = Simulation(scenario: scenario)
+        let second = Simulation(scenario: scenario)
         #expect(first.run() == second.run())
         #expect(first.inputs == second.inputs)
         #expect(first.virtualSeconds == second.virtualSeconds)

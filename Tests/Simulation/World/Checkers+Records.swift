@@ -4,13 +4,17 @@ import HeraldEvents
 /// What is in the logs, and how far it was committed: promises 1 and 2.
 extension Checkers {
     /// A request record was published that is about these services (-1: it can't be read).
-    mutating func published(_ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?) -> [Int] {
+    ///
+    /// - Parameter source: the record that it repeats.
+    mutating func published(
+        _ name: RecordName, _ record: LogRecord, services: [Int], campaign: Int?, source: RecordName? = nil
+    ) -> [Int] {
         if services.isEmpty { settled[name.place, default: []].insert(name.offset) }
         let found = services.map { service in
             duties.append(
                 Duty(
-                    origin: name, service: service, campaign: campaign, user: record.user, event: record.event,
-                    publishedAt: record.timestamp))
+                    origin: name, source: source ?? name, service: service, campaign: campaign, user: record.user,
+                    event: record.event, publishedAt: record.timestamp))
             return duties.count - 1
         }
         note(found, of: name)

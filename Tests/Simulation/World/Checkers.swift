@@ -5,6 +5,8 @@ import HeraldEvents
 struct Duty {
     /// The request record.
     var origin: RecordName
+    /// The request record that was published first, of which results tell.
+    var source: RecordName
     /// The push service's index; -1 for an event that does not decode.
     var service: Int
 
@@ -98,6 +100,14 @@ struct Checkers {
     /// How often each of the hub's messages was told, for all to see, and how often all of them.
     var told: [String: Int] = [:]
     var toldCount = 0
+    /// How often each dead letter was replayed by each job, for all to see.
+    var replayed: [String: Set<RecordName>] = [:]
+    /// The push services that each dead letter was replayed for; the empty name is an event that can't be read.
+    var replayedServices: [RecordName: Set<String>] = [:]
+    /// Those that were dealt with in another way.
+    var resolved: Set<RecordName> = []
+    /// The keys of all marks.
+    var markKeys: Set<[UInt8]> = []
     /// How many devices that are gone were told.
     var devicesTold = 0
 
@@ -119,6 +129,8 @@ struct Checkers {
         firstOfTwins[twin] = first
         twins[first, default: [first]].append(twin)
     }
+
+    func duties(of name: RecordName) -> [Int] { dutiesOf[name] ?? [] }
 
     mutating func note(_ duties: [Int], of name: RecordName) { dutiesOf[name] = duties }
 

@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldHub
 import HeraldKernel
+import HeraldReplay
 
 /// One life of a process: a worker's, or a job's.
 struct Process: Hashable, CustomStringConvertible {
@@ -22,9 +23,16 @@ struct Process: Hashable, CustomStringConvertible {
     /// Jobs are numbered from here on.
     static let firstJob = 1_000
 
-    var isJob: Bool { worker >= Self.firstJob }
+    /// Replays are numbered from here on.
+    static let firstReplay = 2_000
 
-    var description: String { isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)" }
+    var isJob: Bool { worker >= Self.firstJob }
+    var isReplay: Bool { worker >= Self.firstReplay }
+
+    var description: String {
+        if isReplay { return "replay \(worker - Self.firstReplay).\(life)" }
+        return isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)"
+    }
 }
 
 /// Something that happens at a moment.
@@ -39,6 +47,11 @@ enum Step {
     /// A follower of the hub's messages starts; unasked, it only does where none runs.
     case follow(job: Int, takesOver: Bool)
     case jobFault
+    /// An operator does something to replays, or something befalls one.
+    case replayFault
+    /// The operator looks whether all is replayed, and starts what is left.
+    case finishReplays
+    case resumeReplay(Process)
     case thaw(Process, after: Int64)
     case weather
     /// Users that were refused are accepted from here on.
@@ -96,6 +109,8 @@ enum Request {
     case lookUp(sequence: UInt64, [Position])
     /// A job asks where its group stands in the results.
     case standing(question: Int)
+    /// A replay reads the state topic: to these ends, once it has found them.
+    case state(question: Int, isWhole: Bool, ends: [Int64]?)
 }
 
 /// What a process hears.
@@ -130,6 +145,8 @@ enum JobNews {
     /// Where its group stands; without that, no broker has said so in time.
     case standing(question: Int, [Committed]?)
     case answer(token: UInt64, MessageAnswer)
+    /// What the state topic says; without that, it could not be read.
+    case state(question: Int, KnownState?)
 }
 
 /// What is committed of a partition.

@@ -87,6 +87,9 @@ extension Scenario {
         followers = choices.pick([0, 0, 1, 2], for: "followers")
         followerFaults = choices.below(12, for: "followerFaults")
         followerKills = choices.pick([0, 500, 5_000, 20_000], for: "followerKills")
+        replays = choices.pick([0, 0, 2], for: "replays")
+        replayFaults = 6 + choices.below(20, for: "replayFaults")
+        replayKills = choices.pick([0, 1_000, 10_000], for: "replayKills")
         if isAtomic, choices.once(in: 3, for: "hasRivals") { rivals = 1 + choices.below(2, for: "rivals") }
         let shares: [(String, WritableKeyPath<Self, Int>)] = [
             ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),

@@ -39,6 +39,8 @@ extension Scenario {
         ("sessionLosses", .count(\.sessionLosses, 0)), ("skew", .time(\.skew)), ("hasFixedIDs", .flag(\.hasFixedIDs)),
         ("isStatic", .flag(\.isStatic)), ("followers", .count(\.followers, 0)),
         ("followerFaults", .count(\.followerFaults, 0)), ("followerKills", .count(\.followerKills, 0)),
+        ("replays", .count(\.replays, 0)), ("replayFaults", .count(\.replayFaults, 0)),
+        ("replayKills", .count(\.replayKills, 0)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("refusals", .count(\.refusals, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),

@@ -37,6 +37,13 @@ package struct Scenario: Sendable {
     /// Share of a follower's actions before which it is killed.
     package var followerKills = 2_000
 
+    /// How many processes may replay dead letters at a time; one of them has the lease.
+    package var replays = 0
+    /// How often an operator starts one, pauses one, or stops one, and one is killed, frozen or fenced.
+    package var replayFaults = 12
+    /// Share of a replay's actions before which it is killed.
+    package var replayKills = 5_000
+
     // What happens to the brokers.
     /// How often every topic gets one more partition.
     package var growths = 1
@@ -170,7 +177,9 @@ package struct Scenario: Sendable {
     var otherTopics: [String] { [topics.results, topics.deadLetter] }
 
     /// The topics that only jobs write to.
-    var jobTopics: [String] { followers > 0 ? [topics.feedback] : [] }
+    var jobTopics: [String] {
+        (followers > 0 ? [topics.feedback] : []) + (replays > 0 ? [topics.state, topics.audit] : [])
+    }
 
     /// Weather and workers as calm as can be.
     package mutating func calm() {
@@ -188,6 +197,8 @@ package struct Scenario: Sendable {
         rivals = 0
         followerFaults = 0
         followerKills = 0
+        replayFaults = 0
+        replayKills = 0
         hasStorms = false
         isBackendCalm = true
         forbidden = []

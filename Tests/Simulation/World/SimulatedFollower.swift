@@ -7,7 +7,7 @@ import HeraldKafka
 import HeraldTime
 
 /// One process that follows a hub's messages: the machine of a real one, over a simulated reader, producer and hub.
-final class SimulatedFollower: TransactionalProcess, JobIO {
+final class SimulatedFollower: SimulatedJob, JobIO {
     /// All followers of a group write under one name.
     static let transactionalID = Process(worker: Process.firstJob, life: 0).member
 
@@ -35,16 +35,13 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
     private let configuration: FeedbackMachine.Configuration
     private(set) var life = 0
     private(set) var isRunning = false
-    private(set) var frozenUntil: Int64?
+    var frozenUntil: Int64?
     private var driver: JobDriver<SimulatedFollower>?
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
-    private var lastProduction: Int32 = 0
-    /// Claims of former producers that never had the name: each may still arrive.
-    private var formerClaims = 0
+    var run = JobRun()
 
     // What has arrived, and was not given to the machine.
-    private var reports: [BatchWriter.Report] = []
     private var standing: [Committed]?
     private var trouble: KafkaError?
     private var answers: [(token: UInt64, MessageAnswer)] = []
@@ -56,7 +53,6 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
     private var stretch: Stretch?
     private var question = 0
     private var nextPartitions: Int64 = 0
-    private var nextTick: (at: Int64, number: Int) = (.max, 0)
     /// Questions to the hub without an answer, since the last claim.
     private var asked: Set<UInt64> = []
 
@@ -90,10 +86,9 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
         isStopping = false
         frozenUntil = nil
         client = TransactionClient()
-        formerClaims = 0
-        (reports, answers, standing, trouble, stretch) = ([], [], nil, nil, nil)
+        run.begin()
+        (answers, standing, trouble, stretch) = ([], nil, nil, nil)
         isFollowing = false
-        nextTick.at = .max
         driver = JobDriver(FeedbackMachine(configuration, now: now.monotonic), io: self)
         go()
     }
@@ -111,20 +106,6 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
     func stop() {
         log("is told to stop")
         isStopping = true
-        go()
-    }
-
-    /// SIGSTOP, and SIGCONT later.
-    func freeze() {
-        let duration = chance[.jobFault].between(100, 30_000)
-        log("is frozen for \(duration) ms")
-        frozenUntil = simulation.now + duration
-        simulation.schedule(.thaw(process, after: duration), after: duration)
-    }
-
-    func thaw(after duration: Int64) {
-        log("goes on")
-        frozenUntil = nil
         go()
     }
 
@@ -155,59 +136,29 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
             hearProducer(news)
             return go()
         }
-        if case .tick(let number) = news, number != nextTick.number { return }
+        if case .tick(let number) = news, !run.hears(tick: number) { return }
         simulation.inputs += 1
         switch news {
-        case .tick: nextTick.at = .max
+        case .tick: break
         case .standing(let question, let committed):
             guard question == self.question else { return }
             self.question += 1
             if let committed { standing = committed } else { trouble = .timedOut }
         case .answer(let token, let answer): answers.append((token, answer))
+        case .state: misuse("it reads no state topic")
         }
         go()
     }
 
-    func transactionBegins() {}
-
-    func take(_ report: TransactionReport) {
-        if case .ready(let late) = report {
-            reports.append(.transaction(.ready(lateClaims: late + formerClaims)))
-            formerClaims = 0
-        } else {
-            reports.append(.transaction(report))
-        }
-    }
-
-    func acknowledge(_ id: ProductionID, _ error: KafkaError?) {
-        produced.remove(id)
-        if let error { reports.append(.undelivered(error)) }
-    }
-
-    /// It shows in the next transactional call.
-    func noteFence() {}
-
-    /// Lets the machine turn as long as something has arrived.
-    private func go() {
+    func go() {
         guard frozenUntil == nil else { return }
         repeat {
             guard isRunning, let driver else { return }
             driver.turn()
             guard isRunning else { return }
             if driver.machine.isOver { return ended(driver.machine.end) }
-        } while isBusy || !reports.isEmpty || standing != nil || trouble != nil
-        scheduleTick()
-    }
-
-    private func scheduleTick() {
-        guard let driver else { return }
-        var at = isFollowing ? simulation.now + Self.turn : .max
-        if let wake = driver.machine.nextWake {
-            at = min(at, Simulation.start + (max(0, wake.nanoseconds) + 999_999) / 1_000_000)
-        }
-        guard at < nextTick.at else { return }
-        nextTick = (max(at, simulation.now), nextTick.number + 1)
-        simulation.schedule(.news(process, .job(.tick(nextTick.number))), after: at - simulation.now)
+        } while isBusy || !run.reports.isEmpty || standing != nil || trouble != nil
+        if let driver { schedule(tick: isFollowing ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake) }
     }
 
     /// What drives a simulated process is the agenda.
@@ -251,36 +202,22 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
             isFollowing = false
             question += 1
             asked = []
-            produced = []
-            if client.epoch == nil { formerClaims += client.claims.unansweredCount }
-            renewProducer()
-        case .produce(let records): produce(records)
+            claim()
+        case .produce(let records): produce(records, written)
         case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
         case .abort: abortTransaction()
         }
     }
 
-    private func produce(_ records: [OutgoingRecord]) {
-        do throws(KafkaError) { try beginTransaction() } catch { return reports.append(.notProduced(error)) }
-        for record in records {
-            log("offers \(record.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
-            if chance[.fullQueue].happens(simulation.scenario.fullQueues) {
-                log("a record is refused")
-                return reports.append(.notProduced(KafkaError(code: KafkaError.Code.queueFull)))
-            }
-            lastProduction += 1
-            let id = ProductionID(index: lastProduction, generation: 0)
-            produced.insert(id)
-            let place = Place(
-                topic: simulation.cluster.topics.firstIndex(of: record.topic) ?? 0,
-                partition: Int(record.key?.last ?? 0) % simulation.cluster.partitions)
-            write(
-                id, place,
-                LogRecord(
-                    key: record.key, value: record.value, headers: record.headers, timestamp: now.wall.milliseconds),
-                nil)
-        }
-        reports.append(.produced)
+    private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+        log("offers \(record.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
+        let place = Place(
+            topic: simulation.cluster.topics.firstIndex(of: record.topic) ?? 0,
+            partition: Int(record.key?.last ?? 0) % simulation.cluster.partitions)
+        return (
+            place,
+            LogRecord(key: record.key, value: record.value, headers: record.headers, timestamp: now.wall.milliseconds)
+        )
     }
 
     private func ask() {
@@ -306,8 +243,8 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
 
     func deliver(to machine: inout FeedbackMachine) {
         if isStopping { machine.stop(now: now.monotonic) }
-        let arrived = reports
-        reports = []
+        let arrived = run.reports
+        run.reports = []
         for report in arrived { machine.receive(report, now: now) }
         begin(&machine)
         isBusy = false
@@ -378,14 +315,10 @@ final class SimulatedFollower: TransactionalProcess, JobIO {
 
     private func nextRecord() -> RecordName? {
         if let pending = stretch?.pending { return pending }
-        guard simulation.cluster.awayUntil <= simulation.now, var positions = stretch?.positions else { return nil }
+        guard var positions = stretch?.positions else { return nil }
         defer { stretch?.positions = positions }
         for (partition, place) in simulation.resultPlaces.enumerated() where partition < positions.count {
-            guard simulation.cluster[place].leaderlessUntil <= simulation.now,
-                simulation.cluster.seek(place, from: &positions[partition])
-            else { continue }
-            positions[partition] += 1
-            return RecordName(place: place, offset: positions[partition] - 1)
+            if let name = simulation.nextRecord(place, from: &positions[partition]) { return name }
         }
         return nil
     }

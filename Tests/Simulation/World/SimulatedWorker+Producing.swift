@@ -157,7 +157,9 @@ extension SimulatedWorker {
     }
 
     private func check(origin: String, of effect: Effect) {
-        for duty in effect.duties where simulation.checkers.text(simulation.checkers.duties[duty].origin) != origin {
+        for duty in effect.duties {
+            let facts = simulation.checkers.duties[duty]
+            guard simulation.checkers.text(facts.source) != origin else { continue }
             simulation.checkers.fail("\(simulation.checkers.text(duty)) is said to be of \(origin)")
         }
     }

@@ -31,6 +31,8 @@ extension Simulation {
             end(process, call: call, commits: commits, epoch: epoch, transaction: transaction, request)
         case .lookUp(let sequence, let positions): lookUp(process, sequence: sequence, positions, request)
         case .standing(let question): tellStanding(process, question: question, request)
+        case .state(let question, let isWhole, let ends):
+            tellState(process, question: question, isWhole: isWhole, ends)
         }
     }
 

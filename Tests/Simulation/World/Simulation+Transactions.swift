@@ -205,6 +205,7 @@ extension Simulation {
     // MARK: The coordinator
 
     private func identifier(of process: Process) -> Int {
+        if process.isReplay { return SimulatedReplay.transactionalID }
         if process.isJob { return SimulatedFollower.transactionalID }
         return Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
     }
@@ -251,7 +252,9 @@ extension Simulation {
             let transaction = cluster.transactions[index]
             log("transaction \(index) is \(transaction.commits ? "committed" : "aborted")")
             let process = Process(member: transaction.producer)
-            if transaction.commits, process.isJob {
+            if transaction.commits, process.isReplay {
+                checkReplay(of: transaction)
+            } else if transaction.commits, process.isJob {
                 checkFeedback(of: transaction)
             } else if transaction.commits {
                 checkers.committed(transaction.effects)

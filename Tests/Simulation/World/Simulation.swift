@@ -12,12 +12,15 @@ import HeraldTime
 /// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
 /// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
+/// | `Simulation+Replays.swift` | operators who replay dead letters, and the jobs' faults |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
 /// | `TransactionalProcess.swift` | a transactional producer, of a worker or a job |
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
+/// | `SimulatedReplay.swift`, `RampChecker.swift` | a replay's machine, what it drives, and the pace that it keeps to |
+/// | `SimulatedJob.swift` | what all jobs share |
 /// | `Checkers.swift` … | the promises |
 /// | `Checkers+Waiting.swift` | what engines say of why events wait |
 /// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
@@ -48,12 +51,17 @@ package final class Simulation {
     var checkers: Checkers
     var workers: [SimulatedWorker] = []
     var followers: [SimulatedFollower] = []
+    var replays: [SimulatedReplay] = []
+    /// What operators have done and readers of the state topic know.
+    var replayWorld = ReplayWorld()
     var hub = SimulatedHub()
     /// How far the results are counted, and how many hub messages they name.
     var namedMessages: (read: [Int64], count: Int) = ([], 0)
     var published = 0
     /// What was written of each campaign last.
     var campaigns: [Int: CampaignControl] = [:]
+    /// What replays draw from.
+    private var chanceOfReplays: Streams
     private var steps = 0
     private var agenda = Agenda<Step>()
 
@@ -61,6 +69,7 @@ package final class Simulation {
         self.scenario = scenario
         chance = Streams(seed: scenario.seed)
         chanceOfJobs = Streams(seed: scenario.seed, of: "jobs")
+        chanceOfReplays = Streams(seed: scenario.seed, of: "replays")
         let consumed = scenario.consumedTopics.map(\.name)
         let topics = consumed + scenario.otherTopics + scenario.jobTopics
         cluster = SimulatedCluster(
@@ -72,13 +81,20 @@ package final class Simulation {
         if scenario.isBackendCalm { backend.weather = .calm }
         for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }
         for index in 0..<scenario.followers { followers.append(SimulatedFollower(index: index, simulation: self)) }
+        for index in 0..<scenario.replays { replays.append(SimulatedReplay(index: index, simulation: self)) }
     }
 
     /// The streams of chance of a process, and of what its requests meet.
     subscript(process: Process) -> Streams {
-        get { process.isJob ? chanceOfJobs : chance }
+        get { process.isReplay ? chanceOfReplays : process.isJob ? chanceOfJobs : chance }
         _modify {
-            if process.isJob { yield &chanceOfJobs } else { yield &chance }
+            if process.isReplay {
+                yield &chanceOfReplays
+            } else if process.isJob {
+                yield &chanceOfJobs
+            } else {
+                yield &chance
+            }
         }
     }
 
@@ -111,6 +127,7 @@ package final class Simulation {
         defer {
             for worker in workers { worker.letGo() }
             for follower in followers { follower.letGo() }
+            for replay in replays { replay.letGo() }
         }
         for index in workers.indices { schedule(.start(worker: index), after: chance[.start].between(0, 50)) }
         // A rebalance waits for calls that hang: whoever is compared joins before there are any.
@@ -119,6 +136,7 @@ package final class Simulation {
         scheduleFaults()
         startCampaigns()
         startFollowers()
+        scheduleReplays()
         let end = now + scenario.longest
         var atOnce = 0
         while let (at, step) = agenda.next() {
@@ -162,12 +180,14 @@ package final class Simulation {
 
     /// Everything is published and every consumed record is behind the committed offset.
     private var isQuiet: Bool {
-        published >= scenario.events && cluster.unsettled == nil && isFeedbackComplete
+        published >= scenario.events && cluster.unsettled == nil && isFeedbackComplete && areReplaysDone
     }
 
     private var whatIsOpen: String {
         guard let place = cluster.unsettled else {
-            return isFeedbackComplete ? "nothing" : "feedback on \(namedMessages.count) messages"
+            return isFeedbackComplete
+                ? areReplaysDone ? "nothing" : "the operator's last replay"
+                : "feedback on \(namedMessages.count) messages"
         }
         return "\(cluster.name(place)) from \(cluster[place].committed ?? 0) on"
     }
@@ -182,6 +202,9 @@ package final class Simulation {
         case .fault(let fault): perform(fault)
         case .follow(let job, let takesOver): follow(job, takesOver: takesOver)
         case .jobFault: performJobFault()
+        case .replayFault: performReplayFault()
+        case .finishReplays: finishReplays()
+        case .resumeReplay(let process): resumeReplay(process)
         case .thaw(let process, let duration): living(process)?.thaw(after: duration)
         case .weather: changeWeather()
         case .pardon: pardon()
@@ -215,6 +238,10 @@ package final class Simulation {
     /// The process, if this life of it still goes on.
     func living(_ process: Process) -> (any TransactionalProcess)? {
         guard process.isJob else { return worker(process) }
+        if process.isReplay {
+            let replay = replays[process.worker - Process.firstReplay]
+            return replay.process == process && replay.isRunning ? replay : nil
+        }
         let follower = followers[process.worker - Process.firstJob]
         return follower.process == process && follower.isRunning ? follower : nil
     }

@@ -21,7 +21,7 @@ package enum Stream: Int, CaseIterable {
     case campaign, campaignNews, weather, credentials, backend
 
     // Jobs, and the hub that they ask.
-    case jobFault, jobKill, jobStart, jobQuestion, hub
+    case jobFault, jobKill, jobStart, jobQuestion, hub, letters
 
     /// What the engine is given.
     case entropy

@@ -53,6 +53,22 @@ struct HeraldHeadersTests {
         #expect(decoding.text(decoding.event.replayKey) == (counts ? "k" : nil))
     }
 
+    @Test(
+        "The replay of what does not decode stands for the same request, unless it claims to be another topic's",
+        arguments: [
+            ("no JSON", "notifications/1/2", true), ("{}", "notifications/1/2", true),
+            (String(repeating: " ", count: 70_000), "notifications/1/2", true),
+            ("no JSON", "notifications.bulk/1/2", false), ("no JSON", "nowhere", false),
+        ])
+    func replayOfMalformed(value: String, origin: String, counts: Bool) {
+        let decoding = Decoding(
+            value, headers: [("herald-origin", origin), ("herald-replays", "7")],
+            decoder: RecordDecoder(requestTopics: ["notifications", "notifications.bulk"]))
+        #expect(decoding.failure != nil)
+        #expect(decoding.text(decoding.event.origin) == (counts ? origin : nil))
+        #expect(decoding.event.originOffset == (counts ? 2 : 42) && decoding.event.replays == (counts ? 7 : 0))
+    }
+
     @Test("On a request topic only a replay's headers count, and the others are not even read")
     func request() {
         let decoding = Decoding(

@@ -221,6 +221,23 @@ struct ReplayMachineTests {
         #expect(script.machine.progress.replayed == 1)
     }
 
+    @Test("A result that comes before it knows of its commit counts", arguments: [true, false])
+    func earlyResult(isInDoubt: Bool) throws {
+        var script = Script.writing()
+        _ = script.take()
+        try script.outcome(0)
+        if isInDoubt {
+            script.commit(KafkaError(code: KafkaError.Code.state), true)
+            script.ready()
+            script.read(.living)
+        } else {
+            script.commit()
+        }
+        script.pass(0)
+        #expect(script.machine.progress.delivered == 1 && script.machine.progress.open == 0)
+        #expect(script.take().last == "gather", "the next batch begins")
+    }
+
     @Test("Fenced by no other job it goes on; fenced by another job's lease it ends, and writes nothing more")
     func fenced() {
         for isRival in [false, true] {

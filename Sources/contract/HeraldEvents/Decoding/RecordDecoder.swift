@@ -57,6 +57,7 @@ public struct RecordDecoder: Sendable {
         // How far it came: what is no event is read once, too.
         var wasRead = false
         var isIdentified = false
+        var hasReadHeaders = headers.count == 0
         do throws(DecodingFailure) {
             form = try RecordForm(headers: headers)
             if form == .binary { try readBinaryEnvelope(headers, into: &event) }
@@ -68,7 +69,10 @@ public struct RecordDecoder: Sendable {
             isIdentified = true
             readIdentity(form: form, tokens: &tokens, value: value, into: &event)
             if form == .structured { try checkEnvelope(tokens: &tokens, value: value) }
-            if headers.count > 0 { try readHeaders(headers, topicKind: topicKind, topic: topic, into: &event) }
+            if !hasReadHeaders {
+                hasReadHeaders = true
+                try readHeaders(headers, topicKind: topicKind, topic: topic, into: &event)
+            }
             if !event.id.isPresent {
                 try checkID(form: form, token: tokens[.id])
                 setDefaultID(topic: topic, partition: partition, offset: offset, into: &event)
@@ -83,6 +87,8 @@ public struct RecordDecoder: Sendable {
                 try? readTokens(form: form, value: part, tokens: &tokens, into: &event)
             }
             if !isIdentified { readIdentity(form: form, tokens: &tokens, value: value, into: &event) }
+            // The replay of what is no event stands for the same request, too.
+            if !hasReadHeaders { try? readHeaders(headers, topicKind: topicKind, topic: topic, into: &event) }
             return Self.hinting(error, form, value: value, headers)
         }
     }

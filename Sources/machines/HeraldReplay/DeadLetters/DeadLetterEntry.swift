@@ -3,6 +3,9 @@ package import HeraldEvents
 internal import HeraldKafka
 package import HeraldTime
 
+/// Offsets of the dead-letter topic to read, by partition.
+package typealias LetterRanges = [Int32: Range<Int64>]
+
 /// One record of the dead-letter topic as it lies there; one is filled again for record after record.
 ///
 /// Nothing in it is trusted: what a header says wrongly counts as not said.

@@ -13,7 +13,7 @@ extension DeadLetterReader {
         var runs = places.mapValues { Self.runs($0.sorted()) }
         var found: [DeadLetterEntry] = []
         while runs.contains(where: { !$0.value.isEmpty }) {
-            var ranges: Ranges = [:]
+            var ranges: LetterRanges = [:]
             var wanted: [Int32: Set<Int64>] = [:]
             for (partition, rest) in runs {
                 guard let run = rest.first, let first = run.first, let last = run.last else { continue }

@@ -15,9 +15,6 @@ package final class DeadLetterReader {
         case end
     }
 
-    /// Offsets to read, by partition.
-    package typealias Ranges = [Int32: Range<Int64>]
-
     private static let requestMilliseconds = 10_000
     /// A dead letter's own moment may be so much later than its record's, when a broker's clock gives the latter.
     private static let clockDifferenceMilliseconds: Int64 = 300_000
@@ -52,7 +49,7 @@ package final class DeadLetterReader {
     }
 
     /// Where to read for these bounds: from the earliest record that can count to the end that the partition has now.
-    package func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws -> Ranges {
+    package func ranges(_ bounds: ReadBounds, partitions: [Int32]) throws -> LetterRanges {
         let wanted = partitions.filter { bounds.partitions?.contains($0) ?? true }
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
@@ -63,7 +60,7 @@ package final class DeadLetterReader {
         }
     }
 
-    private func ranges(_ bounds: ReadBounds, _ wanted: [TopicPartition]) throws(KafkaError) -> Ranges {
+    private func ranges(_ bounds: ReadBounds, _ wanted: [TopicPartition]) throws(KafkaError) -> LetterRanges {
         let queries = reader.consumer.queries
         let ends = try queries.ends(of: wanted, timeoutMilliseconds: Self.requestMilliseconds)
         // An embedded broker answers no question about moments and ends.
@@ -71,7 +68,7 @@ package final class DeadLetterReader {
         let first = try offsets(
             of: wanted, at: bounds.earliest?.advanced(byMilliseconds: -Self.clockDifferenceMilliseconds))
         let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.longestWritingMilliseconds))
-        var ranges: Ranges = [:]
+        var ranges: LetterRanges = [:]
         for partition in wanted {
             let marks = try queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
             var end = ends[partition] ?? marks.high
@@ -109,7 +106,7 @@ package final class DeadLetterReader {
             of: partitions, at: max(0, moment.milliseconds), timeoutMilliseconds: Self.requestMilliseconds)
     }
 
-    package func start(_ ranges: Ranges) throws {
+    package func start(_ ranges: LetterRanges) throws {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]
         for (number, range) in ranges {
@@ -159,8 +156,8 @@ package final class DeadLetterReader {
     package var progress: (passed: Int64, total: Int64) { reader.progress }
 
     /// The offsets that these partitions begin and end with now.
-    package func extent(of partitions: [Int32]) throws -> Ranges {
-        var extent: Ranges = [:]
+    package func extent(of partitions: [Int32]) throws -> LetterRanges {
+        var extent: LetterRanges = [:]
         for number in partitions {
             let partition = TopicPartition(topic: topic, partition: number)
             let marks = try ToolFailure.reading(topic) { () throws(KafkaError) in
@@ -178,7 +175,7 @@ package final class DeadLetterReader {
     ///   - onProgress: called now and then with the number of offsets passed; `false` ends the reading.
     ///   - body: `false` ends the reading.
     package func scan(
-        _ ranges: Ranges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws -> Bool
+        _ ranges: LetterRanges, onProgress: (Int64) -> Bool, _ body: (inout DeadLetterEntry) throws -> Bool
     ) throws {
         try start(ranges)
         var steps = 0

@@ -1,4 +1,5 @@
 internal import HeraldDriver
+internal import HeraldEvents
 internal import HeraldKernel
 internal import HeraldTools
 
@@ -85,6 +86,12 @@ struct LetterBatch: Sendable {
             offsets.allSatisfy { marks.isResolved(partition: partition, offset: $0) }
         case nil: false
         }
+    }
+
+    /// Whether this is a result of the first part's letters.
+    func isUnderWay(_ result: NotificationResult) -> Bool {
+        guard case .letters(let letters)? = parts.first else { return false }
+        return letters.contains { $0.replay.replays == result.replays && $0.replay.origin == result.origin }
     }
 
     /// It is written, or stays as it is for good.

@@ -22,7 +22,7 @@ package struct ReplayMachine: JobMachine {
         /// Another job's lease is to be watched: each change is a ``stateRead(_:holder:now:)``, as is its process's end.
         case watchState(Lease)
         /// Begins to read these letters: ``lettersNotStarted(_:)`` when that fails.
-        case startLetters(DeadLetterReader.Ranges)
+        case startLetters(LetterRanges)
         /// Hands letters over, as long as ``mayTakeLetter``.
         case gather
     }
@@ -71,6 +71,8 @@ package struct ReplayMachine: JobMachine {
     private var pace: ReplayPace
     private var batch: LetterBatch
     private var actions: [Action] = []
+    /// Results of letters whose transaction is under way: it may be durable before the machine knows.
+    private var earlyResults: [NotificationResult] = []
     /// No letter of the plan is left to be read.
     private var isAtEnd = false
     /// Letters were asked for.
@@ -236,7 +238,9 @@ package struct ReplayMachine: JobMachine {
     package mutating func readingFailed(_ failure: ToolFailure) { readingFailure = readingFailure ?? failure }
 
     /// Takes a result of the results topic.
-    package mutating func receive(_ result: NotificationResult) { pace.receive(result) }
+    package mutating func receive(_ result: NotificationResult) {
+        if batch.isUnderWay(result) { earlyResults.append(result) } else { pace.receive(result) }
+    }
 
     /// So many replays of others' dead letters came back as new ones.
     package mutating func cameBack(_ count: Int) { pace.cameBack(count) }
@@ -388,7 +392,10 @@ package struct ReplayMachine: JobMachine {
     private mutating func partWritten() {
         batch.become(.replayed)
         switch batch.parts.first {
-        case .letters(let letters)?: pace.published(letters.map(\.replay))
+        case .letters(let letters)?:
+            pace.published(letters.map(\.replay))
+            for result in earlyResults { pace.receive(result) }
+            earlyResults = []
         case .resolved(_, let offsets)?: pace.progress.replayed += offsets.count
         case nil: break
         }

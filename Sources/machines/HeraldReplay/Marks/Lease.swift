@@ -19,7 +19,7 @@ package struct Lease: Codable, Equatable, Sendable {
     package var isOver: Bool
 
     /// The record's key.
-    static let key = "lease"
+    package static let key = "lease"
     /// How often a living job writes it.
     static let renewal = Duration.seconds(3)
     /// A lease that did not change for so long while another job watched it is no living job's.

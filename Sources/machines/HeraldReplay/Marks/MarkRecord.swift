@@ -53,7 +53,7 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     func key(prefix: String, number: Int) -> String { "\(prefix)\(job)/\(number)" }
 
     /// Visits all offsets; what is written wrongly is left out, and so is what goes beyond ``mostOffsets``.
-    func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
+    package func visit(_ body: (_ partition: Int32, _ offset: Int64) -> Void) {
         var left = Self.mostOffsets
         for (name, ranges) in partitions.sorted(by: { $0.key < $1.key }) {
             guard let partition = SoundNumber.partition(name) else { continue }

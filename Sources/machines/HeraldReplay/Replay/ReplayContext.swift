@@ -1,7 +1,6 @@
 package import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
-package import HeraldTools
 
 /// The cluster as commands on dead letters see it: topics, clients' properties, and who asks.
 package struct ReplayContext: Sendable {
@@ -34,41 +33,6 @@ package struct ReplayContext: Sendable {
         self.operatorName = operatorName
     }
 
-    /// The partitions of the topics that are needed, by topic.
-    package struct Layout: Sendable {
-        var deadLetters: [Int32]
-        var results: [Int32]
-        var state: [Int32]
-        /// None when the topic is missing; `nil` when this user may not know.
-        var campaigns: [Int32]?
-    }
-
-    /// Looks at the topics.
-    ///
-    /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
-    package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
-        var names = [deadLetterTopic, topics.state, topics.audit]
-        // Of others neither outcomes nor campaigns are known.
-        if foreign == nil { names += [topics.results, topics.campaigns] }
-        var partitions: [String: [Int32]] = [:]
-        var isCampaignsForbidden = false
-        for topic in try reach.topics(names, admin).topics {
-            if let error = topic.error {
-                if topic.name == topics.campaigns {
-                    isCampaignsForbidden = error.kind == .forbidden
-                    continue
-                }
-                if error.kind == .unknownTopic, !isWriting, topic.name != deadLetterTopic { continue }
-                throw ToolFailure(topic: topic.name, error, allow: .read)
-            }
-            partitions[topic.name] = topic.partitions.map(\.id)
-        }
-        return Layout(
-            deadLetters: partitions[deadLetterTopic] ?? [], results: partitions[topics.results] ?? [],
-            state: partitions[topics.state] ?? [],
-            campaigns: isCampaignsForbidden ? nil : partitions[topics.campaigns] ?? [])
-    }
-
     /// The rules of a replay without options.
     package var rules: ReplayRules {
         ReplayRules(
@@ -82,58 +46,6 @@ package struct ReplayContext: Sendable {
     var destinations: String {
         guard let foreign else { return topics.requests.joined(separator: ", ") }
         return foreign.destination ?? topics.requests.joined(separator: ", ")
-    }
-
-    /// - Parameter patience: how long a leader that moves, or a step towards the end, is waited for.
-    package func deadLetters(patience: Duration = .seconds(60)) throws -> DeadLetterReader {
-        try DeadLetterReader(
-            properties: readerProperties, topic: deadLetterTopic, decoder: decoder, isForeign: foreign != nil,
-            patience: patience)
-    }
-
-    /// Throws when others' dead letters name topics that are no request topics, and nobody has said where they go.
-    func checkOrigins(of plan: ReplayPlan) throws(ToolFailure) {
-        guard let foreign, let count = plan.leftOut[.otherTopic] else { return }
-        throw foreign.refusal(of: plan.otherTopics, count: count)
-    }
-
-    /// Throws when it is not known where others' dead letters go, or when a topic is not there: nobody would read it.
-    package func checkDestinations(of plan: ReplayPlan, reach: ClusterReach, admin: Admin) throws {
-        try checkOrigins(of: plan)
-        guard foreign != nil, !plan.topics.isEmpty else { return }
-        for topic in try reach.topics(plan.topics.keys.sorted(), admin).topics {
-            if let error = topic.error { throw ToolFailure(topic: topic.name, error, allow: .write) }
-        }
-    }
-
-    /// The place of the request that a dead letter was made of; `nil` when it names none in a request topic.
-    ///
-    /// Whoever reads it has the rights of this process: a header must not choose among all that these may read.
-    func request(of entry: DeadLetterEntry) -> Origin? {
-        entry.origin.flatMap { topics.requests.contains($0.topic) ? $0 : nil }
-    }
-
-    /// The request that a dead letter was made of; `nil` when it names none, or its topic does not have it any more.
-    package func original(of entry: DeadLetterEntry) throws -> DeadLetterEntry? {
-        guard let origin = request(of: entry) else { return nil }
-        let reader = try DeadLetterReader(properties: readerProperties, topic: origin.topic, decoder: decoder)
-        defer { reader.close() }
-        let place = ReadBounds(partitions: [origin.partition], offsets: origin.offset...origin.offset)
-        var found: DeadLetterEntry?
-        try reader.scan(try reader.ranges(place, partitions: [origin.partition])) { _ in
-            true
-        } _: { request in
-            found = request
-            return false
-        }
-        return found
-    }
-
-    /// A reader of what became of them; `nil` when there is no state topic.
-    package func state(_ layout: Layout) throws -> StateReader? {
-        guard !layout.state.isEmpty else { return nil }
-        return try StateReader(
-            properties: readerProperties, topic: topics.state, partitions: layout.state, foreignTopic: foreign?.name)
     }
 
     /// The publisher's name, which permissions are given for, and which only one process has at a time: all jobs on one

@@ -4,7 +4,7 @@ package import HeraldTime
 /// Exactly which dead letters a replay takes: fixed before anything moves.
 package struct ReplayPlan: Sendable {
     /// What was looked through, up to the ends that the partitions had.
-    package var ranges: DeadLetterReader.Ranges = [:]
+    package var ranges: LetterRanges = [:]
     package private(set) var matched = 0
     package private(set) var count = 0
     package private(set) var leftOut: [ReplayRules.Omission: Int] = [:]
@@ -84,7 +84,7 @@ package struct ReplayPlan: Sendable {
     func contains(_ entry: DeadLetterEntry) -> Bool { chosen[entry.partition]?.contains(entry.offset) ?? false }
 
     /// What of the topic has to be read again to carry it out.
-    var chosenRanges: DeadLetterReader.Ranges {
+    var chosenRanges: LetterRanges {
         chosen.compactMapValues { offsets in offsets.bounds.map { $0.lowerBound..<$0.upperBound + 1 } }
     }
 

@@ -32,7 +32,7 @@ package struct Replayer: Sendable {
     package func scan(
         _ selection: Selection, _ reader: DeadLetterReader, onProgress: (Int64, Int64) -> Bool,
         _ body: (inout DeadLetterEntry) throws -> Bool
-    ) throws -> DeadLetterReader.Ranges {
+    ) throws -> LetterRanges {
         let ranges = try reader.ranges(selection.condition.bounds, partitions: layout.deadLetters)
         let total = ranges.values.reduce(Int64(0)) { $0 + Int64($1.count) }
         func visit(_ entry: inout DeadLetterEntry) throws -> Bool {
@@ -69,6 +69,24 @@ package struct Replayer: Sendable {
             return true
         }
         plan.ranges = try scan(selection, reader, onProgress: onProgress, visit)
+        plan.missing = named.missing
+        return plan
+    }
+
+    /// Plans what is resolved: freezes the ends, and decides about each dead letter below them.
+    package func resolvePlan(
+        _ selection: Selection, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
+    ) throws -> ResolvePlan {
+        try state?.catchUp()
+        let reader = try context.deadLetters()
+        defer { reader.close() }
+        var plan = ResolvePlan()
+        var named = selection.named
+        try scan(selection, reader, onProgress: onProgress) { entry in
+            named.note(&entry)
+            plan.add(entry, state?.marks)
+            return true
+        }
         plan.missing = named.missing
         return plan
     }

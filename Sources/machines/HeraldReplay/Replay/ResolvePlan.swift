@@ -22,23 +22,3 @@ package struct ResolvePlan: Sendable {
         count += 1
     }
 }
-
-extension Replayer {
-    /// Plans what is resolved: freezes the ends, and decides about each dead letter below them.
-    package func resolvePlan(
-        _ selection: Selection, _ state: StateReader?, onProgress: (Int64, Int64) -> Bool
-    ) throws -> ResolvePlan {
-        try state?.catchUp()
-        let reader = try context.deadLetters()
-        defer { reader.close() }
-        var plan = ResolvePlan()
-        var named = selection.named
-        try scan(selection, reader, onProgress: onProgress) { entry in
-            named.note(&entry)
-            plan.add(entry, state?.marks)
-            return true
-        }
-        plan.missing = named.missing
-        return plan
-    }
-}

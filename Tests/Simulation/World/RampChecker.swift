@@ -1,0 +1,107 @@
+import HeraldCore
+import HeraldEvents
+import HeraldReplay
+import HeraldTools
+
+/// A replay keeps to its ramp, as somebody counts who sees what it offers and which results it has heard of: nothing goes
+/// beyond a step before its outcomes are known, or have been waited for, and nothing behind too many that failed.
+struct RampChecker {
+    private struct Step {
+        var expected = 0
+        var failed = 0
+        var known = 0
+
+        var open: Int { expected - known }
+    }
+
+    /// A replay that is on its way.
+    private struct Expected {
+        var step: Int
+        /// The empty name is an event that can't be read: one result ends it.
+        var services: [String]
+    }
+
+    private let options: ReplayOptions
+    private var steps = [Step()]
+    /// How many were offered, and how many the steps so far may have.
+    private var offered = 0
+    private var end: Int?
+    private var expected: [String: [Expected]] = [:]
+    /// Since when nothing has kept the job from waiting: its last offer, or the end of its last pause.
+    private var waitingSince: Int64 = 0
+
+    init(_ options: ReplayOptions) {
+        self.options = options
+        end = options.ramp.size(0)
+    }
+
+    private static func name(_ origin: String, _ replays: Int) -> String { "\(origin) \(replays)" }
+
+    private func wasPatient(_ now: Int64) -> Bool { now - waitingSince >= Int64(options.patience / .milliseconds(1)) }
+
+    /// A record is offered that was not before; what is wrong with that.
+    mutating func offers(_ headers: HeaderList, now: Int64) -> String? {
+        var objection: String?
+        if let end, offered >= end {
+            objection = objectionToNextStep(now)
+            steps.append(Step())
+            self.end = options.ramp.size(steps.count - 1).map { end + $0 }
+        }
+        offered += 1
+        let services = (headers.text(.pushServices) ?? "").split(separator: ",").map(String.init)
+        let origin = headers.text(.origin) ?? ""
+        let replays = headers.text(.replays).flatMap { Int($0) } ?? 0
+        let event = Expected(step: steps.count - 1, services: services.isEmpty ? [""] : services)
+        steps[event.step].expected += event.services.count
+        expected[Self.name(origin, replays), default: []].append(event)
+        waitingSince = now
+        return objection
+    }
+
+    private func objectionToNextStep(_ now: Int64) -> String? {
+        guard let step = steps.last else { return nil }
+        if Double(step.failed) > options.stopShare * Double(step.expected) {
+            return "goes on behind \(step.failed) of \(step.expected) that failed"
+        }
+        guard step.open > 0 else { return nil }
+        if !wasPatient(now) { return "begins a batch before \(step.open) outcomes of the one before" }
+        if Double(step.failed + step.open) > options.stopShare * Double(step.expected) {
+            return "goes on although \(step.open) of \(step.expected) may have failed"
+        }
+        return nil
+    }
+
+    /// The job was handed a result.
+    mutating func hears(_ result: NotificationResult) {
+        let origin = "\(result.origin.topic)/\(result.origin.partition)/\(result.origin.offset)"
+        let name = Self.name(origin, result.replays)
+        let service = result.pushService
+        guard var events = expected[name],
+            let index = service == nil ? 0 : events.firstIndex(where: { $0.services.contains(service ?? "") })
+        else { return }
+        let count = service == nil ? events[index].services.count : 1
+        steps[events[index].step].known += count
+        if result.outcome != .delivered, result.outcome != .duplicate { steps[events[index].step].failed += count }
+        events[index].services.removeAll { service == nil || $0 == service }
+        if events[index].services.isEmpty { events.remove(at: index) }
+        expected[name] = events.isEmpty ? nil : events
+    }
+
+    mutating func resumes(now: Int64) { waitingSince = now }
+
+    /// The job ends; what is wrong with that.
+    ///
+    /// - Parameter open: how many outcomes it says are not known.
+    func ends(_ end: ReplayEnd, open: Int, isStopping: Bool, now: Int64) -> String? {
+        let all = steps.map(\.open).reduce(0, +)
+        if open > all { return "says that \(open) outcomes are not known, and has heard all but \(all)" }
+        let last = steps.last?.open ?? 0
+        switch end {
+        case .complete where !isStopping && last > 0 && !wasPatient(now):
+            return "is complete before \(last) outcomes, and has not waited for them"
+        case .outcomeTimeout where last == 0: return "has waited in vain for outcomes that it has heard"
+        case .outcomeTimeout where !wasPatient(now): return "has not waited for outcomes for long enough"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import HeraldBytes
+import HeraldCore
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldReplay
+import HeraldTime
+import HeraldTools
+
+/// One process that replays dead letters: the machine of a real one, over a simulated reader and producer.
+final class SimulatedReplay: SimulatedJob, JobIO {
+    /// All jobs on one state topic write under one name.
+    static let transactionalID = Process(worker: Process.firstReplay, life: 0).member
+
+    private static let lettersPerTurn = 40
+    /// It looks for letters, results and the operator's wishes so often (milliseconds).
+    private static let turn: Int64 = 500
+
+    unowned let simulation: Simulation
+    private let index: Int
+    private(set) var life = 0
+    private(set) var isRunning = false
+    var frozenUntil: Int64?
+    private var driver: JobDriver<SimulatedReplay>?
+    var client = TransactionClient()
+    var produced: Set<ProductionID> = []
+    var run = JobRun()
+
+    // What has arrived, and was not given to the machine.
+    private var state: KnownState??
+    private var question = 0
+    private var isWatching = false
+    private var isGathering = false
+    private var isPaused = false
+    private var isStopping = false
+    private var isBusy = false
+
+    /// The letters that are read, in the order of their partitions.
+    private var ranges: [(place: Place, next: Int64, end: Int64)] = []
+    /// How far each partition of the results was read: new ones are not looked for.
+    private var results: [Int64] = []
+    /// The dead letters that were offered, as the marks beside them say: two may be of the same event.
+    private var offered: Set<RecordName> = []
+    /// The machine was told to publish nothing more.
+    private var isHeld = false
+    /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
+    private var order: (letters: [RecordName], ramp: RampChecker)?
+
+    init(index: Int, simulation: Simulation) {
+        self.index = index
+        self.simulation = simulation
+    }
+
+    var process: Process { Process(worker: Process.firstReplay + index, life: life) }
+    var now: Moment { simulation.moment }
+    var job: String { Self.job(index, life) }
+    static func job(_ index: Int, _ life: Int) -> String { "replay-\(index)-\(life)" }
+
+    // MARK: Life and death
+
+    /// An operator has made a plan, and starts it.
+    ///
+    /// - Parameter letters: those that are to be replayed.
+    func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
+        life += 1
+        isRunning = true
+        (isPaused, isStopping, isHeld, isWatching, isGathering) = (false, false, false, false, false)
+        frozenUntil = nil
+        client = TransactionClient()
+        run.begin()
+        (state, ranges, offered, order) = (nil, [], [], nil)
+        switch work {
+        case .replay(_, _, let options):
+            log("is to replay \(letters.count) dead letters: \(options.ramp.text), \(options.stopShare) may fail")
+            order = (letters, RampChecker(options))
+        case .resolve(let plan, _, _): log("is to mark \(plan.count) dead letters as resolved")
+        }
+        results = simulation.resultPlaces.map { simulation.cluster[$0].lastStable }
+        let choices = Choices(seed: simulation.scenario.seed)
+        driver = JobDriver(
+            ReplayMachine(
+                ReplayMachine.Configuration(
+                    context: context, work: work, job: job,
+                    process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)"),
+                    writer: BatchWriter.Configuration(
+                        transactionTimeout: Simulation.transactionTimeoutMilliseconds,
+                        patience: choices.pick([60_000, 12_000], for: "replay.patience")))), io: self)
+        go()
+    }
+
+    /// The run is over.
+    func letGo() { driver = nil }
+
+    /// SIGKILL.
+    func kill() {
+        log("is killed")
+        end()
+    }
+
+    func stop() {
+        log("is told to stop")
+        isStopping = true
+        go()
+    }
+
+    func pause(_ isPaused: Bool) {
+        log(isPaused ? "is paused" : "is resumed")
+        self.isPaused = isPaused
+        go()
+    }
+
+    private func end() {
+        isRunning = false
+        driver = nil
+    }
+
+    private func ended(_ machine: ReplayMachine) {
+        log("ends: \(machine.end.map { "\($0)" } ?? "for no reason")")
+        end()
+        guard case .over(let end)? = machine.end, let (letters, ramp) = order else { return }
+        let objection = ramp.ends(
+            end, open: machine.progress.open, isStopping: isStopping, now: simulation.now)
+        if let objection { misuse(objection) }
+        if end == .complete { simulation.checkReplayed(letters, by: process) }
+    }
+
+    // MARK: What it hears
+
+    func hear(_ news: News) {
+        simulation.inputs += 1
+        switch news {
+        case .job(.tick(let number)): guard run.hears(tick: number) else { return }
+        case .job(.state(let question, let known)):
+            guard question == self.question else { return }
+            self.question += 1
+            state = .some(known)
+        case .job: misuse("that is a follower's")
+        default: hearProducer(news)
+        }
+        go()
+    }
+
+    func go() {
+        guard frozenUntil == nil else { return }
+        repeat {
+            guard isRunning, let driver else { return }
+            driver.turn()
+            guard isRunning else { return }
+            if driver.machine.isOver { return ended(driver.machine) }
+        } while isBusy || !run.reports.isEmpty || state != nil
+        guard let driver else { return }
+        let name = driver.machine.phase.name
+        let isLooking = name == .working || name == .watching
+        schedule(tick: isLooking ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake)
+    }
+
+    /// What drives a simulated process is the agenda.
+    func wait(until moment: MonotonicTime?) {}
+
+    // MARK: What the machine wants
+
+    func perform(_ action: ReplayMachine.Action) {
+        guard isRunning else { return }
+        // Between any two actions.
+        if chance[.jobKill].happens(simulation.replayWorld.isFinishing ? 0 : simulation.scenario.replayKills) {
+            return kill()
+        }
+        switch action {
+        case .write(let action): perform(action)
+        case .readState(let isWhole):
+            isWatching = false
+            question += 1
+            if chance[.jobQuestion].happens(simulation.scenario.lostMessages / 10) {
+                simulation.schedule(.news(process, .job(.state(question: question, nil))), after: 5_000)
+            } else {
+                simulation.schedule(
+                    .request(process, .state(question: question, isWhole: isWhole, ends: nil)),
+                    after: chance[.travel].between(0, 20))
+            }
+        case .watchState: isWatching = true
+        case .startLetters(let letters):
+            ranges = letters.sorted { $0.key < $1.key }.map { partition, range in
+                (Place(topic: simulation.letterTopic, partition: Int(partition)), range.lowerBound, range.upperBound)
+            }
+        case .gather: isGathering = true
+        }
+    }
+
+    private func perform(_ action: BatchWriter.Action) {
+        switch action {
+        case .claim:
+            question += 1
+            claim()
+        case .produce(let records):
+            noteOffered(records)
+            produce(records, written)
+        case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
+        case .abort: abortTransaction()
+        }
+    }
+
+    private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+        simulation.logRecord(record, at: now).map { (simulation.place(of: record, $0), $0) }
+    }
+
+    /// A replay that is paused or stopped goes on with what it had begun, and with nothing else.
+    private func noteOffered(_ records: [OutgoingRecord]) {
+        let letters = simulation.replayed(in: records)
+        // What was lost or refused is offered again, as a whole or in parts.
+        guard !offered.isSuperset(of: letters) else { return }
+        offered.formUnion(letters)
+        if isHeld { misuse("it was told to publish nothing more, and publishes \(letters.count) dead letters") }
+        for record in records where simulation.scenario.topics.requests.contains(record.topic) {
+            let objection = order?.ramp.offers(record.headers, now: simulation.now)
+            if let objection { misuse(objection) }
+        }
+    }
+
+    // MARK: What it gives the machine
+
+    func deliver(to machine: inout ReplayMachine) {
+        if isStopping { machine.stop() }
+        machine.pause(isPaused)
+        if isHeld, !isPaused { order?.ramp.resumes(now: simulation.now) }
+        isHeld = isStopping || isPaused
+        let arrived = run.reports
+        run.reports = []
+        for report in arrived { machine.receive(report, now: now) }
+        if isWatching, state == nil { state = .some(simulation.knownState()) }
+        if let read = state {
+            state = nil
+            if let known = read {
+                machine.stateRead(known, holder: simulation.life(of: known.lease), now: now)
+            } else {
+                machine.stateNotRead(ToolFailure("the state topic can't be read"), now: now)
+            }
+        }
+        if machine.phase.name != .watching { isWatching = false }
+        isBusy = false
+        guard machine.progress.batch > 0 else { return }
+        deliverResults(to: &machine)
+        deliverLetters(to: &machine)
+    }
+
+    private func deliverResults(to machine: inout ReplayMachine) {
+        for (partition, place) in simulation.resultPlaces.enumerated() where partition < results.count {
+            while let name = simulation.nextRecord(place, from: &results[partition]) {
+                let value = simulation.cluster.record(name)?.value ?? []
+                guard let result = try? NotificationResult(decoding: value) else { continue }
+                machine.receive(result)
+                if !machine.phase.isEnding { order?.ramp.hears(result) }
+            }
+        }
+    }
+
+    private func deliverLetters(to machine: inout ReplayMachine) {
+        guard isGathering else { return }
+        for _ in 0..<chance[.letters].between(1, Int64(Self.lettersPerTurn)) {
+            isGathering = machine.mayTakeLetter
+            guard isGathering else { return }
+            guard let current = ranges.first else {
+                isBusy = true
+                return machine.lettersEnded()
+            }
+            guard current.next < current.end else {
+                ranges.removeFirst()
+                continue
+            }
+            guard let name = simulation.nextRecord(current.place, from: &ranges[0].next) else {
+                return machine.lettersPaused()
+            }
+            guard name.offset < current.end, var entry = simulation.letter(name) else { continue }
+            machine.take(&entry, now: now)
+        }
+        machine.lettersPaused()
+    }
+}
+
+extension ReplayMachine.Phase {
+    /// It has decided how it ends: what it hears from here on changes nothing of that.
+    fileprivate var isEnding: Bool {
+        switch self {
+        case .writing(.end), .claiming(.end), .reading(.end): true
+        case .idle, .looking, .watching, .writing, .claiming, .reading, .working, .ended: false
+        }
+    }
+}
