@@ -782,17 +782,4 @@ MUTANTS = [
         ">= configuration.transactionTimeout } ?? true",
         ">= 100 * configuration.transactionTimeout } ?? true",
     ),
-    # Why events wait.
-    Mutant(
-        "a probe that waits for a commit is said to be due",
-        "Engine+Waiting.swift",
-        "let probe = callsHold(now: now) == nil ? nextProbeTime : nil",
-        "let probe = nextProbeTime",
-    ),
-    Mutant(
-        "what waits for a commit is said to wait for nothing",
-        "Engine+Waiting.swift",
-        "        case .unrecorded: return .unrecordedOutcomes\n",
-        "        case .unrecorded: break\n",
-    ),
 ]
