@@ -95,7 +95,6 @@ class WaitingEventTest(ConsoleTest):
 
         wait_for(is_behind, PATIENCE, "her code does not wait behind her first event")
 
-    @gate
     def test_why(self):
         """An event that waits in a worker's memory is shown with what it waits for, and with what changes it"""
         self.browser.open(self.fixture, "/find?id=code")

@@ -172,7 +172,8 @@ extension Engine {
         case .outage:
             guard let outage else { return .nextTurn }
             // A probe is a call, too: it waits for a commit as all do.
-            let probe = callsHold(now: now) == nil ? nextProbeTime : nil
+            // Who has just come may be asked at once, whenever that was allowed.
+            let probe = callsHold(now: now) == nil ? nextProbeTime.map { max($0, now.monotonic) } : nil
             return .outage(
                 cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { wall($0, now) })
         case .unrecordedOutcomes:

@@ -47,7 +47,7 @@ enum Step {
     /// A follower of the hub's messages starts; unasked, it only does where none runs.
     case follow(job: Int, takesOver: Bool)
     case jobFault
-    /// An operator does something to replays, or something befalls one.
+    /// An operator does something to replays, or one has a fault.
     case replayFault
     /// The operator looks whether all is replayed, and starts what is left.
     case finishReplays

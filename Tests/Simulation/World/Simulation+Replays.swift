@@ -12,7 +12,7 @@ struct ReplayWorld {
     /// How far each partition of the state topic was read.
     var positions: [Int64] = []
     var known = KnownState()
-    /// Nothing befalls jobs any more, and one last job replays what is left.
+    /// No faults of jobs any more: one last job replays what is left.
     var isFinishing = false
     /// What it takes lies in front of these: what can't be read becomes a new dead letter with each replay.
     var lastEnds: [Int64] = []
@@ -27,7 +27,7 @@ struct ReplayWorld {
     var again: Set<String> = []
 }
 
-/// Operators who replay dead letters, and what befalls the jobs.
+/// Operators who replay dead letters, and the jobs' faults.
 extension Simulation {
     private static let operators = Process(worker: Process.firstReplay, life: 0)
     private static let mostLastStarts = 40
@@ -142,7 +142,7 @@ extension Simulation {
         return letters
     }
 
-    // MARK: Operators, and what befalls jobs
+    // MARK: Operators, and faults of jobs
 
     private func startReplay(isLast: Bool) {
         guard let idle = replays.first(where: { !$0.isRunning }) else { return }
