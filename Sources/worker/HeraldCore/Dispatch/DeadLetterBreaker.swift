@@ -11,7 +11,7 @@ struct DeadLetterBreaker: Sendable {
     static let fewest = 20
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
-    /// A source that was found to be bad by itself counts for nothing while somebody gets through this often.
+    /// A source that was found to be bad by itself does not count while another call gets through this often.
     static let excuseMilliseconds: Int64 = 10_000
 
     private struct Answer: Sendable {
@@ -54,7 +54,7 @@ struct DeadLetterBreaker: Sendable {
         note(Answer(status: 0, user: 0, source: source))
     }
 
-    /// Notes an answer that rejects; true when that blows the dead-letter breaker.
+    /// Notes an answer that rejects; true when that trips the dead-letter breaker.
     ///
     /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
