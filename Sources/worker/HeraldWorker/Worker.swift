@@ -144,7 +144,7 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
-    /// Has the group's members carry the admin port, which nobody could know otherwise; before ``run()``.
+    /// Puts the admin port into the group's member names, which no other place tells; call it before ``run()``.
     public func announce(adminPort: UInt16) { state.withLock { $0.adminPort = adminPort } }
 
     /// Tells every lane its settings, in the order of the configuration's lanes; also those that are still to start.

@@ -137,7 +137,7 @@ package protocol LaneIO: AnyObject {
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
     /// Asks for a campaign to be paused, because so many of its events failed.
     func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?)
-    /// Leaves a report for others; false when somebody reads at this moment.
+    /// Leaves a report for other threads; false while one of them reads the former.
     func leave(_ report: LaneReport) -> Bool
     /// The engine asked for what cannot be: a mistake in Herald.
     func isBroken(_ what: StaticString)
