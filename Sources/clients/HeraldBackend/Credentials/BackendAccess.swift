@@ -8,7 +8,7 @@ public struct BackendAccess: Sendable {
     public let credentials: Credentials
     /// The value of the `Authorization` header; `nil` leaves it out.
     public let authorization: Secret?
-    /// When the token ends; `nil` when it does not, or nobody knows.
+    /// When the token ends; `nil` when it does not, or that is unknown.
     public let endsAt: MonotonicTime?
     /// Counts the credentials that there have been.
     public let revision: Int
@@ -55,7 +55,7 @@ public enum AccessNotice: Sendable, Equatable {
     /// It could be renewed in the end.
     case tokenRenewed
 
-    /// Whether somebody should look after it.
+    /// Whether an operator should look after it.
     public var isTrouble: Bool {
         switch self {
         case .credentialsChanged, .filesChanged, .tokenRenewed: false

@@ -34,7 +34,7 @@ public enum Credentials: Sendable, Hashable {
         }
     }
 
-    /// The value of the `Authorization` header, as far as it is known without asking anybody.
+    /// The value of the `Authorization` header, as far as it is known without asking a server.
     var authorization: String? {
         switch self {
         case .basic(let username, let password):

@@ -16,7 +16,7 @@ public struct HubSending: Sendable {
     /// Checks the parts; throws with the first that cannot work.
     ///
     /// - Parameters:
-    ///   - tag: holds `{user}` exactly once, and else only what a tag may hold: an expression could reach everybody.
+    ///   - tag: holds `{user}` exactly once, and else only what a tag may hold: an expression could reach all users.
     ///   - formats: by the push services' names.
     ///   - keepsMessageIDs: hubs of the Standard tier give one.
     public init(

@@ -4,10 +4,10 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
     public private(set) var values: [(String, String)]
     /// Who the client logs in as; `nil`: as its properties say.
     public let login: BrokerLogin?
-    /// What notes when its brokers answer; `nil` when nobody asks.
+    /// What notes when its brokers answer; `nil` when that is not needed.
     public let answers: AnswerClock?
 
-    /// Properties, who the client logs in as, and what notes its brokers' answers.
+    /// Properties, the client's login, and what notes its brokers' answers.
     public init(_ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil) {
         self.values = values
         self.login = login
