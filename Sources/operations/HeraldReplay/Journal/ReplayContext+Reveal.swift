@@ -3,9 +3,9 @@ package import HeraldTime
 internal import HeraldTools
 
 extension ReplayContext {
-    /// Writes down that somebody reads messages' texts, and returns when the brokers have it.
+    /// Writes down that the operator reads messages' texts, and returns when the brokers have it.
     ///
-    /// Who cannot be written down does not get to see them.
+    /// Without that record the texts are not shown.
     package func recordReveal(_ selection: String, at moment: WallTime) throws {
         var entry = AuditEntry(action: "dlq.reveal", phase: "done", at: moment.text, by: operatorName)
         entry.selection = selection
