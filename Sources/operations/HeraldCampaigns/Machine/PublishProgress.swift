@@ -85,7 +85,7 @@ package enum PublishEnd: Sendable, Equatable {
     case complete
     /// It was asked to stop; starting it again continues.
     case interrupted
-    /// The campaign was paused because of failures, and nobody watches.
+    /// The campaign was paused because of failures, and no operator watches.
     case paused
     case cancelled
     /// The moment has come at which the events expire, before all were published.

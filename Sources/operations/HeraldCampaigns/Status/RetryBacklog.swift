@@ -12,7 +12,7 @@ package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
     package struct Count: Equatable, Sendable {
         package var retrying = 0
-        /// Of ``retrying``, those that wait for longer than the shortest delay: nobody waits for them.
+        /// Of ``retrying``, those that wait for longer than the shortest delay: nothing waits for them.
         package var retryingLong = 0
         /// Those that are suspended because the campaign is paused.
         package var suspended = 0
