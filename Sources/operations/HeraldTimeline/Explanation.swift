@@ -8,7 +8,7 @@ package import HeraldTools
 
 /// Says in sentences where an event stands, why, what happens next, and which command changes it.
 ///
-/// Texts from records are as they came: whoever shows the sentences makes them safe.
+/// Texts from records are as they came: the caller escapes the sentences before it shows them.
 package struct Explanation: Sendable {
     /// What beside the records decides.
     package struct Situation: Sendable {
@@ -59,7 +59,7 @@ package struct Explanation: Sendable {
         /// Those that were asked say that they deliver.
         case delivering(address: String, warnings: [String] = [])
 
-        /// Whether it is certain that nobody delivers.
+        /// Whether it is certain that no worker delivers.
         var deliverNothing: Bool {
             switch self {
             case .none, .elsewhere, .failing: true

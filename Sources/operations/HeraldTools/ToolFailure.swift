@@ -24,7 +24,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         self.init(error.words, kind: Self.kind(of: error), detail: Self.detail(of: error))
     }
 
-    /// What a Kafka error keeps somebody from, and what to allow when it is forbidden.
+    /// What a Kafka error prevents, and what to allow when it is forbidden.
     package init(_ consequence: String, _ error: KafkaError, allow permission: KafkaPermission? = nil) {
         self.init(
             "\(consequence): \(error.words)" + (permission.map(error.advice) ?? ""),

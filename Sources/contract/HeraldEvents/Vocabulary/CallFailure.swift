@@ -1,6 +1,6 @@
 /// Why a call has no answer.
 public enum CallFailure: UInt8, Sendable, CaseIterable {
-    /// Nobody listens at the address.
+    /// No server listens at the address.
     case refused
     /// The connection ended before the answer did.
     case reset

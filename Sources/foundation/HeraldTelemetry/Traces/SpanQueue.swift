@@ -49,7 +49,7 @@ public final class SpanQueue: Sendable {
         if isFull { wakeup.signal() }
     }
 
-    /// The same for those who may wait a moment: spans that nobody offers again.
+    /// The same for callers that may wait a moment, and do not offer their spans again.
     public func add(_ spans: [TraceSpan], alreadyDropped: Int = 0) {
         if state.withLock({ Self.take(spans, alreadyDropped, &$0) }) { wakeup.signal() }
     }

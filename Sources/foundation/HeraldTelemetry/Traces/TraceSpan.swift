@@ -6,7 +6,7 @@ public struct TraceSpan: Sendable, Equatable {
     public enum Kind: Int, Sendable {
         /// A call of another service.
         case client = 3
-        /// Records are written for somebody who reads them later.
+        /// Records are written for a consumer that reads them later.
         case producer = 4
         /// A record is processed.
         case consumer = 5
