@@ -16,7 +16,7 @@ package final class ConsoleNews: Sendable {
         var readers: [Reader] = []
     }
 
-    /// A tab that falls further behind begins anew.
+    /// A tab that falls further behind starts again.
     private static let backlogBytes = 1 << 20
     /// More tabs at a time are refused; in all, and of one person, in however many sessions.
     private static let mostReaders = 96
