@@ -73,7 +73,7 @@ extension Settings {
                 writerProperties: KafkaClientSettings.publisher(self)))
     }
 
-    /// What the lanes may be told anew while they work, each its share.
+    /// The settings of lanes that may change while they work, each with its share.
     ///
     /// - Parameter descriptors: how many files and sockets the process may have open.
     func laneSettings(descriptors: Int) -> [LaneSettings] {

@@ -43,7 +43,7 @@ package final class HubEmulator: Sendable {
         /// So long a message's state is not final.
         package var processingMilliseconds: Int64 = 0
         package var misbehaviour: [Misbehaviour] = []
-        /// What push services say to devices; everybody else gets what is sent.
+        /// What push services say to devices; all others get what is sent.
         package var outcomes: [HubOutcomeRule] = []
         package var guesses = HubGuesses()
 
@@ -126,7 +126,7 @@ package final class HubEmulator: Sendable {
         }
     }
 
-    /// Replaces the rules by which it misbehaves; their counters start anew, and what they kept back is answered.
+    /// Replaces the rules by which it misbehaves; their counters start from 0, and what they kept back is answered.
     package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules.replace(with: rules) }
     }

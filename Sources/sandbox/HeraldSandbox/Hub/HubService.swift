@@ -91,7 +91,7 @@ final class HubService: Sendable {
         }
     }
 
-    /// What the request wants, or why nobody looks at it: token, right, address, body, in this order.
+    /// What the request wants, or why it is refused: token, right, address, body, in this order.
     private func reading(of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context) -> HubReading {
         let rights: Set<HubRight>
         let access = access.withLock { $0 }

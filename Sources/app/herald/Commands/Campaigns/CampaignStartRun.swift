@@ -85,7 +85,7 @@ struct CampaignStartRun {
             ? "Everybody is published. Wait for the outcomes?"
             : "Notify \(TopicsTool.counted(count, found.continuation == nil ? "recipient" : "remaining recipient"))?"
         let isConfirmed = try stop.whileAnswering {
-            // Nobody has to agree to notify nobody.
+            // Without recipients there is nothing to confirm.
             try Confirmation.ask(question, count: count, isAssumed: isAssumed || count == 0, console: console)
         }
         guard isConfirmed else {

@@ -90,7 +90,7 @@ struct DeadLetterQuery {
 
     /// Calls `body` for each until it answers `false`; how many there were.
     ///
-    /// Ends the command when somebody asked it to stop.
+    /// Ends the command when the operator asked it to stop.
     @discardableResult
     mutating func visit(_ body: (inout DeadLetterEntry, MarkIndex?, ReplayOutcomes) -> Bool) throws -> Int {
         var named = selection.named
