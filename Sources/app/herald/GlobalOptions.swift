@@ -10,7 +10,7 @@ enum GlobalOptions {
     static let declarations = [config.declaration, quiet.declaration, noColor.declaration]
         .map { $0.inGroup("Global options") }
 
-    /// The flags of all settings, for a command that heeds some of them; none for one that heeds none.
+    /// The flags of all settings, for a command that uses some of them; none for one that uses none.
     static func settings(heeded: HeededSettings) -> [OptionDeclaration] {
         guard !heeded.paths.isEmpty else { return [] }
         return zip(SettingsFlag.all, settings).map { flag, option in

@@ -1,6 +1,6 @@
 import HeraldSettings
 
-/// The settings that a command heeds: what its help shows, and its flags complete to.
+/// The settings that a command uses: what its help shows, and its flags complete to.
 struct HeededSettings: Sendable, ExpressibleByArrayLiteral {
     /// Settings and sections, as paths; a section stands for all that is in it.
     let paths: [String]

@@ -8,7 +8,7 @@ protocol HeraldCommand: SendableMetatype {
     /// Name, arguments, options and words for help.
     static var declaration: CommandDeclaration { get }
 
-    /// The settings that it heeds; it understands the flags of all, unless it heeds none.
+    /// The settings that it uses; it understands the flags of all, unless it uses none.
     static var heeds: HeededSettings { get }
 
     /// Whether it runs until it is told to stop, and waits for brokers as long as it takes.

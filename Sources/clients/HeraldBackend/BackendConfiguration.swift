@@ -15,7 +15,7 @@ public struct BackendConfiguration: Sendable {
     public let registerPath: String
     /// How long one call may take, from waiting for a connection to the end of the answer.
     public let timeoutMilliseconds: Int
-    /// Who Herald says it is.
+    /// Herald's credentials.
     public let credentials: Credentials
     /// How many connections are open at most, and how they are made.
     public let connections: ConnectionOptions

@@ -30,7 +30,7 @@ public final class MockCluster: @unchecked Sendable {
     /// The brokers' addresses, for the property `bootstrap.servers`.
     public let bootstrapServers: String
 
-    /// Starts this many brokers, numbered from 1; they stop when this object is let go.
+    /// Starts this many brokers, numbered from 1; they stop when this object is released.
     public init(brokers: Int = 1) throws(KafkaError) {
         let configuration = ClientConfiguration()
         handle = try ClientHandle(RD_KAFKA_PRODUCER, configuration)

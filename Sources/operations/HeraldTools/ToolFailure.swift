@@ -10,7 +10,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     package let kind: Kind
     /// What went wrong and how to fix it.
     package let description: String
-    /// What the Kafka client said itself, for who looks for more; `nil` when the description has it.
+    /// What the Kafka client said itself, for details; `nil` when the description has it.
     package let detail: String?
 
     package init(_ description: String, kind: Kind = .failed, detail: String? = nil) {

@@ -5,7 +5,7 @@ import HeraldText
 package struct CommandLineParser {
     package enum Request: Sendable {
         case run(ParsedCommand)
-        /// The help of a command or group; of all its settings, or of those alone that it heeds.
+        /// The help of a command or group; of all its settings, or of those alone that it uses.
         case help(CommandPath, allSettings: Bool)
         case version
     }

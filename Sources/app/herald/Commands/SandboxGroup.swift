@@ -10,7 +10,7 @@ import HeraldText
 struct SandboxGroup {
     private static let prefix = "herald-sandbox-"
     private static let questionMilliseconds = 5_000
-    /// So long it looks for others who consume the topics, at most.
+    /// It looks for other groups that consume the topics for so long at most.
     private static let lookingTime = Duration.seconds(5)
     private static let patience = Duration.seconds(20)
 

@@ -145,7 +145,7 @@ enum KafkaClientSettings {
         ]
     }
 
-    /// Its writer: who begins under the same name ends what the last one left open, and keeps that one from any other.
+    /// Its writer: a producer that starts under the same name aborts what the last one left open, and fences it.
     static func feedbackWriter(_ settings: Settings) -> ClientProperties {
         replayWriter(settings) + [("transactional.id", settings.feedbackGroup)]
     }

@@ -4,7 +4,7 @@ public import HeraldTime
 
 /// What calls to the backend, or connections to brokers, show and trust at the moment.
 public struct BackendAccess: Sendable {
-    /// Who Herald says it is; a token that was fetched is a bearer token.
+    /// Herald's credentials; a token that was fetched is a bearer token.
     public let credentials: Credentials
     /// The value of the `Authorization` header; `nil` leaves it out.
     public let authorization: Secret?
@@ -12,7 +12,7 @@ public struct BackendAccess: Sendable {
     public let endsAt: MonotonicTime?
     /// Counts the credentials that there have been.
     public let revision: Int
-    /// The proxy and who Herald is to it.
+    /// The proxy and Herald's credentials for it.
     public let proxy: ProxyAddress?
     /// The files that TLS needs.
     public let tls: TLSFiles
@@ -34,7 +34,7 @@ public struct BackendAccess: Sendable {
     }
 }
 
-/// What the ``CredentialSource`` has to say to those who make calls.
+/// What the ``CredentialSource`` has to say to callers of the backend.
 public enum AccessNews: Sendable {
     /// Use this from now on.
     case access(BackendAccess)

@@ -178,7 +178,7 @@ public final class CredentialSource: Sendable {
         while true {
             let (renewals, isWanted, isClosed) = state.withLock { state in
                 defer { state.renewals.removeAll() }
-                // Who asks while a token is fetched is served by that one.
+                // A request during a fetch is served by that fetch's token.
                 let isWanted = state.renewals.contains { $0.refused >= state.currentRevision }
                 return (state.renewals, isWanted, state.isClosed)
             }

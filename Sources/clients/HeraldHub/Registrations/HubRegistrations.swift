@@ -1,4 +1,4 @@
-/// What is done with a hub's registrations: by the tutorial's backend, and by who shares the hub with others.
+/// What is done with a hub's registrations: by the tutorial's backend, and by services that share the hub with others.
 ///
 /// Blocks; every step may be repeated without harm.
 package struct HubRegistrations: Sendable {

@@ -1,6 +1,6 @@
 public import HeraldTime
 
-/// What a notification asks of its push service beside being shown; each service heeds what it knows.
+/// What a notification asks of its push service beside being shown; each service uses what it knows.
 public struct DeliveryOptions: Sendable, Hashable {
     /// How long the push service tries.
     public var expiresAt: WallTime?

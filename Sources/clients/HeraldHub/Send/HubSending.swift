@@ -2,7 +2,7 @@ public import HeraldText
 
 /// How notifications are sent over a hub.
 public struct HubSending: Sendable {
-    /// Where the hub is and who we are.
+    /// The hub's address and our credentials.
     public let connectionString: HubConnectionString
     /// The hub's name.
     public let hub: String

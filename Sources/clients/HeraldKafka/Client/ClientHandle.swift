@@ -18,7 +18,7 @@ final class ClientHandle: @unchecked Sendable {
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
-        /// Who the client logs in as, unless its properties say so.
+        /// The client's login, unless its properties say so.
         let login: BrokerLogin?
         /// How it logs in.
         let saslMechanism: String?

@@ -3,7 +3,8 @@ internal import Glibc
 public import HeraldText
 internal import HeraldThreads
 
-/// Who a process is to its brokers: one for all of its clients, which take over a new password or token while they run.
+/// A process's login to its brokers: one for all of its clients, which take over a new password or token while they
+/// run.
 ///
 /// Give it to clients with ``ClientProperties``, whose values name the mechanism (`sasl.mechanism`). A connection that
 /// stands keeps what it was opened with; the next one shows what is new. The methods may be called from any thread.
@@ -38,7 +39,7 @@ public final class BrokerLogin: Sendable {
     /// - Parameters:
     ///   - usesTokens: whether the mechanism is OAUTHBEARER.
     ///   - credential: what is shown at first.
-    ///   - keeper: what calls ``update(_:)``, and is let go together with the login.
+    ///   - keeper: what calls ``update(_:)``, and is released together with the login.
     public init(usesTokens: Bool, _ credential: Credential, keptBy keeper: (any AnyObject & Sendable)? = nil) {
         self.usesTokens = usesTokens
         state = Guarded(State(credential: credential))

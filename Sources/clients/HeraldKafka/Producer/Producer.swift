@@ -246,9 +246,9 @@ public final class Producer: @unchecked Sendable {
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
-    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and lets go of the topics.
+    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and releases the topics.
     ///
-    /// The client is destroyed when this object and its ``ProducerTopic``s are let go.
+    /// The client is destroyed when this object and its ``ProducerTopic``s are released.
     public func close() {
         purge()
         topics.removeAll()

@@ -1,7 +1,7 @@
 public import HeraldThreads
 package import HeraldTime
 
-/// The bounded queue between those who make spans and the thread that exports them.
+/// The bounded queue between the threads that make spans and the thread that exports them.
 ///
 /// The lock is held only to move spans in or out, never while anything is sent; a lane does not even wait for that.
 public final class SpanQueue: Sendable {

@@ -62,7 +62,7 @@ public struct SpanParent: Sendable, Equatable {
     }
 }
 
-/// A fact about a span, or about who makes spans.
+/// A fact about a span, or about the service that makes spans.
 public struct SpanAttribute: Sendable, Equatable {
     /// What a fact may be.
     public enum Value: Sendable, Equatable {

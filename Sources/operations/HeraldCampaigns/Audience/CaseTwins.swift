@@ -5,7 +5,7 @@ internal import HeraldBytes
 ///
 /// Only users with capitals take memory.
 package struct CaseTwins: Sendable {
-    /// Who has a twin before him in the audience.
+    /// The recipients with a twin before them in the audience.
     package private(set) var count = 0
     /// The first of them.
     package private(set) var first: (line: Int, user: String)?

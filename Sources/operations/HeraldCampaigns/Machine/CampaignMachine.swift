@@ -92,7 +92,7 @@ package struct CampaignMachine: JobMachine {
     let configuration: Configuration
     package private(set) var phase = Phase.idle
     package private(set) var progress: PublishProgress
-    /// Who was seen in the audience, and whose events are published.
+    /// The recipients seen in the audience, and those whose events are published.
     private var recipients: RecipientSet
     private var writer: BatchWriter
     private var batch = RecipientBatch()

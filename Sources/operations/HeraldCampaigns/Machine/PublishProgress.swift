@@ -74,7 +74,7 @@ package enum PublishNews: Sendable {
     case unreachable(String)
     /// A step of the ramp begins, up to so many recipients.
     case step(Int)
-    /// What follows this step of the ramp begins without so many outcomes of one recipient, who goes on failing.
+    /// What follows this step of the ramp begins without so many outcomes of one recipient that goes on failing.
     case goesOnWithout(Int, step: Int)
     case allPublished
 }

@@ -31,8 +31,8 @@ package enum AudienceChange: Equatable, Sendable {
     }
 }
 
-/// What a start of a campaign that is known comes to: whether its publisher lives, who is left, and whether the audience is
-/// the one that it had.
+/// What a start of a campaign that is known comes to: whether its publisher lives, which recipients are left, and
+/// whether the audience is the one that it had.
 package struct CampaignContinuation: Sendable {
     package let name: String
     /// The operator whose process publishes it now, and how long ago it last signed; `nil` when none does.
@@ -65,7 +65,7 @@ package struct CampaignContinuation: Sendable {
         self.published = published.inAudience
     }
 
-    /// Those who would be notified.
+    /// The recipients that would be notified.
     package var remaining: Int { max(0, recipients - published) }
 
     /// The continuation in sentences, before the operator is asked.

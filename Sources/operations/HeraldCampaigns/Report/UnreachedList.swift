@@ -2,7 +2,7 @@ package import HeraldEvents
 internal import HeraldTime
 internal import HeraldTools
 
-/// Who of a campaign was not reached, whatever the reason, as lines of a CSV file: each of them once.
+/// The recipients of a campaign that were not reached, whatever the reason, as lines of a CSV file: each of them once.
 ///
 /// First come all results, then the events that have none, then the audience's recipients that were never published: what was
 /// said of a person is not said again. Pure.

@@ -16,7 +16,7 @@ package final class CampaignFollower {
     private var campaign: CampaignIndex.Campaign
     private var meter = OutcomeMeter()
     private var counted: RetryBacklog.Count?
-    /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
+    /// Ask this only after the content of the retry topics was known once: no answer means that there are no brokers.
     private var wasCounted = false
     private var lastCount = ContinuousClock.now
 

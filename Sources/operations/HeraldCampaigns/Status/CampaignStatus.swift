@@ -107,7 +107,7 @@ package struct CampaignStatus: Sendable {
         }
     }
 
-    /// Who has brought it into its state, and why; `nil` when it came by itself.
+    /// The operator who has brought it into its state, and why; `nil` when it came by itself.
     package var order: CampaignControl? {
         switch state {
         case .running, .paused, .cancelled: campaign.control

@@ -59,11 +59,11 @@ package final class RetryBacklog {
         }
     }
 
-    /// What there is now; `nil` when the brokers don't say it, to whom may not read the group for instance.
+    /// What there is now; `nil` when the brokers don't say it, for instance to a user that may not read the group.
     ///
     /// - Parameter patience: how long the reading may take.
     package func count(within patience: Duration, isStopping: () -> Bool = { false }) -> Count? {
-        // There always are retry topics: who sees none may not see them.
+        // There always are retry topics: a user that sees none may not see them.
         guard !partitions.isEmpty else { return nil }
         let deadline = ContinuousClock.now + patience
         do throws(KafkaError) {

@@ -55,7 +55,7 @@ final class Gate: Sendable {
         if let sentence = rules.refusal(of: request) { throw Refusal(status: 403, sentence: sentence) }
     }
 
-    /// Who asks; throws 401 when nobody has signed in, 429 when too much is asked.
+    /// The viewer who asks; throws 401 when nobody has signed in, 429 when too much is asked.
     func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
         let entrance = try identify(request, cookie: cookie, now: now)
         let who =
@@ -109,7 +109,7 @@ final class Gate: Sendable {
 
     func signOut(_ secret: String) { state.withLock { $0.sessions.close(secret) } }
 
-    /// Whether who has shown this may still see what is pushed.
+    /// Whether the viewer who has shown this may still see what is pushed.
     func isWelcome(_ credential: Credential, now: MonotonicTime) -> Bool {
         switch credential {
         case .session(let secret):

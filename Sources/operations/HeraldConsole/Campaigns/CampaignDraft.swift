@@ -26,7 +26,7 @@ struct CampaignDraft: Sendable {
 
     let owner: String
     let upload: String
-    /// ``StartForm/hash`` of what is previewed; who starts it has to name it.
+    /// ``StartForm/hash`` of what is previewed; a start has to name it.
     let hash: String
     let order: CampaignOrder
     let command: [String]

@@ -159,7 +159,7 @@ final class CampaignStarts: Sendable {
         return .file(lines, type: "text/csv; charset=utf-8", name: "\(draft.order.text.name).invalid.csv")
     }
 
-    /// A preview has messages and users in it: only who has asked for it sees it.
+    /// A preview has messages and users in it: only the viewer who has asked for it sees it.
     private func draft(
         _ request: ConsoleRequest
     ) throws -> (snapshot: AskedTasks<CampaignDraft>.Snapshot, draft: CampaignDraft) {

@@ -99,7 +99,7 @@ final class CampaignsPart: ConsolePart {
         return .file(page, type: "text/html; charset=utf-8", name: "\(name).html")
     }
 
-    /// Shows the message's template, after it was written down who sees it.
+    /// Shows the message's template, after an audit record says which viewer sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
         let campaign = try CampaignDesk.campaign(name, in: try desk.index(try desk.layout(isWriting: true)))

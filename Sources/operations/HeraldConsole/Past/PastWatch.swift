@@ -102,7 +102,7 @@ final class PastWatch: Sendable {
                 try look(at: number, places, reader, &progress)
                 progress.settled.insert(number)
                 publish(progress, isComplete: progress.unread(before: open) == nil)
-                // Who looks back leaves others their half of the processor.
+                // Looking back leaves half of the processor to other work.
                 guard !wakeup.wait(for: .now - begin) else { return }
             }
             guard !wakeup.wait(for: max(.zero, end - .now)) else { return }

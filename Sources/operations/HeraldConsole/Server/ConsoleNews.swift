@@ -52,7 +52,7 @@ package final class ConsoleNews: Sendable {
         }
     }
 
-    /// Shows clients that the console lives, and lets go of those who may not read any more.
+    /// Shows clients that the console lives, and disconnects those that may not read any more.
     func beat(_ isWelcome: (Gate.Credential) -> Bool) {
         let readers = state.withLock { $0.readers }
         for reader in readers {

@@ -34,7 +34,7 @@ package final class ConsoleServer: Sendable {
     }
 
     private static let connectionLimit = 256
-    /// Others than the one who opens too many still get in.
+    /// When one client opens too many, others still get in.
     private static let connectionLimitOfNetwork = 192
     private static let reservedConnections = 32
     private static let idleSeconds = 30
@@ -176,7 +176,7 @@ private final class Service: Sendable {
         }
     }
 
-    /// Who may send a large body, decided before any of it is kept.
+    /// Whether a client may send a large body, decided before any of it is kept.
     func bodyDecision(on head: HTTPRequest) -> HTTPBodyDecision {
         do throws(Gate.Refusal) {
             try gate.check(head)

@@ -107,7 +107,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Forgets a file; who reads it already goes on.
+    /// Forgets a file; a reader that has it open goes on.
     func discard(_ key: String, owner: String) {
         uploads.withLock { uploads in
             if uploads[key]?.owner == owner { uploads[key] = nil }

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 package import HeraldTools
 
-/// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
+/// The job that works on the dead letters now: one record of the state topic, written again and again while the job
+/// lives.
 package struct Lease: Codable, Equatable, Sendable {
     /// The job.
     package var job: String

@@ -8,7 +8,7 @@ package struct ReplayContext: Sendable {
     package var topics: Topics
     /// librdkafka's properties for readers: `read_committed`, end-of-partition events, no group joined.
     package var readerProperties: ClientProperties
-    /// librdkafka's properties for the one who writes, but for its `transactional.id`.
+    /// librdkafka's properties for the producer, except its `transactional.id`.
     package var writerProperties: ClientProperties
     /// librdkafka's properties for a plain producer of audit entries.
     package var auditProperties: ClientProperties

@@ -54,9 +54,9 @@ package final class HubEmulator: Sendable {
     package let caFile: String
     /// The hub's name.
     package let hub: String
-    /// Who may do everything, with the key that the hub was started with.
+    /// The rule that may do everything, with the key that the hub was started with.
     package let connectionString: String
-    /// Who may register devices only.
+    /// The rule that may only register devices.
     package let listenConnectionString: String
 
     private let server: HTTPServer

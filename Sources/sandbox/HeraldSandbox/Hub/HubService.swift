@@ -4,7 +4,8 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// What the emulated hub does with a request: who may, whether it misbehaves, and the way to the right answer.
+/// What the emulated hub does with a request: whether the client may, whether it misbehaves, and the way to the right
+/// answer.
 ///
 /// Tokens and bodies are read outside of the lock.
 final class HubService: Sendable {

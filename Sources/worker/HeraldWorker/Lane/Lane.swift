@@ -51,7 +51,7 @@ package final class Lane<IO: LaneIO> {
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
-    /// Who this member was when its partitions were assigned: its offsets are accepted for that generation only.
+    /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
     var isSubscribed = false

@@ -12,7 +12,7 @@ package import HeraldTime
 package protocol LaneIO: AnyObject {
     /// What the consumer hands out.
     associatedtype Record: LaneRecord
-    /// Who this member of the group is in one generation.
+    /// The identity of this member of the group in one generation.
     associatedtype Member
 
     // MARK: Time, chance, messages
@@ -38,7 +38,7 @@ package protocol LaneIO: AnyObject {
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
     /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
     func unassign() throws(KafkaError)
-    /// Who this member is at the moment.
+    /// This member's identity at the moment.
     func member() -> Member?
     /// The own identity of the cluster that assigned the partitions; `nil` where brokers do not say it.
     var clusterID: String? { get }

@@ -131,7 +131,7 @@ struct CampaignStartRun {
         return Cluster(context: context, layout: layout, campaign: campaign)
     }
 
-    /// Who is left of a campaign that was started before, and who publishes it now.
+    /// The recipients left of a campaign that was started before, and its present publisher.
     private func continuation(
         of campaign: CampaignIndex.Campaign, in cluster: Cluster, _ preview: AudiencePreview,
         marking recipients: inout RecipientSet, _ stop: StopRequest

@@ -17,7 +17,7 @@ struct DeadLetterQuery {
     private(set) var missing: [String] = []
     private let console: Console
     let stop: StopRequest
-    /// Who only looks does not wait for millions of results.
+    /// A command that only shows does not wait for millions of results.
     private static let outcomePatience = Duration.seconds(10)
 
     init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {

@@ -228,7 +228,7 @@ struct LeaseWatch: Sendable {
         changedAt = now
     }
 
-    /// Who works on the dead letters now.
+    /// The job that works on the dead letters now.
     func holder(at now: ContinuousClock.Instant = .now) -> Lease? { lease.flatMap { isAlive($0, now) ? $0 : nil } }
 
     /// The job that has ended without its last word.

@@ -11,7 +11,7 @@ struct ReplayStarter: Sendable {
     struct Request: Decodable, Sendable {
         /// What was typed.
         var count: Int?
-        /// Why; the note of who resolves.
+        /// Why; the note of the viewer who resolves.
         var reason: String?
     }
 
