@@ -11,7 +11,7 @@ enum SettingReload: Sendable, Equatable {
     var isLive: Bool { self != .needsRestart }
 }
 
-/// One declared setting: everything that anybody needs to know about it.
+/// One declared setting: all that loading, checking and the documents need to know about it.
 package struct Setting<Value: Sendable>: AnySetting {
     let path: String
     let summary: String

@@ -50,7 +50,7 @@ enum Herald {
             console.complain(error.description)
             return .badSettings
         case let failure as CommandFailure:
-            // Who reads has seen enough, such as head.
+            // The reader, such as head, has seen enough.
             if failure.status != .done { console.complain("herald: \(failure)") }
             if failure.status == .unreachable { nameSilentBrokers(beside: failure, to: console) }
             return failure.status

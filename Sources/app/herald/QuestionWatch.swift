@@ -63,8 +63,8 @@ enum QuestionWatch {
         state.withLock { $0.isWatching = $0.properties != nil }
     }
 
-    /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, nobody knows, or its words
-    /// name all of them.
+    /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, when it is unknown,
+    /// or when its words name all of them.
     static func remark(beside words: String) -> String? {
         let silent = silentBrokers
         return silent.allSatisfy { words.contains($0.address) } ? nil : sentence(silent)

@@ -50,7 +50,7 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
         "backend.statuses", "backend.auth", "backend.tls",
     ]
 
-    /// What a worker needs, which makes no topics and registers nobody.
+    /// What a worker needs, which makes no topics and registers no devices.
     static let worker: Self =
         [
             "kafka", "topics.requests", "topics.results", "topics.retry", "topics.deadLetter", "topics.campaigns",

@@ -1,6 +1,6 @@
 /// A small generator with a seed: the same seed gives the same numbers (Steele, Lea, Flood: SplitMix).
 ///
-/// It makes no system call, unlike the system's own. Not for anything that nobody may guess.
+/// It makes no system call, unlike the system's own. Not for secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     @usableFromInline var state: UInt64
 

@@ -1,4 +1,4 @@
-/// What is wrong with a text or a file that somebody wrote, and where.
+/// What is wrong with a text or a file that a person wrote, and where.
 package struct InputError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong, and what is allowed; without secrets.
     package let message: String

@@ -1,7 +1,7 @@
 /// What waits for a moment, earliest first: a binary heap in one array (Williams 1964, *Heapsort*).
 ///
-/// An entry is never removed early: it names what it is for, and who takes it checks that this still holds. Of entries with
-/// the same moment any may come first.
+/// An entry is never removed early: it names what it is for, and the caller that takes it checks that this still holds.
+/// Of entries with the same moment any may come first.
 @frozen
 public struct DueQueue<Purpose> {
     /// One thing to be reminded of.

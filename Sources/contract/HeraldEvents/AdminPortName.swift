@@ -1,5 +1,5 @@
-/// How a worker whose admin port is a free one (port 0) tells it to those who know only its group: in its `client.id`, which
-/// the brokers tell of each member.
+/// How a worker whose admin port is a free one (port 0) tells it to programs that know only its group: in its
+/// `client.id`, which the brokers tell of each member.
 package enum AdminPortName {
     private static let mark = "-admin-"
 

@@ -16,7 +16,7 @@ public struct Topics: Hashable, Sendable {
     public var campaigns = "notifications.campaigns"
     /// Where it stands which dead letters were replayed.
     public var state = "notifications.dead-letter.state"
-    /// Where it stands who did what to dead letters.
+    /// The audit: which operator did what to dead letters.
     public var audit = "notifications.audit"
 
     /// The names that Herald has unless told otherwise.

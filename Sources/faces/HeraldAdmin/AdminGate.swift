@@ -1,12 +1,12 @@
 import HeraldHTTP
 import HeraldText
 
-/// Who may see what is not health or metrics.
+/// Which clients may see more than health and metrics.
 ///
 /// | listening on | without a token set | with one |
 /// |---|---|---|
-/// | loopback | everybody on this machine, not a web page that has moved its own name to 127.0.0.1 | who shows it |
-/// | another address | nobody | who shows it |
+/// | loopback | all local clients, but no web page that has moved its own name to 127.0.0.1 | clients that show it |
+/// | another address | none | clients that show it |
 struct AdminGate: Sendable {
     /// What a request gets instead of what it asked for; `nil` when it may have that.
     typealias Refusal = HTTPResponse
@@ -43,7 +43,7 @@ struct AdminGate: Sendable {
 
     /// A page of another site that makes its own name lead to this machine is told by that name (DNS rebinding).
     ///
-    /// On another address than loopback any name may be right, and the token tells who asks.
+    /// On another address than loopback any name may be right, and the token tells the client.
     func metricsRefusal(of request: HTTPRequest) -> Refusal? {
         isLoopback ? Self.hostRefusal(of: request) : nil
     }

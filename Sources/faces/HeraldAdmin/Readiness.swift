@@ -114,8 +114,8 @@ public struct Readiness: Sendable, Equatable {
     /// Whether the worker delivers.
     public var isReady: Bool { findings.isEmpty }
 
-    /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered on
-    /// connections that are all gone since, so that nobody knows.
+    /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered
+    /// on connections that are all gone since, so that it is unknown.
     static func isBackendReachable(_ report: WorkerReport) -> Bool? {
         if report.outages.contains(where: \.reason.isBeyondReach) {
             return false
@@ -124,7 +124,7 @@ public struct Readiness: Sendable, Equatable {
         guard let latest = lanes.max(by: { ($0.meter.lastCallAt ?? $0.at) < ($1.meter.lastCallAt ?? $1.at) }) else {
             return nil
         }
-        // Nobody listens: one call is enough to know. One user's calls may hang for ever while others are answered.
+        // Connection refused: one call is enough to know. One user's calls may hang for ever while others are answered.
         if latest.meter.unansweredCalls >= (latest.meter.lastFailure == .refused ? 1 : Self.silentCalls) {
             return false
         }

@@ -6,7 +6,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case failed = 1
     case usage = 2
     case partlyDone = 3
-    /// It needs a confirmation that nobody could give.
+    /// It needs a confirmation, and there is no terminal to ask on.
     case needsConfirmation = 4
     /// A broker or the backend could not be reached.
     case unreachable = 5

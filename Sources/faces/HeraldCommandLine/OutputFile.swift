@@ -2,7 +2,7 @@ import Glibc
 
 /// A file that is written as a whole or not at all: what was there before stays until ``finish()``.
 ///
-/// Only its owner may read it, because it may hold what is nobody else's concern.
+/// Only its owner may read it, because it may hold private data.
 package final class OutputFile {
     /// Where it belongs, and where it is written until then; `nil` for what is no plain file, such as a pipe: that is written
     /// at once.
@@ -31,7 +31,7 @@ package final class OutputFile {
 
     /// A new file beside the target; the descriptor is negative when there can be none.
     ///
-    /// What lies there already, a link of somebody else's for instance, is neither followed nor emptied.
+    /// What lies there already, another user's link for instance, is neither followed nor emptied.
     private static func newPart(of target: String) -> (path: String, descriptor: Int32) {
         for number in 1... {
             let path = "\(target).\(getpid())-\(number).part"

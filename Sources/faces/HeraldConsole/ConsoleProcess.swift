@@ -29,7 +29,7 @@ package final class ConsoleProcess: Sendable {
     /// Where it is served, as `host:port`.
     package var address: String { server.address }
 
-    /// A link that signs one browser in as operator; the former one signs in nobody any more.
+    /// A link that signs one browser in as operator; the former one is void.
     package func newLink() -> String { configuration.link(port: server.port, key: server.newOneTimeKey()) }
 
     /// Ends jobs so that they can go on, and closes the port.

@@ -1,7 +1,7 @@
 /// How one check came out.
 package enum Verdict: String, Sendable, CaseIterable {
     case passed
-    /// It works, and somebody should look at it.
+    /// It works, and an operator should look at it.
     case warning
     case failed
     /// It could not be looked at, because of something else.

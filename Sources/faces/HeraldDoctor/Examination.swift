@@ -15,7 +15,7 @@ package struct Examination: Sendable {
         case backend
     }
 
-    /// All of it ends within this time, whoever does not answer.
+    /// All of it ends within this time, even when a server does not answer.
     package static let limit = Duration.seconds(18)
 
     private let makeBroker: (@Sendable () -> any Examiner)?

@@ -2,7 +2,8 @@ package import HeraldKafka
 package import HeraldKernel
 
 extension KafkaError {
-    /// What a transactional call that failed so wants next: the one table for delivery, replays, campaigns and feedback.
+    /// What follows a transactional call that failed with this error: the one table for delivery, replays, campaigns
+    /// and feedback.
     ///
     /// | error | outcome |
     /// |---|---|
@@ -10,7 +11,7 @@ extension KafkaError {
     /// | the group does not count the caller as a member | `refused`: an abort |
     /// | abortable | `abortable`: an abort |
     /// | retriable, or no broker answers | `failedForNow`: the same call again |
-    /// | any other | `fatal`: what librdkafka has no word for leaves the transaction in a state that nobody knows |
+    /// | any other | `fatal`: what librdkafka has no word for leaves the transaction in an unknown state |
     ///
     /// Sources: librdkafka's `rd_kafka_error_is_fatal`, `rd_kafka_error_txn_requires_abort`, `rd_kafka_error_is_retriable`;
     /// KIP-98, KIP-447.

@@ -18,7 +18,7 @@ package struct OutgoingRecord: Sendable {
         self.headers = headers
     }
 
-    /// Lets the spans of whoever consumes it link to this one.
+    /// Lets its consumer's spans link to this one.
     package mutating func link(to writer: TraceContext) {
         headers.append(name: HeaderName.writtenBy.literal, value: writer.bytes.span.bytes)
     }

@@ -116,7 +116,7 @@ package final class TransactionCalls: Sendable {
         }
     }
 
-    /// Finds out whether a commit was made whose outcome nobody knows: if so, the group stands where it said.
+    /// Finds out whether a commit with an unknown outcome was made: if so, the group has committed its positions.
     package func lookUp(_ sequence: UInt64, _ positions: [CommitPosition], queries: any CommittedOffsets) {
         queue.async { [report] in
             do throws(KafkaError) {

@@ -49,7 +49,7 @@ package struct CampaignContext: Sendable {
     package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
         let needed = [topics.campaigns, topics.results] + (isWriting ? [topics.audit] : [])
         var partitions: [String: [Int32]] = [:]
-        // Those that are named are asked for by name: only then a broker says that somebody may not see them.
+        // Named topics are asked for by name: only then a broker says that this user may not see them.
         for topic in try reach.topics(needed + topics.requests + [topics.feedback], admin).topics {
             if let error = topic.error {
                 guard needed.contains(topic.name) else { continue }

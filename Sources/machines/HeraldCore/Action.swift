@@ -20,9 +20,9 @@ public enum Action: Sendable, Equatable {
     case beginTransaction
     /// Abort the transaction, and report with ``Engine/aborted(_:now:)``.
     case abortTransaction
-    /// Make a new producer, because the former has a fatal error; report with ``Engine/producerReady(lateClaims:now:)``.
+    /// Recreate the producer after a fatal error; report with ``Engine/producerReady(lateClaims:now:)``.
     case renewProducer
-    /// Nobody knows whether the commit with this number was made: compare what the group has committed with
+    /// It is unknown whether the commit with this number was made: compare what the group has committed with
     /// ``Engine/commitPositions``, and report with ``Engine/committed(sequence:_:now:)`` (`abortable` when it was not).
     case resolveCommit(sequence: UInt64)
     /// Stop fetching a partition, which makes void what lies in its source's queue.
@@ -39,8 +39,9 @@ public enum Action: Sendable, Equatable {
     case unassign
     /// The drain is over: leave the group and stop. `complete` when nothing was given up.
     case leave(complete: Bool)
-    /// Credentials were refused: renew them, once for everybody (a new token, a secret's file read again), and report with
-    /// ``Engine/credentialsRenewed(now:)``, well or not; at once when there is nothing to renew.
+    /// Credentials were refused: renew them, once for all calls (fetch a new token, read a secret's file again), and
+    /// report with ``Engine/credentialsRenewed(now:)``, whether that succeeded or not; at once when there is nothing to
+    /// renew.
     case renewCredentials
     /// Too many of this campaign's events failed: write that it is paused, unless it does not run any more. What comes of it
     /// is told with ``Engine/campaign(_:is:now:)``; with a status, which rejected so many of its latest calls, the engine
@@ -61,7 +62,7 @@ public enum Notice: Sendable, Equatable {
     case foreignMetadata(topic: String, partition: Int32)
     /// The broker refuses a record although everything that could be was left out; it is offered again and again.
     case recordRefused
-    /// Somebody else produces under this worker's name (`kafka.instance`): the worker can't go on.
+    /// Another process produces under this worker's name (`kafka.instance`): the worker can't go on.
     case rival
     /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.
     case gaveUp(events: Int)
@@ -120,7 +121,7 @@ public struct CallResult: Sendable, Equatable {
 public enum CallVerdict: Sendable, Equatable {
     /// The backend can't take more now.
     case throttled
-    /// Nobody can be called, for this reason.
+    /// No call can be made, for this reason.
     case outage(OutageReason)
     /// The notification is larger than its push service takes: the backend was not called.
     case oversized

@@ -1,6 +1,6 @@
 /// A keyed 64-bit hash of bytes for tables inside one process: SipHash-1-3.
 ///
-/// Who does not know the seed cannot choose users that share a bucket, or events that are taken for each other. The
+/// Without the seed a publisher cannot choose users that share a bucket, or events that are taken for each other. The
 /// seed is the first half of the key; the second is derived from it. Not for anything that leaves the process.
 struct ByteHash {
     private var v0: UInt64

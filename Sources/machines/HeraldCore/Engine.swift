@@ -13,15 +13,16 @@ import Synchronization
 /// when every service is decided the event is *settled*: its records are produced, and when all of them are
 /// acknowledged (`delivered`) its offset is complete.
 ///
-/// Its state belongs to parts, each in a file of its own with its states and transitions at the top; nobody but a part writes its
-/// fields. What concerns several parts is decided by the engine's extensions, which lie beside the part that they concern most.
+/// Its state belongs to parts, each in a file of its own with its states and transitions at the top; only a part writes
+/// its fields. What concerns several parts is decided by the engine's extensions, which lie beside the part that they
+/// concern most.
 ///
 /// | folder | part | owns |
 /// |---|---|---|
 /// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
 /// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
-/// | | ``LoudUsers`` | who has more events than his share, and what of them is out |
+/// | | ``LoudUsers`` | which users have more events than their share, and which of those are deferred |
 /// | `Intake/` | ``PartitionTable`` | what is done of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
 /// | | ``PublisherFaults`` | records that were published otherwise than the contract asks |
@@ -30,15 +31,15 @@ import Synchronization
 /// | | ``DuplicateWindow`` | events that came before |
 /// | `Dispatch/` | ``Dispatcher`` | wanted calls, limits, what is deferred |
 /// | | ``CallTracker`` | calls under way, which of them hang, how many there may be |
-/// | | ``HangingUsers`` | whose calls hung |
+/// | | ``HangingUsers`` | the users whose calls hung |
 /// | | ``BackendHealth`` | the outage, and what begins one |
-/// | | ``Credentials`` | whether there are any, and who waits for others |
+/// | | ``Credentials`` | whether there are any, and which calls wait for new ones |
 /// | `Outbox/` | ``ProductionTable`` | records on their way |
 /// | | ``Committer`` | commits and transactions, and what waits for one |
 /// | | ``DelayedEvents`` | since when events wait that went into delay topics |
 /// | `Timers/` | ``Reminder``, ``Upkeep`` | what waits for a moment; what is done now and then |
 ///
-/// Not copyable: whoever calls a method of an engine that an object keeps would copy all of it first, a reference count
+/// Not copyable: calling a method of an engine that an object stores would first copy all of it, with a reference count
 /// for each of its arrays. Nor movable: see `anchor`.
 public struct Engine: ~Copyable, Sendable {
     /// What the engine was told at its start, and the live part of it as it is now.

@@ -11,7 +11,7 @@ public enum Ordering: String, Sendable, CaseIterable {
     case none
 }
 
-/// What an engine may be told anew while it works: ``Engine/use(_:now:)``.
+/// The settings that may change while the engine works: ``Engine/use(_:now:)``.
 public struct LiveConfiguration: Sendable, Equatable {
     /// At most this many calls are in flight in this engine.
     ///
@@ -135,7 +135,8 @@ public struct EngineConfiguration: Sendable {
     /// Default 16 MiB.
     public var maxBufferedBytes = 16 << 20
 
-    /// A class of sources that holds less than this may take in any case: nobody's large records keep another topic's waiting.
+    /// A class of sources that holds less than this may always take: one topic's large records don't keep another's
+    /// waiting.
     var reservedBytes: Int { maxBufferedBytes / 16 }
 
     /// How many bytes may lie in the queues before sources are not fetched for a while.

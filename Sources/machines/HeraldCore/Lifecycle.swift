@@ -28,7 +28,7 @@ enum Membership: Sendable, Equatable {
     var isLastCommit: Bool { if case .lastCommit = self { true } else { false } }
 }
 
-/// From an assignment to its end; nobody else writes it.
+/// From an assignment to its end; no other part writes it.
 ///
 /// | membership | when | then |
 /// |---|---|---|

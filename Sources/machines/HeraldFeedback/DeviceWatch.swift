@@ -181,7 +181,7 @@ final class DeviceWatch: Sendable {
         do throws(InvalidArgument) {
             news = try DeviceNews.read(blob: bytes)
         } catch {
-            // One that nobody can read must not keep the others from being read.
+            // An unreadable blob must not keep the others from being read.
             return logger.warning(
                 "a blob of the feedback container cannot be read",
                 ["blob": .string(SafeText.escaped(blob.name)), "reason": .string("\(error)")])

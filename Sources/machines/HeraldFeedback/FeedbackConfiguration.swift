@@ -13,7 +13,7 @@ package struct FeedbackConfiguration: Sendable {
     package var writerProperties: ClientProperties
     /// After so long the brokers end a transaction.
     package var transactionTimeout: Duration
-    /// Reads who we are to the hub; asked again now and then, so that it may change.
+    /// Reads the credentials for the hub; asked again now and then, so that it may change.
     package var connectionString: @Sendable () throws -> HubConnectionString
     package var hub: String
     /// Number, time-outs, proxy and files of the connections to the hub.

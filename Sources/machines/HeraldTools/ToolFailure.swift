@@ -10,7 +10,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
     package let kind: Kind
     /// What went wrong and how to fix it.
     package let description: String
-    /// What the Kafka client said itself, for who looks for more; `nil` when the description has it.
+    /// What the Kafka client said itself, for details; `nil` when the description has it.
     package let detail: String?
 
     package init(_ description: String, kind: Kind = .failed, detail: String? = nil) {
@@ -24,7 +24,7 @@ package struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible 
         self.init(error.words, kind: Self.kind(of: error), detail: Self.detail(of: error))
     }
 
-    /// What a Kafka error keeps somebody from, and what to allow when it is forbidden.
+    /// What a Kafka error prevents, and what to allow when it is forbidden.
     package init(_ consequence: String, _ error: KafkaError, allow permission: KafkaPermission? = nil) {
         self.init(
             "\(consequence): \(error.words)" + (permission.map(error.advice) ?? ""),

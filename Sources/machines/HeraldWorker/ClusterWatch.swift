@@ -3,8 +3,9 @@ import HeraldKafka
 import HeraldThreads
 import HeraldTime
 
-/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do not,
-/// which topics are gone, which partitions nobody leads, how far partitions reach that are not fetched, and how many there are.
+/// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do
+/// not, which topics are gone, which partitions have no leader, how far partitions reach that are not fetched, and how
+/// many there are.
 final class ClusterWatch: Sendable {
     /// Between two rounds of questions, and when no broker answered or partitions are new.
     private static let intervalMilliseconds: Int32 = 10_000
@@ -236,7 +237,7 @@ struct LagTrend {
     }
 }
 
-/// The statistics of all lanes' clients: counts go on when a client is made anew and begins at 0.
+/// The statistics of all lanes' clients: counts go on when a client is recreated and begins at 0.
 struct StatisticsSum {
     private(set) var consumers = ClientStatistics()
     private(set) var producers = ClientStatistics()
@@ -264,7 +265,7 @@ extension ClientStatistics {
         [\.requests, \.requestErrors, \.requestRetries, \.disconnects, \.bytesSent, \.bytesReceived]
     }
 
-    /// Adds what was counted since `former`; a smaller number began anew.
+    /// Adds what was counted since `former`; a smaller number started from 0 again.
     fileprivate mutating func addCounts(of news: Self, since former: Self?) {
         for count in Self.counts {
             let before = former?[keyPath: count] ?? 0

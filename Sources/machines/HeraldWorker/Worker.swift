@@ -144,7 +144,8 @@ public final class Worker: Sendable {
         for mailbox in mailboxes { mailbox.post(.drain) }
     }
 
-    /// Has the group's members carry the admin port, which nobody could know otherwise; before ``run()``.
+    /// Puts the admin port into the `client.id` of the group's members, which is the only place that tells it; before
+    /// ``run()``.
     public func announce(adminPort: UInt16) { state.withLock { $0.adminPort = adminPort } }
 
     /// Tells every lane its settings, in the order of the configuration's lanes; also those that are still to start.

@@ -7,7 +7,7 @@ internal import HeraldHTTP
 public final class BackendClient: Sendable {
     let configuration: BackendConfiguration
     private let thread: ClientThread
-    /// Its own; `nil` when it shares one with others, who close it.
+    /// Its own; `nil` when it shares one with other clients, which close it.
     private let ownCredentials: CredentialSource?
 
     /// A client of the configured backend; throws when the process has no descriptor or thread left.

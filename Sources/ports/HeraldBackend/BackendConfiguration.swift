@@ -15,7 +15,7 @@ public struct BackendConfiguration: Sendable {
     public let registerPath: String
     /// How long one call may take, from waiting for a connection to the end of the answer.
     public let timeoutMilliseconds: Int
-    /// Who Herald says it is.
+    /// Herald's credentials.
     public let credentials: Credentials
     /// How many connections are open at most, and how they are made.
     public let connections: ConnectionOptions
@@ -55,7 +55,7 @@ public struct BackendConfiguration: Sendable {
     ///   - connectionLimit: at least 1.
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
-    ///   - credentialStatuses: those after which the token is signed anew.
+    ///   - credentialStatuses: those after which a new token is signed.
     public init(
         hub: HubSending, timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
         connectionLimit: Int = 64, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),

@@ -2,7 +2,7 @@ internal import HeraldHTTP
 
 /// Single sends, beside the worker's.
 extension HubClient {
-    /// Sends one notification to everybody whom the tags name.
+    /// Sends one notification to all devices that match the tags.
     ///
     /// Blocks. The hub has no idempotency: after no answer it may have it all the same.
     ///

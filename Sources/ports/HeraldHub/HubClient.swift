@@ -11,7 +11,7 @@ public struct HubClient: Sendable {
     /// So long a token is good for (azure-notificationhubs-java).
     static let tokenLifetimeSeconds: Int64 = 3_600
 
-    /// Who we are.
+    /// Our credentials.
     public let connectionString: HubConnectionString
     /// The hub's name.
     public let hub: String

@@ -2,8 +2,8 @@ internal import CRDKafka
 
 /// librdkafka's embedded brokers: Kafka's protocol on loopback ports, in this process, nothing kept.
 ///
-/// They discard offsets sent in a transaction, fence nobody, keep 5 MiB per partition, and know no admin requests; good
-/// for demonstrations and for injected errors. An unknown topic appears with 4 partitions.
+/// They discard offsets sent in a transaction, fence no producer, keep 5 MiB per partition, and know no admin requests;
+/// good for demonstrations and for injected errors. An unknown topic appears with 4 partitions.
 public final class MockCluster: @unchecked Sendable {
     /// The requests whose answers can be made to fail, by their numbers in Kafka's protocol.
     public enum RequestKind: Int16, Sendable {
@@ -30,7 +30,7 @@ public final class MockCluster: @unchecked Sendable {
     /// The brokers' addresses, for the property `bootstrap.servers`.
     public let bootstrapServers: String
 
-    /// Starts this many brokers, numbered from 1; they stop when this object is let go.
+    /// Starts this many brokers, numbered from 1; they stop when this object is released.
     public init(brokers: Int = 1) throws(KafkaError) {
         let configuration = ClientConfiguration()
         handle = try ClientHandle(RD_KAFKA_PRODUCER, configuration)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Who the app's user is to the backend; printed or described it shows nothing.
+/// The app user's credentials for the backend; printed or described they show nothing.
 public enum RegistrationCredentials: Sendable, CustomStringConvertible, CustomReflectable {
     /// Basic authentication (RFC 7617) in UTF-8.
     case basic(username: String, password: String)

@@ -36,8 +36,8 @@ public struct TraceConfiguration: Sendable {
 
 /// Sends spans to a collector (OTLP/HTTP with JSON), from one thread of its own.
 ///
-/// Whoever makes spans never waits for it. A collector that is away, slow or wrong costs the spans, which are counted;
-/// the log says when that begins and when it ends.
+/// Makers of spans never wait for it. A collector that is away, slow or wrong costs the spans, which are counted; the
+/// log says when that begins and when it ends.
 public final class TraceExporter: Sendable {
     /// How long one request may take.
     private static let timeoutMilliseconds: Int64 = 10_000

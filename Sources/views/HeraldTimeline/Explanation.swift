@@ -8,16 +8,16 @@ package import HeraldTools
 
 /// Says in sentences where an event stands, why, what happens next, and which command changes it.
 ///
-/// Texts from records are as they came: whoever shows the sentences makes them safe.
+/// Texts from records are as they came: the caller escapes the sentences before it shows them.
 package struct Explanation: Sendable {
     /// What beside the records decides.
     package struct Situation: Sendable {
         package var now: WallTime
         /// Of the request's partition; `nil` when the group has committed nothing, or it is not known.
         package var committedOffset: Int64?
-        /// Who could call it.
+        /// The workers that could call it.
         package var workers = Workers.unknown("nobody was asked")
-        /// What those who may call it say that it waits for.
+        /// What the workers that may call it say that it waits for.
         package var waiting = Waiting()
         /// What was not read, a phrase each.
         package var gaps: [String] = []
@@ -44,7 +44,7 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// What is known of the workers for whom an event lies.
+    /// What is known of the workers that an event waits for.
     package enum Workers: Sendable, Equatable {
         /// For this reason nothing is known.
         case unknown(String)
@@ -59,7 +59,7 @@ package struct Explanation: Sendable {
         /// Those that were asked say that they deliver.
         case delivering(address: String, warnings: [String] = [])
 
-        /// Whether it is certain that nobody delivers.
+        /// Whether it is certain that no worker delivers.
         var deliverNothing: Bool {
             switch self {
             case .none, .elsewhere, .failing: true
@@ -75,7 +75,7 @@ package struct Explanation: Sendable {
         /// The one that has the event, and what it says of it.
         package var worker: String?
         package var event: WaitingPage.Event?
-        /// Who did not answer, or not for all of its lanes, and why.
+        /// The workers that did not answer, or not for all of their lanes, and why.
         package var unheard: [Unheard] = []
 
         package struct Unheard: Sendable, Equatable {
@@ -486,7 +486,7 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// What the worker that has it in memory says that it waits for, and who was not heard.
+    /// What the worker that has it in memory says that it waits for, and which workers did not answer.
     private mutating func sayWaiting() {
         let waiting = situation.waiting
         if let worker = waiting.worker, let found = waiting.event {

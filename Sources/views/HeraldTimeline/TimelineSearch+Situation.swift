@@ -10,7 +10,7 @@ package struct WorkerGroup: Sendable {
     package var name: String
     /// Host and port of `admin.listen`; `nil` when it is off.
     package var listen: (host: String, port: UInt16)?
-    /// Their admin ports as `host:port`; `nil` when nobody has named them.
+    /// Their admin ports as `host:port`; `nil` when they are not set.
     package var named: [String]?
     /// Reads the token that they want to be shown; `nil` when none is set.
     package var token: (@Sendable () throws -> String)?
@@ -79,7 +79,7 @@ extension TimelineSearch {
         return waiting
     }
 
-    /// Who could call it, and the admin ports of whoever may have it in memory.
+    /// The workers that could call it, and the admin ports of those that may have it in memory.
     private func workers(
         consuming record: Origin, _ admin: Admin
     ) -> (Explanation.Workers, addresses: [String]) {
@@ -182,7 +182,7 @@ extension TimelineSearch {
         return committed.first.map(\.offset).flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// What the campaign is to do; `nil` when nobody has said anything, or the topic is not there.
+    /// What the campaign is to do; `nil` without a control record, or without the topic.
     package func control(ofCampaign name: String, reach: ClusterReach, admin: Admin) throws -> CampaignControl? {
         guard let topic = try reach.topics([topics.campaigns], admin).topics.first, topic.error == nil else {
             return nil

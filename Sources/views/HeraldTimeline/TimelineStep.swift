@@ -30,7 +30,7 @@ package struct TimelineStep: Sendable, Equatable {
     package let record: Origin
     /// Of a dead letter: what decides what became of it.
     package let letter: LetterFacts?
-    /// Of a dead letter: what became of it; `nil` while nobody has asked.
+    /// Of a dead letter: what became of it; `nil` until that was asked.
     package internal(set) var fate: LetterFate?
 
     package init(at: WallTime, kind: Kind, record: Origin, letter: LetterFacts? = nil) {

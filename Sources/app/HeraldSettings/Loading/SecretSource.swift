@@ -10,7 +10,7 @@ package enum SecretSource: Sendable, Hashable {
     /// A secret longer than this is no secret but a wrong file.
     private static let longestFile = 65_536
 
-    /// The secret as it is now: a file is read anew each time, and line feeds at its end are dropped.
+    /// The secret as it is now: a file is read again each time, and line feeds at its end are dropped.
     package func current() throws(InputError) -> Secret {
         switch self {
         case .literal(let secret): return secret

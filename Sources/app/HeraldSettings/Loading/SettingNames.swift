@@ -11,7 +11,7 @@ enum SettingNames {
     static func flag(_ path: String) -> String { words(path).joined(separator: "-").lowercased() }
 
     /// Whether Kubernetes makes such a variable for a service of the same name beside Herald
-    /// (`HERALD_BACKEND_SERVICE_HOST`, `HERALD_PORT_9464_TCP_ADDR`): nobody wrote it, so it is no mistake.
+    /// (`HERALD_BACKEND_SERVICE_HOST`, `HERALD_PORT_9464_TCP_ADDR`): no person wrote it, so it is no mistake.
     static func isServiceLink(_ variable: String) -> Bool {
         let parts = variable.split(separator: "_", omittingEmptySubsequences: false)
         guard let last = parts.last else { return false }

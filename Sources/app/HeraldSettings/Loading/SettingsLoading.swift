@@ -105,7 +105,7 @@ extension Settings {
             decode(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
         }
 
-        // Nobody knows what a file that can't be read to its end would have set.
+        // It is unknown what a file that can't be read to its end would have set.
         let rules = SettingsRules(values, requiring: needs, isComplete: file?.isBroken != true)
         mistakes += rules.mistakes
         let settings = Settings(values: values)

@@ -23,7 +23,7 @@ extension SettingsRules {
                     "security.protocol does not fit kafka.auth.kind, which is \(kind.rawValue); "
                         + "allowed: \(allowed.joined(separator: ", "))")
             }
-            // SCRAM shows nobody the password.
+            // SCRAM does not send the password.
             if written == "sasl_plaintext", kind == .plain || kind == .oauthbearer, let broker = remoteBroker {
                 warn(table.kafka.properties, "credentials go to \(broker) unencrypted; use SASL_SSL")
             }

@@ -89,7 +89,7 @@ struct SettingsRules {
         }
     }
 
-    /// Of two settings that do not go together, the one that somebody wrote.
+    /// Of two settings that do not go together, the one that is written.
     private func written(_ setting: any AnySetting, or other: any AnySetting) -> any AnySetting {
         values.isWritten(setting) ? setting : other
     }

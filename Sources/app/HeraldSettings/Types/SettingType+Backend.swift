@@ -11,7 +11,7 @@ extension TextRule {
             return name.accepts(text) && !text.hasPrefix("/") && !text.hasSuffix("/")
         })
 
-    /// A tag with `{user}` for the user: with anything else in it, or nothing, it could reach everybody.
+    /// A tag with `{user}` for the user: with anything else in it, or nothing, it could reach all users.
     ///
     /// A user has up to 111 characters, and a tag 120.
     static let tagTemplate = TextRule(

@@ -95,12 +95,12 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
-    /// The broker with the topics: one in this process, or one that somebody else has started.
+    /// The broker with the topics: one in this process, or one that was started elsewhere.
     private struct Broker {
         let address: String
         /// What the worker has to be told because of it.
         let settings: [String: [String]]
-        /// The group that was made on somebody else's broker.
+        /// The group that was made on a broker that was started elsewhere.
         let group: SandboxGroup?
         private let embedded: EmbeddedBroker?
 
@@ -180,7 +180,7 @@ enum SandboxCommand: HeraldCommand {
     /// Writes the addresses as soon as the worker is past its start.
     private static func announce(_ addresses: Addresses, _ worker: Worker, _ invocation: Invocation) throws {
         let console = invocation.console
-        // Whoever reads wants one line, whatever the form of JSON.
+        // The reader wants one line, whatever the form of JSON.
         let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
         _ = try OwnThread(name: "announcement") {
             while isStarting(worker) {

@@ -4,19 +4,19 @@ import HeraldKafka
 import HeraldSettings
 import HeraldText
 
-/// The consumer group of a sandbox on a broker that has others: one that nobody else has, or ever had.
+/// The consumer group of a sandbox on a broker that has others: one that no other process has, or ever had.
 ///
 /// In a group with members the sandbox would take some of their events, and its backend would be the only one to get them.
 struct SandboxGroup {
     private static let prefix = "herald-sandbox-"
     private static let questionMilliseconds = 5_000
-    /// So long it looks for others who consume the topics, at most.
+    /// It looks for other groups that consume the topics for so long at most.
     private static let lookingTime = Duration.seconds(5)
     private static let patience = Duration.seconds(20)
 
     let name: String
 
-    /// The group that somebody has named, or a random one.
+    /// The group that the settings name, or a random one.
     init(_ loaded: LoadedSettings) {
         let place = loaded.effective.first { $0.path == "kafka.group" }?.place
         name =
@@ -38,7 +38,7 @@ struct SandboxGroup {
 
     /// Says when other groups consume these topics too: each group gets every event.
     ///
-    /// Other sandboxes deliver to nobody.
+    /// Other sandboxes do not count, since they deliver to no device.
     func warnOfOthers(on topics: [String], _ admin: Admin, _ console: Console) {
         // A broker that does not tell of groups hinders no sandbox.
         guard let groups = try? admin.liveGroups(timeoutMilliseconds: Self.questionMilliseconds) else { return }
@@ -66,7 +66,7 @@ struct SandboxGroup {
             + "sandbox; --topics-requests names a topic of its own."
     }
 
-    /// Deletes it, with its offsets, when its members have left: nobody else would.
+    /// Deletes it, with its offsets, when its members have left: nothing else would.
     func end(_ admin: Admin) {
         let end = ContinuousClock.now + Self.lookingTime
         while ContinuousClock.now < end {

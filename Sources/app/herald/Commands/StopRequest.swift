@@ -38,7 +38,7 @@ final class StopRequest: Sendable {
         return try ask()
     }
 
-    /// Questions were answered, and somebody looks at what changes for as long as they like.
+    /// Questions were answered, and the operator watches what changes for as long as they like.
     func beginWork() {
         QuestionWatch.end()
         state.withLock { $0.phase = .working }

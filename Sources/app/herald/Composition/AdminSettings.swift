@@ -19,7 +19,7 @@ extension Settings {
     /// The worker's admin port; `nil` when it is off.
     ///
     /// - Parameter spans: where the worker's spans go, if it makes any.
-    /// - Throws: a ``CommandFailure`` with the status of bad settings when nobody can listen there.
+    /// - Throws: a ``CommandFailure`` with the status of bad settings when it cannot listen there.
     func adminServer(
         of worker: Worker, certificate: ClientCertificate? = nil, writer: LogWriter, spans: SpanQueue?
     ) throws -> AdminServer? {

@@ -18,7 +18,7 @@ extension SettingsSection<SettingsTable.Kafka> {
         }
     }
 
-    /// Reads who Herald is to the brokers; nil when no login is needed, or the properties say it.
+    /// Reads Herald's credentials for the brokers; nil when no login is needed, or the properties say it.
     fileprivate var loginCredentials: (@Sendable () throws -> Credentials)? {
         switch authentication {
         case nil, .some(.none), .certificate: return nil
@@ -64,7 +64,7 @@ enum BrokerLogins {
 
     private static let places = Guarded<[Key: Place]>([:])
 
-    /// Who clients with these settings log in as; `nil` when their properties say it.
+    /// The login of clients with these settings; `nil` when their properties say it.
     static func login(of kafka: SettingsSection<SettingsTable.Kafka>) -> BrokerLogin? {
         guard let credentials = kafka.loginCredentials, let authentication = kafka.authentication else { return nil }
         let key = Key(authentication: authentication, extensions: kafka.tokenExtensions)
@@ -77,7 +77,7 @@ enum BrokerLogins {
         }
     }
 
-    /// A login that follows its file, or gets tokens, until it is let go.
+    /// A login that follows its file, or gets tokens, until it is released.
     private static func make(
         usesTokens: Bool, _ credentials: @escaping @Sendable () throws -> Credentials, extensions: [String: String],
         at place: Place

@@ -28,7 +28,7 @@ extension Settings {
         return (host, port)
     }
 
-    /// Whether the admin port is one that nobody knows before the worker has it.
+    /// Whether the admin port is unknown until the worker has it.
     var hasFreeAdminPort: Bool { adminAddress?.port == 0 }
 
     /// Why what a tool publishes now will wait, as far as that can be found out within seconds.
@@ -37,7 +37,7 @@ extension Settings {
         return WorkerSurvey.trouble(group: kafka.group, named: namedWorkers, listen: adminAddress, admin: admin)
     }
 
-    /// The workers' admin ports as `host:port`; `nil` when nobody has named them.
+    /// The workers' admin ports as `host:port`; `nil` when they are not set.
     var namedWorkers: [String]? { console.workers.isEmpty ? nil : console.workers }
 
     /// The doctor of these settings.

@@ -39,9 +39,10 @@ enum KafkaClientSettings {
             let timeout = String(transactionTimeoutMilliseconds(settings))
             properties += [
                 ("transactional.id", "\(settings.kafka.group)-\(instance)-\(lane)"),
-                // As short as a session: until it is over nobody reads what a worker left open that was killed.
+                // As short as a session: until it is over no reader gets past the transaction that a killed worker left
+                // open.
                 ("transaction.timeout.ms", timeout),
-                // Nobody sees a record before its commit, which does not wait for this: fewer and larger batches.
+                // No reader sees a record before its commit, which does not wait for this: fewer and larger batches.
                 ("linger.ms", "30"),
                 // What takes longer is aborted, and written again.
                 ("message.timeout.ms", timeout),
@@ -125,7 +126,8 @@ enum KafkaClientSettings {
                 ("enable.idempotence", "true"),
                 oneRequestAtATime,
                 ("message.max.bytes", "10485760"),
-                // What was begun by a replay that was killed holds back the workers for so long, if nobody starts it again.
+                // A killed replay's transaction holds back the workers for so long, if no operator starts the replay
+                // again.
                 ("transaction.timeout.ms", timeout),
                 ("message.timeout.ms", timeout),
                 ("linger.ms", "5"),
@@ -143,7 +145,7 @@ enum KafkaClientSettings {
         ]
     }
 
-    /// Its writer: who begins under the same name ends what the last one left open, and keeps that one from any other.
+    /// Its writer: a producer that starts under the same name aborts what the last one left open, and fences it.
     static func feedbackWriter(_ settings: Settings) -> ClientProperties {
         replayWriter(settings) + [("transactional.id", settings.feedbackGroup)]
     }
@@ -158,7 +160,7 @@ enum KafkaClientSettings {
                 ("auto.offset.reset", "error"),
                 ("isolation.level", "read_committed"),
                 ("session.timeout.ms", "10000"),
-                // By its answer a member learns that partitions change hands: nobody has them until all know.
+                // By its answer a member learns that partitions change hands: no member has them until all know.
                 ("heartbeat.interval.ms", "1000"),
                 ("allow.auto.create.topics", "false"),
                 // Behind a partition's last record lie the ends of transactions: a group that is done stands behind them.

@@ -18,7 +18,7 @@ extension Settings {
             maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
     }
 
-    /// One who has looked at the topics.
+    /// A replayer that has looked at the topics.
     ///
     /// - Parameter foreign: the topic of others whose dead letters these are; `nil` for Herald's own.
     func replayer(environment: [String: String], foreign: ForeignTopic? = nil, isWriting: Bool) throws -> Replayer {

@@ -67,9 +67,9 @@ final class SettingsReload: Sendable {
     private func take(_ changes: SettingsChanges, over former: Settings) {
         let settings = changes.settings
         if !changes.changed.isEmpty { worker.use(settings.laneSettings(descriptors: descriptors)) }
-        // Whoever reads the line can rely on the new level.
+        // A reader of the line can rely on the new level.
         logger.use(settings.logLevel)
-        // The line is for whoever sees the more of the two.
+        // The line is written at the more verbose of the two levels.
         let logger = logger.at(max(former.logLevel, settings.logLevel))
         let line = "settings read again: \(changes.description)"
         if changes.needRestart.isEmpty { logger.info(line) } else { logger.warning(line) }

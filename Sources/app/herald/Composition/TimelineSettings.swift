@@ -11,7 +11,7 @@ extension Settings {
     func timelineSearch() throws -> TimelineSearch {
         TimelineSearch(
             topics: topicNames, delays: retryDelayNames,
-            // As whoever goes through millions of results.
+            // As for every reader of millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
             decoder: RecordDecoder(
                 pushServices: try pushServices(), maxEventBytes: limits.eventBytes,

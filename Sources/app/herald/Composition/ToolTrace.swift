@@ -14,7 +14,7 @@ struct ToolTrace {
     private let settings: Settings
     private let began = SystemClock.wall()
 
-    /// Begins a trace; `nil` when nobody wants any.
+    /// Begins a trace; `nil` when tracing is off.
     init?(_ settings: Settings) {
         guard settings.traces.url != nil else { return nil }
         self.settings = settings

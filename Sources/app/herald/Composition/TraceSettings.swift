@@ -7,7 +7,7 @@ import HeraldTraces
 import HeraldWorker
 
 extension Settings {
-    /// Sends spans where the settings say; `nil` when nobody wants any.
+    /// Sends spans where the settings say; `nil` when tracing is off.
     func traceExporter(logger: Logger) throws -> TraceExporter? {
         guard let url = traces.url else { return nil }
         let path = traces.headersFile

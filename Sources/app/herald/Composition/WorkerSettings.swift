@@ -73,7 +73,7 @@ extension Settings {
                 writerProperties: KafkaClientSettings.publisher(self)))
     }
 
-    /// What the lanes may be told anew while they work, each its share.
+    /// The settings of lanes that may change while they work, each with its share.
     ///
     /// - Parameter descriptors: how many files and sockets the process may have open.
     func laneSettings(descriptors: Int) -> [LaneSettings] {
@@ -138,7 +138,7 @@ extension Settings {
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.live = live
         engine.commitIntervalMilliseconds = delivery.commitInterval.milliseconds
-        // Who commits rarely has calls unrecorded for as long: they would wait for every commit.
+        // With rare commits calls are unrecorded for as long: they would wait for every commit.
         engine.maxUnrecordedMilliseconds = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
         engine.drainTimeoutMilliseconds = delivery.drainTimeout.milliseconds
         engine.retry = retryPolicy

@@ -1,12 +1,12 @@
 /// How much a log line matters; a logger writes the lines of its own level and of the more important ones.
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    /// Something failed and somebody has to act.
+    /// Something failed and an operator has to act.
     case error
     /// Something is wrong and may fix itself.
     case warning
     /// What an operator wants to see of normal work.
     case info
-    /// For whoever looks for a mistake.
+    /// For debugging.
     case debug
 
     var verbosity: Int {

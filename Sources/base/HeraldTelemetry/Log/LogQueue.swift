@@ -2,7 +2,7 @@ import Glibc
 import HeraldThreads
 import HeraldTime
 
-/// The bounded queue between those who log and the thread that writes.
+/// The bounded queue between the threads that log and the thread that writes.
 ///
 /// The lock is held only to copy a line in or to take the whole queue out, never while writing.
 final class LogQueue: Sendable {

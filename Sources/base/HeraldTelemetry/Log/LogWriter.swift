@@ -3,8 +3,8 @@ public import HeraldTime
 
 /// The way of log lines to a file descriptor: a bounded queue and one background thread that writes it.
 ///
-/// Whoever logs never waits for the reader. When the queue is full, lines are dropped and counted, and the count is
-/// written as a line of its own when the reader goes on. The descriptor is not closed.
+/// A thread that logs never waits for the reader. When the queue is full, lines are dropped and counted, and the count
+/// is written as a line of its own when the reader goes on. The descriptor is not closed.
 public final class LogWriter: Sendable {
     private let queue: LogQueue
     private let format: LogFormat

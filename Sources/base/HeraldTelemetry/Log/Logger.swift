@@ -2,7 +2,7 @@ import Synchronization
 
 /// Writes log lines of its level and above; cheap to copy, and a line of a level that is off costs one comparison.
 ///
-/// Never blocks: a background thread writes, and when nobody reads, lines are dropped and counted (``LogWriter``).
+/// Never blocks: a background thread writes, and without a reader lines are dropped and counted (``LogWriter``).
 public struct Logger: Sendable {
     /// The level from which on lines are written, one for all loggers that came from the same one.
     private final class Threshold: Sendable {

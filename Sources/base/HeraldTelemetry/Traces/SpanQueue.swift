@@ -1,7 +1,7 @@
 public import HeraldThreads
 package import HeraldTime
 
-/// The bounded queue between those who make spans and the thread that exports them.
+/// The bounded queue between the threads that make spans and the thread that exports them.
 ///
 /// The lock is held only to move spans in or out, never while anything is sent; a lane does not even wait for that.
 public final class SpanQueue: Sendable {
@@ -49,7 +49,7 @@ public final class SpanQueue: Sendable {
         if isFull { wakeup.signal() }
     }
 
-    /// The same for those who may wait a moment: spans that nobody offers again.
+    /// The same for callers that may wait a moment, and do not offer their spans again.
     public func add(_ spans: [TraceSpan], alreadyDropped: Int = 0) {
         if state.withLock({ Self.take(spans, alreadyDropped, &$0) }) { wakeup.signal() }
     }

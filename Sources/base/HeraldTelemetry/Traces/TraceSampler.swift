@@ -1,9 +1,9 @@
 public import HeraldBytes
 
-/// Which traces are recorded: as whoever began the trace has decided, and of those that begin here a share.
+/// Which traces are recorded: as the service that began the trace has decided, and of those that begin here a share.
 ///
 /// That is OpenTelemetry's parent-based sampler over the ratio of trace ids. The share is judged by the last 56 bits of
-/// the id (W3C Trace Context, level 2), so that whoever else judges by them comes to the same answer.
+/// the id (W3C Trace Context, level 2), so that every other service that judges by them comes to the same answer.
 public struct TraceSampler: Sendable, Equatable {
     private static let randomBits: UInt64 = 1 << 56
 

@@ -6,7 +6,7 @@ public struct TraceSpan: Sendable, Equatable {
     public enum Kind: Int, Sendable {
         /// A call of another service.
         case client = 3
-        /// Records are written for somebody who reads them later.
+        /// Records are written for a consumer that reads them later.
         case producer = 4
         /// A record is processed.
         case consumer = 5
@@ -62,7 +62,7 @@ public struct SpanParent: Sendable, Equatable {
     }
 }
 
-/// A fact about a span, or about who makes spans.
+/// A fact about a span, or about the service that makes spans.
 public struct SpanAttribute: Sendable, Equatable {
     /// What a fact may be.
     public enum Value: Sendable, Equatable {

@@ -25,9 +25,10 @@ public struct CampaignControl: Equatable, Sendable {
     public var by: String
     /// Why, for people.
     public var reason: String?
-    /// The share of failed outcomes, above 0 and at most 1, with which whoever sees it writes that the campaign is paused.
+    /// The share of failed outcomes, above 0 and at most 1, at which the worker or publisher that sees it writes that
+    /// the campaign is paused.
     public var pauseIfFailures: Double?
-    /// Whether nobody has decided it: it was written because of ``pauseIfFailures``.
+    /// Whether no operator has decided it: it was written because of ``pauseIfFailures``.
     public var isByFailures: Bool
 
     /// A record.
@@ -43,7 +44,7 @@ public struct CampaignControl: Equatable, Sendable {
         self.pauseIfFailures = pauseIfFailures
     }
 
-    /// The record's `cause` when nobody has decided it.
+    /// The record's `cause` when no operator has decided it.
     private static let failures = "failures"
 
     /// How many outcomes have to be known before ``pauseIfFailures`` counts.

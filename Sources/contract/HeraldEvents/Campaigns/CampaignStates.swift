@@ -11,9 +11,9 @@ public struct CampaignStates: Sendable {
     /// The names of the campaigns that something is known of.
     public var names: Set<String> { Set(controls.keys).union(cancellations.keys) }
 
-    /// What a campaign is to do; `nil` when nobody has said anything.
+    /// What a campaign is to do; `nil` without a control record.
     ///
-    /// A cancellation counts whatever was written after it.
+    /// A cancellation counts, whatever was written after it.
     public func control(of campaign: String) -> CampaignControl? { cancellations[campaign] ?? controls[campaign] }
 
     /// Records what a record of the topic says, of whichever kind.

@@ -43,9 +43,9 @@ enum FieldTraps {
 
     private struct Field {
         var name: String
-        /// Where it belongs, for who does not know the name.
+        /// Where it belongs, for a reader who does not know the name.
         var path: String
-        /// The same for who does.
+        /// The same for a reader who does.
         var remedy = ""
         /// Whether it stands where it belongs.
         var isThere: Bool

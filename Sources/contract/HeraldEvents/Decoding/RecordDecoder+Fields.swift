@@ -2,7 +2,8 @@ import HeraldBytes
 import HeraldTime
 
 extension RecordDecoder {
-    /// Keeps who it is about, before any rule is checked, so that the dead letter and the result can say it.
+    /// Keeps id, user, source and campaign before any rule is checked, so that the dead letter and the result can name
+    /// them.
     func readIdentity(form: RecordForm, tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent) {
         if let id = text(.id, &tokens, in: value, atMost: Self.maximumIDCharacters * 4, &event),
             isIDLength(event.bytes(of: id, value: value))

@@ -39,8 +39,8 @@ extension RecordDecoder {
 
     /// Whether a record of this topic claims to be the replay of one in another request topic.
     ///
-    /// Whoever writes to one topic could report outcomes of another topic's events that way. Replays go to their origin's
-    /// topic; only those of a topic that is read no more go elsewhere.
+    /// A publisher to one topic could report outcomes of another topic's events that way. Replays go to their origin's
+    /// topic; only those of a topic that is no longer read go elsewhere.
     private func isForged(_ originTopic: RawSpan, in topic: String) -> Bool {
         guard !originTopic.hasSameBytes(as: topic.utf8.span.bytes) else { return false }
         return requestTopics.contains { originTopic.hasSameBytes(as: $0.utf8.span.bytes) }

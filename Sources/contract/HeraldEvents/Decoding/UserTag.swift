@@ -1,6 +1,6 @@
 import HeraldBytes
 
-/// The rule for an event's user, who becomes a tag of Azure Notification Hubs.
+/// The rule for an event's user, which becomes a tag of Azure Notification Hubs.
 package enum UserTag {
     /// A tag's 120 characters without the nine of the backend's `username:`.
     package static let maximumCount = 111

@@ -4,8 +4,8 @@ public import HeraldTime
 
 /// A record of the feedback topic about a device that a push service does not know any more, or by another handle.
 ///
-/// The handle is personal data: it stands for one device. It is there as it is, because whoever keeps registrations of
-/// his own finds them by nothing else.
+/// The handle is personal data: it stands for one device. It is written unchanged, because a service with registrations
+/// of its own finds them by nothing else.
 public struct DeviceFeedback: Equatable, Sendable {
     /// The hub's name of the platform, such as `apns`, `gcm` or `wns`.
     public var platform: String

@@ -9,7 +9,7 @@ public enum AttemptHistory {
     /// What stands in the history of a call without an answer, or with that of a gateway which got none.
     private static let signs = [Array(#""error""#.utf8), Array("504".utf8)]
 
-    /// Whether a history may tell of a call that may have arrived: a quick look, for who asks of a million.
+    /// Whether a history may tell of a call that may have arrived: a quick look, for callers that ask about a million.
     public static func mayDoubt(_ history: RawSpan) -> Bool {
         history.withUnsafeBytes { bytes in
             signs.contains { sign in

@@ -46,7 +46,7 @@ public struct HeaderName: Sendable, CustomStringConvertible {
     /// What the record leaves out because it would not have fit its topic, comma-separated: ``Omissions``.
     public static var omitted: Self { Self("herald-omitted") }
 
-    /// The span that wrote the record, as a `traceparent`: the spans of who consumes it link to that one.
+    /// The span that wrote the record, as a `traceparent`: the consumer's spans link to that one.
     public static var writtenBy: Self { Self("herald-traceparent") }
 
     /// Every header that Herald writes, and replaces on the records that it makes from others.

@@ -4,7 +4,7 @@ import HeraldTime
 
 /// The members of a record for readers, each with its rule; a member that is there and wrong is an error.
 ///
-/// They are where they lie in the record: whoever counts a campaign's outcomes reads millions of results.
+/// They are not copied out of the record: counting a campaign's outcomes reads millions of results.
 struct RecordFields: ~Escapable {
     private struct Member {
         var name: JSONToken

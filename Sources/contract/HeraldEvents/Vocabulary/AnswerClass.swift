@@ -4,7 +4,7 @@ public enum AnswerClass: String, Sendable, CaseIterable {
     case delivered
     /// It may work another time.
     case transient
-    /// The backend does not accept who we are: a matter for the operator, not of this event.
+    /// The backend does not accept our credentials: a matter for the operator, not of this event.
     case credentials
     /// It will never work: a dead letter at once.
     case rejected

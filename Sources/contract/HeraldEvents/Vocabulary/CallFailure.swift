@@ -1,6 +1,6 @@
 /// Why a call has no answer.
 public enum CallFailure: UInt8, Sendable, CaseIterable {
-    /// Nobody listens at the address.
+    /// No server listens at the address.
     case refused
     /// The connection ended before the answer did.
     case reset
@@ -8,11 +8,11 @@ public enum CallFailure: UInt8, Sendable, CaseIterable {
     case timeout
     /// What came was not HTTP.
     case brokenHTTP
-    /// The TLS handshake failed, or the other side is not who it should be.
+    /// The TLS handshake failed, or the other side is not the right server.
     case tls
     /// The backend's name has no address.
     case nameNotFound
-    /// The proxy on the way does not accept who we are (407).
+    /// The proxy on the way does not accept our credentials (407).
     case proxyRefused
 
     /// The word for it in metrics and logs.

@@ -4,7 +4,7 @@ public enum OutageReason: String, Sendable, CaseIterable {
     case credentials
     /// There is no token to call with: the token endpoint gives none.
     case tokenUnavailable = "token-unavailable"
-    /// TLS failed or the other side is not who it should be.
+    /// TLS failed or the other side is not the right server.
     case tls
     /// The backend's name has no address.
     case nameNotFound = "name-not-found"

@@ -12,7 +12,7 @@ public enum Outcome: String, CaseIterable, Sendable {
     case duplicate
 }
 
-// What follows from an outcome, decided once; who counts, shows or judges outcomes asks here.
+// What follows from an outcome, decided once; code that counts, shows or judges outcomes asks here.
 extension Outcome {
     /// What it says of the person.
     public enum Standing: Sendable {

@@ -12,7 +12,7 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     case loginFailed
     /// Topics are gone.
     case topicsMissing
-    /// Partitions that nobody leads.
+    /// Partitions without a leader.
     case partitionsWithoutLeader
     /// Too few brokers answer for some partitions to be written or read.
     case tooFewBrokers

@@ -25,8 +25,8 @@ public enum WaitReason: Sendable, Equatable {
     case credentialsRenewal
     /// It was refused twice; until this moment others may show that the credentials are accepted.
     case credentialsDoubt(until: WallTime)
-    /// An outage: nothing but probes is called. The next probe is due at this moment; `nil` while one is under way, waits
-    /// for a commit, or there is nobody to probe with.
+    /// An outage: nothing but probes is called. The next probe is due at this moment; `nil` while one is under way,
+    /// waits for a commit, or there is no event to probe with.
     case outage(cause: String, since: WallTime, nextProbe: WallTime?)
     /// Outcomes of calls wait for their commit since this moment, which is longer than calls may go on without.
     case unrecordedOutcomes(since: WallTime)

@@ -110,7 +110,7 @@ extension WaitingPage.Wait {
     }
 }
 
-/// Which events somebody asks about.
+/// Which events a question is about.
 public struct WaitingQuery: Sendable, Equatable {
     /// Their user.
     public var user: String?

@@ -5,7 +5,7 @@ public import HeraldWorker
 
 /// Tells the manager that started the process (systemd, `Type=notify`) how the worker is; ``ServiceNews`` has the rules.
 ///
-/// It looks at what the lanes have left, from a thread of its own: a manager that is slow or gone holds up nobody.
+/// It reads the lanes' reports on a thread of its own: a slow or missing manager holds up no lane.
 public final class ServiceManager: Sendable {
     private let worker: Worker
     private let socket: NotifySocket

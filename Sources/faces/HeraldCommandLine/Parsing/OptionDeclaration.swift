@@ -4,7 +4,7 @@ package struct OptionDeclaration: Sendable {
         /// Nothing: given or not.
         case flag
         case value(ValueTraits)
-        /// `true`, `false`, or nothing for `true`; another attached value is left to whom the option belongs.
+        /// `true`, `false`, or nothing for `true`; another attached value is left to the option's owner.
         case toggle(ValueTraits)
     }
 

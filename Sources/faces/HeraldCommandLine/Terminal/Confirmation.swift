@@ -2,7 +2,7 @@
 package enum Confirmation {
     /// Whether the answer is yes; No is the default.
     ///
-    /// With `isAssumed` (`--yes`) nobody is asked; without a terminal it throws status 4.
+    /// With `isAssumed` (`--yes`) it does not ask; without a terminal it throws status 4.
     package static func ask(_ question: String, isAssumed: Bool, console: Console) throws -> Bool {
         if isAssumed { return true }
         let answer = try answer("\(question) [y/N] ", console: console)

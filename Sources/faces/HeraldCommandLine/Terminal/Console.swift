@@ -70,7 +70,7 @@ package struct Console: Sendable {
 
     package func print(_ text: String) throws { try output.write(text + "\n") }
 
-    /// Writes what a command has done, which nobody has to read: a reader that has gone changes nothing of it.
+    /// Writes what a command has done: a reader that has gone changes nothing of it.
     package func report(_ body: (Console) throws -> Void) throws {
         do {
             try body(self)
@@ -79,7 +79,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// A line for people on standard error, also when quiet; a broken standard error is nobody's concern.
+    /// A line for people on standard error, also when quiet; a broken standard error is ignored.
     package func complain(_ text: String) { try? error.write(text + "\n") }
 
     /// A line for people on standard error, unless quiet; a terminal gets it broken at spaces.

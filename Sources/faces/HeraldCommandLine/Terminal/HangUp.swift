@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Tells what a SIGHUP is: the end of the terminal that a process was started in, or somebody's request.
+/// Tells what a SIGHUP is: the end of the terminal that a process was started in, or a request.
 package struct HangUp: Sendable {
     private let mayBeTerminals: Bool
 
-    /// Looks at the process as it was started; whoever ignores SIGHUP (`nohup`) is to outlive the terminal.
+    /// Looks at the process as it was started; a process that ignores SIGHUP (`nohup`) is to outlive the terminal.
     package init() {
         var former = sigaction()
         sigaction(SIGHUP, nil, &former)

@@ -27,7 +27,7 @@ package final class LiveScreen {
             if let descriptor = stream.descriptor { TerminalRescue.arm(descriptor) }
         }
         if let known = self.size, known != size {
-            // Nobody knows where the terminal has put the lines.
+            // It is unknown where the terminal has put the lines.
             text += Self.clearing
         } else if lineCount > 0 {
             text += "\u{1B}[\(lineCount)A\r"

@@ -31,7 +31,7 @@ enum TerminalRescue {
         }
         for number in signals {
             sigaction(number, nil, former + Int(number))
-            // Who is started with nohup stays deaf.
+            // A process that was started with nohup keeps ignoring the signal.
             if number == SIGHUP, former[Int(number)].isIgnored { continue }
             sigaction(number, &action, nil)
         }

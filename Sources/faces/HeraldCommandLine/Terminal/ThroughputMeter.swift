@@ -31,7 +31,7 @@ package struct ThroughputMeter: Sendable {
         return max(0, Double(last.count - first.count)) / ((last.at - first.at) / .seconds(1))
     }
 
-    /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while nobody knows.
+    /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while that is unknown.
     package func words(left: Int64) -> String {
         guard let perSecond, perSecond > 0 else { return "" }
         let rate = perSecond >= 10 ? "\(Int(saturating: perSecond))" : "\((perSecond * 10).rounded() / 10)"
@@ -40,7 +40,7 @@ package struct ThroughputMeter: Sendable {
         return "  \(rate)/s  about \(Self.rough(Int64(seconds))) left"
     }
 
-    /// No finer than anybody wants to know.
+    /// No finer than is useful.
     private static func rough(_ seconds: Int64) -> String {
         let units: [(name: String, seconds: Int64)] = [("h", 3_600), ("m", 60)]
         for unit in units where seconds >= 2 * unit.seconds {

@@ -1,4 +1,4 @@
-/// Texts that nobody guesses.
+/// Texts that cannot be guessed.
 enum AccessToken {
     /// 256 bits from the system's generator, in hexadecimal.
     static func random() -> String {

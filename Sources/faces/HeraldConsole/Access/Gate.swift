@@ -37,7 +37,7 @@ final class Gate: Sendable {
     private let operatorName: String
     private let state = Guarded(State())
 
-    /// - Parameter operatorName: whoever uses a one-time link.
+    /// - Parameter operatorName: the name of the person who uses a one-time link.
     init(rules: OriginRules, addresses: ForwardedAddress, tokens: TokenFile?, allowsChanges: Bool, operatorName: String)
     {
         self.rules = rules
@@ -50,12 +50,12 @@ final class Gate: Sendable {
     /// A new key for the link; the former one opens nothing any more.
     func newOneTimeKey() -> String { state.withLock { $0.sessions.newOneTimeKey() } }
 
-    /// What everybody has to pass, the page itself included.
+    /// What every request has to pass, the page's own included.
     func check(_ request: HTTPRequest) throws(Refusal) {
         if let sentence = rules.refusal(of: request) { throw Refusal(status: 403, sentence: sentence) }
     }
 
-    /// Who asks; throws 401 when nobody has signed in, 429 when too much is asked.
+    /// The viewer who asks; throws 401 when nobody has signed in, 429 when too much is asked.
     func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
         let entrance = try identify(request, cookie: cookie, now: now)
         let who =
@@ -109,7 +109,7 @@ final class Gate: Sendable {
 
     func signOut(_ secret: String) { state.withLock { $0.sessions.close(secret) } }
 
-    /// Whether who has shown this may still see what is pushed.
+    /// Whether the viewer who has shown this may still see what is pushed.
     func isWelcome(_ credential: Credential, now: MonotonicTime) -> Bool {
         switch credential {
         case .session(let secret):
@@ -129,7 +129,7 @@ final class Gate: Sendable {
         return entry?.name == session.name && entry?.role == session.role
     }
 
-    /// Only failures count, and nobody is refused for those of others: a proxy's address is many people's.
+    /// Only failures count, and no signed-in person is refused for those of others: a proxy's address is many people's.
     private func failure(_ sentence: String, _ client: HTTPPeer, _ now: MonotonicTime) -> Refusal {
         let isCounted = state.withLock { $0.failures.take(client, now: now) }
         return isCounted ? Refusal(status: 401, sentence: sentence) : Self.tooMany

@@ -1,4 +1,4 @@
-/// Who sits before the console.
+/// The person at the console.
 package struct Viewer: Sendable, Equatable {
     package enum Role: String, Sendable {
         /// Looks; sees no message's text.

@@ -9,7 +9,7 @@ struct AuditRecord: Sendable, Equatable {
     var offset: Int64
     /// When the broker got it.
     var at: WallTime
-    /// What it says; `nil` when it is damaged, of somebody else, or of a later version.
+    /// What it says; `nil` when it is damaged, foreign, or of a later version.
     var entry: AuditEntry?
 
     init(partition: Int32, offset: Int64, at: WallTime, value: [UInt8]?) {

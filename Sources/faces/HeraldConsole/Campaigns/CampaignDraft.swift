@@ -3,7 +3,7 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// A campaign that is about to be started: its audience is looked through, and then it waits for somebody's word.
+/// A campaign that is about to be started: its audience is read, and then it waits for a confirmation.
 struct CampaignDraft: Sendable {
     /// Above so many the count has to be typed.
     static let typedAbove = 100
@@ -26,13 +26,13 @@ struct CampaignDraft: Sendable {
 
     let owner: String
     let upload: String
-    /// ``StartForm/hash`` of what is previewed; who starts it has to name it.
+    /// ``StartForm/hash`` of what is previewed; a start has to name it.
     let hash: String
     let order: CampaignOrder
     let command: [String]
-    /// The command for everybody who may look at the job.
+    /// The command as every viewer of the job may see it.
     let maskedCommand: [String]
-    /// Whether its message was typed by who sees the preview; else it stays masked.
+    /// Whether the viewer of the preview typed its message; else it stays masked.
     let isMessageKnown: Bool
     var passed = 0
     var total = 0
@@ -93,7 +93,7 @@ struct CampaignDraft: Sendable {
 
     /// The recipients of a preview's audience, found once more.
     ///
-    /// Ten million take 130 MB: a preview that waits for somebody's word does not keep them.
+    /// Ten million take 130 MB: a preview that waits for a confirmation does not keep them.
     ///
     /// - Returns: `nil` when it was ended.
     static func recipients(

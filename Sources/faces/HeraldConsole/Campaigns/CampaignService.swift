@@ -2,9 +2,9 @@ internal import HeraldCampaigns
 internal import HeraldText
 internal import HeraldTools
 
-/// The campaigns as the console's requests see them: each reads the campaigns topic anew.
+/// The campaigns as the console's requests see them: each reads the campaigns topic again.
 struct CampaignService: Sendable {
-    /// Who asks or orders does not wait for millions of results: what is not counted by then is not finished.
+    /// A request does not wait for millions of results: what is not counted by then is not finished.
     static let patience = Duration.seconds(5)
 
     var context: CampaignContext

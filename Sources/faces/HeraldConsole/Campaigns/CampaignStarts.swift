@@ -3,7 +3,7 @@ internal import HeraldEvents
 internal import HeraldText
 internal import HeraldTools
 
-/// New campaigns: the audience is uploaded in pieces, looked through, and, when somebody has said so, published by a job.
+/// New campaigns: the audience is uploaded in pieces, read, and, once confirmed, published by a job.
 final class CampaignStarts: Sendable {
     private struct Declaration: Decodable {
         var name: String
@@ -127,7 +127,7 @@ final class CampaignStarts: Sendable {
         return .json(draft.json.with("draft", .string(key)))
     }
 
-    /// Reads an uploaded file; one that is refused is forgotten at once, so that it takes nobody's room.
+    /// Reads an uploaded file; one that is refused is forgotten at once, so that it takes no room.
     private func refusing<Value>(_ upload: String, _ owner: String, _ read: () throws -> Value) throws -> Value {
         do {
             return try read()
@@ -159,7 +159,7 @@ final class CampaignStarts: Sendable {
         return .file(lines, type: "text/csv; charset=utf-8", name: "\(draft.order.text.name).invalid.csv")
     }
 
-    /// A preview has messages and users in it: only who has asked for it sees it.
+    /// A preview has messages and users in it: only the viewer who has asked for it sees it.
     private func draft(
         _ request: ConsoleRequest
     ) throws -> (snapshot: AskedTasks<CampaignDraft>.Snapshot, draft: CampaignDraft) {

@@ -6,7 +6,7 @@ internal import HeraldTools
 /// What the page *Campaigns* asks: how campaigns stand, orders about them, and their reports; ``CampaignStarts`` has the
 /// new ones.
 ///
-/// Whatever is followed is followed for as long as somebody looks; nobody looks, nothing is read.
+/// Campaigns are followed only while somebody looks at them; else nothing is read.
 final class CampaignsPart: ConsolePart {
     private struct Order: Decodable {
         var reason: String?
@@ -99,7 +99,7 @@ final class CampaignsPart: ConsolePart {
         return .file(page, type: "text/html; charset=utf-8", name: "\(name).html")
     }
 
-    /// Shows the message's template, after it was written down who sees it.
+    /// Shows the message's template, after an audit record says which viewer sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
         let campaign = try CampaignService.campaign(name, in: try service.index(try service.layout(isWriting: true)))
@@ -117,7 +117,7 @@ final class CampaignsPart: ConsolePart {
             throw Refused("there is no such order", status: 404)
         }
         let plan = try service.plan(order, of: request.parameters[0], isWriting: false)
-        // What cannot be is said before somebody is asked.
+        // What is impossible is said before the operator is asked.
         _ = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: nil)
         let answer: JSONValue = [
             "consequence": .string(plan.consequence), "state": .string(plan.status.state.rawValue),

@@ -76,7 +76,7 @@ struct StartForm: Codable, Sendable, Equatable {
         return order
     }
 
-    /// How the uploaded file is written; what nobody says is recognised.
+    /// The uploaded file's form; what was not given is recognised.
     var audience: AudienceForm {
         get throws {
             AudienceForm(

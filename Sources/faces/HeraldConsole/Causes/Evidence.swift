@@ -80,7 +80,8 @@ struct Evidence: Sendable {
         return statuses.count == 1 ? statuses.first : nil
     }
 
-    /// Push services whose calls fail for a large share, as the retry topics show it: for who has no worker's word.
+    /// Push services whose calls fail for a large share, as the retry topics show it: for a console without a worker's
+    /// answer.
     func retryTroubles(now: WallTime) -> [RetryTrouble] {
         var (failures, successes): ([String: Int], [String: Int]) = ([:], [:])
         var newest: [String: WallTime] = [:]

@@ -2,9 +2,9 @@ package import HeraldReplay
 
 /// What the page *Failures* works on.
 package struct FailuresContext: Sendable {
-    /// One who has looked at the topics; blocks for the brokers' answers.
+    /// A replayer that has looked at the topics; blocks for the brokers' answers.
     ///
-    /// Its parameters are the context, with the name of who asks, and whether something is to be written.
+    /// Its parameters are the context, with the viewer's name, and whether something is to be written.
     package var replayer: @Sendable (ReplayContext, _ isWriting: Bool) throws -> Replayer
     /// The settings file, for the commands that are shown; `nil` without one.
     package var configuration: String?

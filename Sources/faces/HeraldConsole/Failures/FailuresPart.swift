@@ -121,7 +121,7 @@ final class FailuresPart: ConsolePart {
 
     private func reveal(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = try request.decoded(Named.self).name
-        // Who names none is not written down.
+        // A request that names none is not written down.
         let entries = try queries.entries(named: name, follower.snapshot)
         try named(request.viewer).recordReveal("show \(Selection.quoted(name))", at: SystemClock.wall())
         // What is edited has to be what it is, whatever it does to a page; only texts can be edited.

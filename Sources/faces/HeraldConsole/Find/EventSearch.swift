@@ -36,7 +36,7 @@ struct EventSearch: Sendable {
         guard let found else { return .object(members) }
         let shown = found.timelines.suffix(Self.shownLimit)
         members += [
-            // The newest first: that is the one that somebody asks about.
+            // The newest first: a question is usually about that one.
             .init("events", .array(shown.reversed().map(Self.object))),
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
             .init("gaps", .array(found.gaps.map { .string($0) })), .init("tombstones", .integer(found.tombstoneCount)),

@@ -96,7 +96,7 @@ final class FindPart: ConsolePart {
         return .json(explanation.json.with("command", .words(words)).safe)
     }
 
-    /// Shows a message, after it was written down who sees it.
+    /// Shows a message, after an audit record says which viewer sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = try request.decoded(Reveal.self).origin
         guard let origin = Origin(name), context.search.topics.requests.contains(origin.topic) else {

@@ -3,7 +3,7 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// The long work of the console: each job on a thread of its own in this process, whoever closes a tab.
+/// The long work of the console: each job on a thread of its own in this process, even when its tab is closed.
 ///
 /// Any thread.
 package final class Jobs: Sendable {

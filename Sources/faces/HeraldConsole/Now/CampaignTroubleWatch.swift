@@ -9,7 +9,7 @@ import HeraldTools
 final class CampaignTroubleWatch: Sendable {
     private static let turn = Duration.seconds(2)
     private static let pauseAfterFailure = Duration.seconds(5)
-    /// Partitions that were added, and a topic that was made anew, are found within this time.
+    /// Partitions that were added, and a topic that was recreated, are found within this time.
     private static let renewal = Duration.seconds(60)
     private static let questionMilliseconds = 4_000
 

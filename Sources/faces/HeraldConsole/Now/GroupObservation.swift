@@ -43,7 +43,7 @@ struct GroupObservation: Sendable, Equatable {
     var members: [GroupDescription.Member]
     var partitions: [Partition]
     var backlogs: [Backlog] = []
-    /// Partitions that nobody leads.
+    /// Partitions without a leader.
     var leaderless: [TopicPartition] = []
     /// Topics that are missing, or that this user may not see.
     var missing: [String] = []

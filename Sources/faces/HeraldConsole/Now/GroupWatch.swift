@@ -9,7 +9,7 @@ import HeraldTools
 final class GroupWatch: Sendable {
     private static let pause = Duration.seconds(3)
     private static let probeMilliseconds = 2_000
-    /// After so many failures in a row the clients are made anew: one may go on asking a leader that has moved.
+    /// After so many failures in a row the clients are recreated: one may go on asking a leader that has moved.
     private static let patience = 5
 
     private let plan: NowPlan

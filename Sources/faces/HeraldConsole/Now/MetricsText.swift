@@ -1,4 +1,4 @@
-/// Prometheus' text, read sample by sample: whoever answered in a worker's place may have written it.
+/// Prometheus' text, read sample by sample: another program may have answered in a worker's place.
 ///
 /// What is no sample is passed over, and what is too much for a worker is left out.
 struct MetricsText {

@@ -9,7 +9,7 @@ package struct NowPlan: Sendable {
     package var delays: [DelayName]
     package var group: String
     package var reach: ClusterReach
-    /// librdkafka's properties for the one who asks about topics and the group.
+    /// librdkafka's properties for the client that asks about topics and the group.
     package var clientProperties: ClientProperties
     /// Those of a `read_uncommitted` reader with the group's `group.id`, which joins nothing and is told where partitions end.
     package var groupProperties: ClientProperties

@@ -7,7 +7,7 @@ struct Finding: Sendable, Equatable {
         case good
         case warn
         case bad
-        /// Nobody knows yet, or may know.
+        /// It is not known yet, or may not be known.
         case unknown
     }
 
@@ -18,7 +18,7 @@ struct Finding: Sendable, Equatable {
     var headline: String
     /// Why, without a full stop.
     var cause: String?
-    /// Since when; `nil` when nobody has seen it begin.
+    /// Since when; `nil` when its beginning was not seen.
     var since: WallTime?
     /// Whether it began before that, and only so much is known.
     var isSinceBound = false
@@ -118,7 +118,7 @@ struct FindingClock: Sendable {
 
     init() {}
 
-    /// Fills in since when they have been there; when that began which was there at first, nobody knows.
+    /// Fills in since when they have been there; what was there at the first look has no known beginning.
     mutating func date(_ verdict: Verdict, now: WallTime) -> Verdict {
         if verdict.first.level != .unknown { firstLook = firstLook ?? now }
         var dated = verdict

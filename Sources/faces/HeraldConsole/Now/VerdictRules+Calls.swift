@@ -138,7 +138,7 @@ extension VerdictRules {
         var findings: [Finding] = []
         var others: [Calls] = []
         for one in calls {
-            // With few users nothing is known of others; with many the workers' breaker says that it is everybody's.
+            // With few users nothing is known of others; with many the workers' breaker says that it concerns all.
             if let campaign = campaign(one.service) {
                 findings.append(dead(one, campaign: campaign))
             } else {

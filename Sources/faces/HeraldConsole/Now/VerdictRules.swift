@@ -78,9 +78,9 @@ struct VerdictRules {
         return Finding("delivering", .good, "Delivering", cause, waiting: waiting)
     }
 
-    /// Without a worker's word nobody knows whether anything is delivered.
+    /// Without a worker's answer it is unknown whether anything is delivered.
     ///
-    /// That nothing waits in Kafka says it as little as that brokers answer: what cannot be written does not wait there.
+    /// Neither an empty backlog in Kafka nor brokers that answer show it: what cannot be written does not wait there.
     private var ignorance: [Finding] {
         guard workers.isEmpty, let observation, !observation.members.isEmpty else { return [] }
         let members = observation.memberWords

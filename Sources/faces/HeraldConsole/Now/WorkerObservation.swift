@@ -8,7 +8,7 @@ struct WorkerObservation: Sendable, Equatable {
         /// It was not asked yet.
         case unasked
         case answered(WorkerSurvey.Page)
-        /// Nobody answers there, or it is no worker's answer.
+        /// No server answers there, or it is no worker's answer.
         case silent(String)
     }
 

@@ -3,7 +3,7 @@ import HeraldThreads
 import HeraldTime
 import HeraldTools
 
-/// Asks workers how they are, each once a second and on a thread of its own: one that hangs holds up nobody.
+/// Asks workers how they are, each once a second and on a thread of its own: one that hangs holds up no other.
 final class WorkerWatch: Sendable {
     /// So many workers are asked at most.
     static let limit = 64
@@ -35,7 +35,7 @@ final class WorkerWatch: Sendable {
         followed.withLock { $0.values.map(\.observation) }.sorted { $0.address < $1.address }
     }
 
-    /// Asks nobody any more; what is under way ends by itself.
+    /// Asks no worker any more; what is under way ends by itself.
     func stop() { follow([]) }
 
     private final class Follower: Sendable {

@@ -102,7 +102,7 @@ final class PastWatch: Sendable {
                 try look(at: number, places, reader, &progress)
                 progress.settled.insert(number)
                 publish(progress, isComplete: progress.unread(before: open) == nil)
-                // Who looks back leaves others their half of the processor.
+                // Looking back leaves half of the processor to other work.
                 guard !wakeup.wait(for: .now - begin) else { return }
             }
             guard !wakeup.wait(for: max(.zero, end - .now)) else { return }
@@ -179,7 +179,7 @@ final class PastWatch: Sendable {
         var ranges: [TopicPartition: Range<Int64>] = [:]
         for (partition, begin) in begins {
             guard let last = last[partition] else { continue }
-            // What is not committed yet is read at a later look; a topic that was made anew begins again.
+            // What is not committed yet is read at a later look; a topic that was recreated begins again.
             let end = min(ends[partition] ?? last, last)
             let begin = max(begin, next[partition].map { $0 <= last ? $0 : 0 } ?? 0)
             if begin < end { ranges[partition] = begin..<end }

@@ -16,7 +16,7 @@ package final class ConsoleNews: Sendable {
         var readers: [Reader] = []
     }
 
-    /// A tab that falls further behind begins anew.
+    /// A tab that falls further behind starts again.
     private static let backlogBytes = 1 << 20
     /// More tabs at a time are refused; in all, and of one person, in however many sessions.
     private static let mostReaders = 96
@@ -52,7 +52,7 @@ package final class ConsoleNews: Sendable {
         }
     }
 
-    /// Shows clients that the console lives, and lets go of those who may not read any more.
+    /// Shows clients that the console lives, and disconnects those that may not read any more.
     func beat(_ isWelcome: (Gate.Credential) -> Bool) {
         let readers = state.withLock { $0.readers }
         for reader in readers {

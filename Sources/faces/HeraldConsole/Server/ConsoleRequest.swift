@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import HeraldHTTP
 package import HeraldText
 
-/// A request that has passed the gate: who asks is known, host and origin are right.
+/// A request that has passed the gate: its viewer is known, host and origin are right.
 package struct ConsoleRequest: Sendable {
     /// The decoded segments behind `/api`.
     package let path: [String]

@@ -16,7 +16,7 @@ package struct ConsoleRoute: Sendable {
     private let pattern: [Substring]
     let handler: Handler
 
-    /// Reads; whoever has signed in may.
+    /// A route that reads; every signed-in viewer may use it.
     ///
     /// - Parameter pattern: such as `/api/failures/letters/*`; a star is one segment.
     package static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {

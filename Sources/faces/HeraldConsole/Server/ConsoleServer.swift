@@ -34,12 +34,12 @@ package final class ConsoleServer: Sendable {
     }
 
     private static let connectionLimit = 256
-    /// Others than the one who opens too many still get in.
+    /// When one client opens too many, others still get in.
     private static let connectionLimitOfNetwork = 192
     private static let reservedConnections = 32
     private static let idleSeconds = 30
     private static let bodyLimitBytes = 2 << 20
-    /// Whoever is not known as an operator sends no more: a key, a token or nothing.
+    /// A client that is not signed in as operator sends no more than this: a key, a token or nothing.
     fileprivate static let smallBodyBytes = 4_096
     private static let threadCount = 16
     private static let beat = Duration.seconds(5)
@@ -83,7 +83,7 @@ package final class ConsoleServer: Sendable {
         beating = try OwnThread(name: "console-beat") { [tokens = configuration.tokens] in
             while !end.wait(for: Self.beat) {
                 let now = SystemClock.monotonic()
-                // A mistake in it is reported, also when nobody asks for anything.
+                // A mistake in it is reported, even without requests.
                 _ = tokens?.entries(now: now)
                 news.beat { gate.isWelcome($0, now: now) }
             }
@@ -176,7 +176,7 @@ private final class Service: Sendable {
         }
     }
 
-    /// Who may send a large body, decided before any of it is kept.
+    /// Whether a client may send a large body, decided before any of it is kept.
     func bodyDecision(on head: HTTPRequest) -> HTTPBodyDecision {
         do throws(Gate.Refusal) {
             try gate.check(head)

@@ -1,11 +1,11 @@
 internal import HeraldThreads
 
-/// Work that goes on for as long as somebody asks how it goes: each piece in a thread of its own, and few at a time.
+/// Work that goes on while a page asks for its progress: each piece on a thread of its own, and few at a time.
 ///
 /// | a task | until |
 /// |---|---|
-/// | works | its body returns, which it has to soon after nobody has asked for `patience` |
-/// | has ended, and is kept with what came of it | nobody has asked for `keeping`, or others need the room |
+/// | works | its body returns, which it has to soon after no page has asked for `patience` |
+/// | has ended, and is kept with what came of it | no page has asked for `keeping`, or others need the room |
 final class AskedTasks<Value: Sendable>: Sendable {
     /// How a task stands.
     struct Snapshot: Sendable {
@@ -146,7 +146,7 @@ final class AskedTasks<Value: Sendable>: Sendable {
     /// Forgets a task, which ends if it is at work.
     func drop(_ key: String) { state.withLock { $0.works.removeValue(forKey: key) }?.stop() }
 
-    /// Forgets what has ended and nobody has asked for in a while.
+    /// Forgets what has ended and was not asked for in a while.
     func sweep() { state.withLock { forget(&$0) } }
 
     /// Ends all, and waits for their threads, for a moment at most.

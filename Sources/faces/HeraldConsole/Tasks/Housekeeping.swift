@@ -1,6 +1,6 @@
 internal import HeraldThreads
 
-/// Does what has to be done now and then although nobody asks, in a thread of its own.
+/// Does what has to be done now and then without a request, on a thread of its own.
 final class Housekeeping: Sendable {
     private let pause: Duration
     private let work: @Sendable () -> Void

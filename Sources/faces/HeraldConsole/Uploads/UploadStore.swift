@@ -107,14 +107,14 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Forgets a file; who reads it already goes on.
+    /// Forgets a file; a reader that has it open goes on.
     func discard(_ key: String, owner: String) {
         uploads.withLock { uploads in
             if uploads[key]?.owner == owner { uploads[key] = nil }
         }
     }
 
-    /// Forgets what nobody has used for the lifetime.
+    /// Forgets what was not used for the lifetime.
     func sweep() { uploads.withLock { forget(&$0) } }
 
     /// Forgets all.
@@ -135,7 +135,7 @@ final class UploadStore: Sendable {
         uploads = uploads.filter { moment - $0.value.lastUse < limits.lifetime }
     }
 
-    /// Nobody is locked out by files that others have left, or by their own.
+    /// No viewer is locked out by files that others have left, or by their own.
     private func giveWay(to owner: String, _ uploads: inout [String: Upload]) {
         let moment = now()
         let own = uploads.filter { $0.value.owner == owner && $0.value.isComplete }

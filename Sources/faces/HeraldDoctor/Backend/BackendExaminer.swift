@@ -13,7 +13,7 @@ package final class BackendExaminer: Examiner {
     private let probe: BackendProbe
     private let timeLeft = TimeLeft(Examination.limit)
     private let reachability: Reachability
-    /// Who is connected to: the proxy, if there is one.
+    /// The server that is connected to: the proxy, if there is one.
     private let target: Endpoint
     /// What names the host that is connected to.
     private let setting: String

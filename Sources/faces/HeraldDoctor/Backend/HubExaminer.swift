@@ -61,7 +61,7 @@ package struct BrokenHubExaminer: Examiner {
 
 /// What a hub's answers say about key, hub and rights.
 enum HubJudgement {
-    /// - Parameter result: of a test send to a tag that nobody has.
+    /// - Parameter result: of a test send to a tag that no device has.
     static func send(_ result: HubResult<[UInt8]>, hub: String) -> [Check] {
         let key = Stage.backendLogin.rawValue
         switch result {

@@ -4,8 +4,8 @@ internal import HeraldTools
 
 /// What `herald feedback` needs beside its topics; no worker stops without it.
 extension BrokerExaminer {
-    /// Claims a transactional id that looks like the follower's, and is nobody's; has the broker look at the permission
-    /// on the follower's group.
+    /// Claims a transactional id that looks like the follower's, and that no producer uses; has the broker check the
+    /// permission on the follower's group.
     func examineFollower() -> [Check] {
         guard let group = plan.feedbackGroup else { return [] }
         let id = Self.transactionalID(group)

@@ -41,7 +41,7 @@ extension BrokerExaminer {
             }, isDeadEnd: false)
     }
 
-    /// Claims a transactional id that looks like a worker's, and is nobody's.
+    /// Claims a transactional id that looks like a worker's, and that no producer uses.
     func claim() -> Finding {
         guard plan.isAtomic else {
             return Finding(
@@ -149,7 +149,7 @@ extension BrokerExaminer {
         }
     }
 
-    /// A name as a worker's lane has it, and that is nobody's.
+    /// A name as a worker's lane has it, and that no producer uses.
     static func transactionalID(_ group: String) -> String {
         "\(group)-doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }

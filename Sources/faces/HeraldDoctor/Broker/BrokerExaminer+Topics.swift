@@ -128,7 +128,7 @@ struct TopicJudgement {
     private(set) var remarks: [String] = []
     private(set) var fixes: [String] = []
 
-    /// Looks at who leads: metadata may name a leader long after it has died, when nobody is left to choose another.
+    /// Checks the leaders: metadata may name a leader long after it has died, when no broker is left to elect another.
     mutating func judge(_ topic: ClusterMetadata.Topic, silentBrokers: Set<Int32>) {
         let unserved = topic.partitions.filter { $0.leader.map(silentBrokers.contains) ?? false }
         guard !unserved.isEmpty else { return }

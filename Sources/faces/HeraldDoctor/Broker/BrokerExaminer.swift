@@ -45,13 +45,13 @@ package final class BrokerExaminer: Examiner {
     }
 
     deinit {
-        // A client may wait for ever for a broker that has not answered: nobody else is to wait for that.
+        // A client may wait for ever for a broker that has not answered: the doctor must not wait for that.
         let clients = Clients(admin: admin, readers: readers, transactions: transactions, newest: newest)
         (admin, readers, transactions, newest) = (nil, [], nil, nil)
         _ = try? OwnThread(name: "doctor") { clients.close() }
     }
 
-    /// The clients, to be let go on a thread of its own; nobody else uses them by then.
+    /// The clients, to be destroyed on a thread of its own; nothing else uses them by then.
     private final class Clients: @unchecked Sendable {
         private var admin: Admin?
         private var readers: [ReadProbe]

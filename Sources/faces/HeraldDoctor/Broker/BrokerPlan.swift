@@ -21,7 +21,7 @@ package struct BrokerPlan: Sendable {
     /// The worker's own name, when the settings give it one.
     package var instance: String?
     package var isAtomic: Bool
-    /// Where workers' admin ports are, as `host:port`, when somebody said so.
+    /// Where workers' admin ports are, as `host:port`, when they are set.
     package var workers: [String]?
     /// Host and port of the settings' admin port; `nil` when it is off.
     package var listen: (host: String, port: UInt16)?

@@ -14,7 +14,7 @@ final class ReadProbe {
     /// The questions to the group's coordinator and to partitions' leaders.
     var queries: ConsumerQueries { consumer.queries }
 
-    /// Who this reader is to the group: nobody, which is a member of no generation.
+    /// What this reader is to the group: no member, of no generation.
     var groupMetadata: GroupMetadata? { consumer.groupMetadata() }
 
     /// Why each of these topics cannot be read (`nil`: it can); a topic is left out when no answer came in time.

@@ -26,7 +26,7 @@ final class TransactionProbe {
         producer = try Producer(properties: properties + [("transactional.id", id)])
     }
 
-    /// Claims the name, which nobody else has.
+    /// Claims the name, which no other producer has.
     func claim() throws(KafkaError) {
         let limit = timeLeft.milliseconds(atMost: Self.claimMilliseconds)
         try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in

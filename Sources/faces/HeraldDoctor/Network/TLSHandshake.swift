@@ -91,7 +91,7 @@ struct TLSHandshake {
         return nil
     }
 
-    /// Says whom the certificate must be for; whether that is an address.
+    /// Sets the name that the certificate must be for; whether that is an address.
     private static func expect(_ host: String, of tls: OpaquePointer, _ trust: Trust) -> Bool {
         var buffer = in6_addr()
         let isAddress = inet_pton(AF_INET, host, &buffer) == 1 || inet_pton(AF_INET6, host, &buffer) == 1

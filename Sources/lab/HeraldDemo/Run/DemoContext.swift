@@ -24,7 +24,7 @@ package final class DemoContext: Sendable {
 
     package var notices: [String] { [EmbeddedBroker.notice, backend.notice] }
 
-    /// The worker's settings file, as anybody would write it.
+    /// The worker's settings file, as a user would write it.
     package var settings: String {
         """
         kafka:

@@ -121,7 +121,7 @@ package final class DemoRun {
     private func serveOnce(until moment: Int64) throws {
         wakeup.drain()
         try publisher.serve()
-        // Calls first: an outcome whose call is not known yet would look as if nobody had been called.
+        // Calls first: an outcome whose call is not known yet would look as if no call had been made.
         tracker.add(context.backend.calls)
         let hasRead = try watcher.read(into: &tracker)
         try show()

@@ -5,7 +5,7 @@ import HeraldSandbox
 enum DemoScript {
     /// The delays between later calls, as the setting is written.
     ///
-    /// Short, or nobody would wait for the end; the scenes count on two immediate retries and on these two.
+    /// Short, or no user would wait for the end; the scenes count on two immediate retries and on these two.
     static let delays = ["1s", "3s"]
     /// Calls at most for each push service: the first, two immediate retries, one after each delay.
     static let callLimit = 5

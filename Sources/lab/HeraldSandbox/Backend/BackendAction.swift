@@ -39,7 +39,7 @@ enum BackendAction {
     /// In bytes of UTF-8; it bounds what is remembered of each call.
     private static let longestMessage = 4_096
 
-    /// A tag that names another user than the caller, who must not be reached by it.
+    /// A tag that names another user than the caller: it must not reach that user.
     static func foreignTag(_ tags: [String], caller: String) -> String? {
         tags.first { $0.hasPrefix("username:") && $0 != "username:" + caller }
     }

@@ -2,7 +2,8 @@ import HeraldHTTP
 import HeraldThreads
 import HeraldTime
 
-/// What the reference backend does with a request: who may, whether it misbehaves, and the way to the right answer.
+/// What the reference backend does with a request: whether the caller may, whether it misbehaves, and the way to the
+/// right answer.
 final class BackendService: Sendable {
     /// Everything that changes, behind the one lock.
     let state: Guarded<BackendState>

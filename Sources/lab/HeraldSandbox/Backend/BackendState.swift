@@ -15,7 +15,7 @@ struct BackendState: Sendable {
         calls = BoundedLog(limit: callLimit)
     }
 
-    /// Sends a message to the devices of one user on one service; to nobody is no mistake.
+    /// Sends a message to the devices of one user on one service; to have none is no mistake.
     mutating func notify(_ user: String, on platform: PushPlatform, message: String, from caller: String, at: WallTime)
     {
         deliver(

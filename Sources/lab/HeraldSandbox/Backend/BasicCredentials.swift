@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The tutorial's authentication: HTTP Basic, and the password equals the user name.
 enum BasicCredentials {
-    /// The caller whom the header `Authorization` proves, `nil` when it is missing or wrong.
+    /// The caller that the header `Authorization` proves, `nil` when it is missing or wrong.
     static func caller(authorization: String?) -> String? {
         guard let authorization else { return nil }
         let parts = authorization.split(separator: " ", maxSplits: 1)

@@ -14,7 +14,7 @@ package struct RecordedCall: Sendable, Equatable {
     package var user: String?
     /// The text for the user, as the body has it; absent when the body is none, or longer than an event's message can be.
     package var message: String?
-    /// Who called; absent when the credentials were missing or wrong.
+    /// The caller; absent when the credentials were missing or wrong.
     package var caller: String?
     /// The header `traceparent`.
     package var traceparent: String?

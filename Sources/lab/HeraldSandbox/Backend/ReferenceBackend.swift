@@ -66,7 +66,7 @@ package final class ReferenceBackend: Sendable {
         service.state.withLock { $0.inbox.entries(of: handle).map(\.payload) }
     }
 
-    /// Replaces the rules; their counters start anew, and what the former ones kept back is answered.
+    /// Replaces the rules; their counters start from 0, and what the former ones kept back is answered.
     package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules.replace(with: rules) }
     }

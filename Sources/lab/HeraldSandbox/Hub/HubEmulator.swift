@@ -43,7 +43,7 @@ package final class HubEmulator: Sendable {
         /// So long a message's state is not final.
         package var processingMilliseconds: Int64 = 0
         package var misbehaviour: [Misbehaviour] = []
-        /// What push services say to devices; everybody else gets what is sent.
+        /// What push services say to devices; all others get what is sent.
         package var outcomes: [HubOutcomeRule] = []
         package var guesses = HubGuesses()
 
@@ -54,9 +54,9 @@ package final class HubEmulator: Sendable {
     package let caFile: String
     /// The hub's name.
     package let hub: String
-    /// Who may do everything, with the key that the hub was started with.
+    /// The rule that may do everything, with the key that the hub was started with.
     package let connectionString: String
-    /// Who may register devices only.
+    /// The rule that may only register devices.
     package let listenConnectionString: String
 
     private let server: HTTPServer
@@ -126,7 +126,7 @@ package final class HubEmulator: Sendable {
         }
     }
 
-    /// Replaces the rules by which it misbehaves; their counters start anew, and what they kept back is answered.
+    /// Replaces the rules by which it misbehaves; their counters start from 0, and what they kept back is answered.
     package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules.replace(with: rules) }
     }

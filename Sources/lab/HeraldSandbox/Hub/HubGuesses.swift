@@ -1,4 +1,4 @@
-/// What nobody could verify of the service, with the most likely answer as default.
+/// What could not be verified of the service, with the most likely answer as default.
 package struct HubGuesses: Sendable {
     /// So long a token is taken after its end.
     package var clockSkewSeconds: Int64 = 0
@@ -8,7 +8,7 @@ package struct HubGuesses: Sendable {
     package var refusesLargePayloads = false
     /// Whether sends in the format `gcm`, whose push service has ended, are refused.
     package var refusesGCM = false
-    /// Whether telemetry counts a send that found nobody as one `NoTargets`.
+    /// Whether telemetry counts a send that found no device as one `NoTargets`.
     package var countsNoTargets = false
     /// How a cancelled message is called: `Canceled` in documents, `Cancelled` in the .NET SDK.
     package var cancelledState = "Canceled"

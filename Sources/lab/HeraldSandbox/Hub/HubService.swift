@@ -4,7 +4,8 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// What the emulated hub does with a request: who may, whether it misbehaves, and the way to the right answer.
+/// What the emulated hub does with a request: whether the client may, whether it misbehaves, and the way to the right
+/// answer.
 ///
 /// Tokens and bodies are read outside of the lock.
 final class HubService: Sendable {
@@ -91,7 +92,7 @@ final class HubService: Sendable {
         }
     }
 
-    /// What the request wants, or why nobody looks at it: token, right, address, body, in this order.
+    /// What the request wants, or why it is refused: token, right, address, body, in this order.
     private func reading(of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context) -> HubReading {
         let rights: Set<HubRight>
         let access = access.withLock { $0 }

@@ -40,6 +40,6 @@ package final class Audience: Sendable {
     /// Whether the path names the audience itself.
     package func isSameFile(as path: String) -> Bool { file.isSameFile(as: path) }
 
-    /// Whether nobody has changed it since it was opened.
+    /// Whether the file is unchanged since it was opened.
     package var isUnchanged: Bool { file.isUnchanged }
 }

@@ -1,6 +1,6 @@
 internal import HeraldText
 
-/// How an audience is said to be written; what nobody says is recognised.
+/// The form of an audience's file, as it was given; what was not given is recognised.
 package struct AudienceForm: Sendable, Equatable {
     /// `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
     package var format: AudienceFormat?

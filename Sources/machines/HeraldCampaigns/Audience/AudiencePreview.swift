@@ -44,7 +44,7 @@ package struct AudiencePreview: Sendable {
     package private(set) var longestMessage = 0
     /// Recipients who differ from another one in upper and lower case alone.
     package private(set) var caseTwins = CaseTwins()
-    /// The mark of the audience that the campaign has, when that begins this one: who appends people to a file adds them.
+    /// The mark of the audience that the campaign has, when that begins this one: appending people to a file adds them.
     package private(set) var beginsWith: String?
 
     /// Lines that are no recipients, as a share of all.

@@ -5,7 +5,7 @@ internal import HeraldBytes
 ///
 /// Only users with capitals take memory.
 package struct CaseTwins: Sendable {
-    /// Who has a twin before him in the audience.
+    /// The recipients with a twin before them in the audience.
     package private(set) var count = 0
     /// The first of them.
     package private(set) var first: (line: Int, user: String)?
@@ -16,7 +16,7 @@ package struct CaseTwins: Sendable {
     ///
     /// - Parameters:
     ///   - ids: makes the campaign's ids.
-    ///   - recipients: everybody so far.
+    ///   - recipients: all recipients so far.
     mutating func note(
         _ user: [UInt8], _ id: RecipientID, line: Int, _ ids: RecipientIDs, among recipients: RecipientSet
     ) {
@@ -35,6 +35,6 @@ package struct CaseTwins: Sendable {
         if first == nil { first = (line, String(decoding: user, as: UTF8.self)) }
     }
 
-    /// Nobody is to come any more.
+    /// No more recipients come.
     mutating func forget() { folded = RecipientSet() }
 }

@@ -2,7 +2,7 @@ import HeraldBytes
 
 /// What a campaign's event for a user is called: the first 16 bytes of SHA-256 of both, the event's id in hexadecimal.
 ///
-/// Whoever starts a campaign again, from whichever machine, gives each user the same id: so what was published can be told
+/// A campaign that is started again, from any machine, gives each user the same id: so what was published can be told
 /// from what was not, and a worker calls the backend with the same idempotency key.
 package struct RecipientID: Hashable, Sendable {
     /// The first eight bytes.

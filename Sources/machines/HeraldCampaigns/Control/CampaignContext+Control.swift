@@ -33,7 +33,7 @@ extension CampaignContext {
         }
     }
 
-    /// Writes down that somebody reads a campaign's text.
+    /// Writes down that the operator reads a campaign's text.
     package func recordReveal(_ campaign: String, at moment: String) throws {
         var entry = AuditEntry(action: "campaign.reveal", phase: "done", at: moment, by: operatorName)
         entry.selection = campaign

@@ -40,7 +40,7 @@ package struct ControlPlan: Sendable {
             : "Campaign \(campaign.name) is \(campaign.state.rawValue) already."
     }
 
-    /// What follows from it, in a sentence for whoever has to confirm it.
+    /// What follows from it, in a sentence for the operator, who has to confirm it.
     package var consequence: String {
         let counts =
             "\(CampaignWords.number(status.count.delivered)) notifications are delivered; "

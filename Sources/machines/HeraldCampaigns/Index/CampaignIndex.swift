@@ -3,18 +3,18 @@ package import HeraldEvents
 internal import HeraldText
 internal import HeraldTools
 
-/// What the campaigns topic says of each campaign; what is damaged, or of somebody else, is noted and ignored.
+/// What the campaigns topic says of each campaign; damaged and foreign records are noted and ignored.
 package struct CampaignIndex: Sendable {
     package struct Campaign: Equatable, Sendable {
         package var name: String
-        /// What it is; absent when only somebody's control record names it.
+        /// What it is; absent when only a control record names it.
         package var definition: CampaignDefinition?
         /// How far it was published; absent before the first batch.
         package var progress: CampaignProgress?
         /// What it is to do: the cancellation, if there is one, whatever was written after it.
         package var control: CampaignControl?
 
-        /// What it does: a campaign of which nobody has said anything runs.
+        /// What it does: a campaign without a control record runs.
         package var state: CampaignControl.State { control?.state ?? .running }
     }
 
@@ -25,7 +25,7 @@ package struct CampaignIndex: Sendable {
         package var reason: String
     }
 
-    /// More is not kept: whoever fills the topic with rubbish does not fill this memory.
+    /// More is not kept: rubbish that fills the topic must not fill this memory.
     private static let keptDamages = 100
 
     private var definitions: [String: CampaignDefinition] = [:]

@@ -7,9 +7,9 @@ package import HeraldTools
 
 /// Publishes a campaign to its end, or until something ends it: pure.
 ///
-/// It claims the campaign's name, reads what is published, says that it publishes, and goes through the audience from its
-/// beginning. After any trouble of a transaction or of reading it begins anew in the same way, as another process would after
-/// a kill. ``RecipientBatch`` is what is published together, ``CampaignPace`` says when how many may go,
+/// It claims the campaign's name, reads what is published, says that it publishes, and goes through the audience from
+/// its beginning. After any trouble of a transaction or of reading it starts again in the same way, as another process
+/// would after a kill. ``RecipientBatch`` is what is published together, ``CampaignPace`` says when how many may go,
 /// ``BatchWriter`` how a transaction becomes durable, and ``Phase`` has the rest.
 package struct CampaignMachine: JobMachine {
     /// What it wants done; each that reads may come to ``failed(_:now:)``.
@@ -92,7 +92,7 @@ package struct CampaignMachine: JobMachine {
     let configuration: Configuration
     package private(set) var phase = Phase.idle
     package private(set) var progress: PublishProgress
-    /// Who was seen in the audience, and whose events are published.
+    /// The recipients seen in the audience, and those whose events are published.
     private var recipients: RecipientSet
     private var writer: BatchWriter
     private var batch = RecipientBatch()
@@ -617,7 +617,7 @@ package struct CampaignMachine: JobMachine {
         switch (what, phase) {
         case (.opening, .opening): opened()
         case (.batch, _): batchWritten()
-        // It comes back from the topic, as everybody else sees it.
+        // It comes back from the topic, as all others see it.
         case (.pause, _): rejudges = now.monotonic.advanced(byMilliseconds: Self.signMilliseconds)
         case (.end, .finishing(let end)): finish(end)
         case (.sign, _), (.opening, _), (.end, _), (nil, _): break

@@ -74,7 +74,7 @@ package enum PublishNews: Sendable {
     case unreachable(String)
     /// A step of the ramp begins, up to so many recipients.
     case step(Int)
-    /// What follows this step of the ramp begins without so many outcomes of one recipient, who goes on failing.
+    /// What follows this step of the ramp begins without so many outcomes of one recipient that goes on failing.
     case goesOnWithout(Int, step: Int)
     case allPublished
 }
@@ -85,7 +85,7 @@ package enum PublishEnd: Sendable, Equatable {
     case complete
     /// It was asked to stop; starting it again continues.
     case interrupted
-    /// The campaign was paused because of failures, and nobody watches.
+    /// The campaign was paused because of failures, and no operator watches.
     case paused
     case cancelled
     /// The moment has come at which the events expire, before all were published.

@@ -4,7 +4,7 @@
 /// | the step | the next begins |
 /// |---|---|
 /// | all outcomes are known | at once |
-/// | less than half of them is | not yet: a backend that is down answers nobody |
+/// | less than half of them is | not yet: a backend that is down answers no call |
 /// | a share may fail, and even if all that are open failed it would not be exceeded | at once |
 /// | a share may fail, and what is open still decides | not yet |
 /// | any share may fail, and all that are open have failed again after their first retry | at once |

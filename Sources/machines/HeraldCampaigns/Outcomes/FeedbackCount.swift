@@ -15,7 +15,7 @@ package struct FeedbackCount: Equatable, Sendable {
     /// The devices by the hub's outcome, `Success` among them.
     package private(set) var devices: [String: Int] = [:]
 
-    /// Somebody else may write into the topic, too.
+    /// Other programs may write into the topic, too.
     private static let mostOutcomes = 100
 
     package init() {}
@@ -43,10 +43,10 @@ package struct FeedbackCount: Equatable, Sendable {
         }
     }
 
-    /// The state of a message that the hub gave up: nobody was asked whether there is a device.
+    /// The state of a message that the hub gave up: no push service was asked whether there is a device.
     private static let abandoned = "Abandoned"
 
-    /// What it says, each with its count: without what there is nothing of.
+    /// Its parts, each with its count: without those that are 0.
     ///
     /// - Parameter taken: notifications that the backend has taken.
     package func parts(taken: Int) -> [(name: String, count: Int)] {

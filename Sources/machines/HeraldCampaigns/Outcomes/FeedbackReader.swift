@@ -22,7 +22,7 @@ extension CampaignContext {
         _ = try reader.catchUp(onProgress: onProgress) { message in
             let record = message.withValue { value -> FeedbackRecord? in
                 guard let value, mention.occurs(in: value) else { return nil }
-                // What somebody else has written there is no feedback.
+                // What another program has written there is no feedback.
                 return try? FeedbackRecord(decoding: value)
             }
             if case .notification(let feedback) = record, feedback.campaign == campaign.name { count.add(feedback) }

@@ -3,7 +3,7 @@ package import HeraldKafka
 internal import HeraldThreads
 internal import HeraldTools
 
-/// Counts the outcomes of campaigns from the results topic, which holds those of everybody else, too.
+/// Counts the outcomes of campaigns from the results topic, which also holds those of all other events.
 ///
 /// One thread.
 package final class OutcomeReader {
@@ -61,7 +61,7 @@ package final class OutcomeReader {
         reader.positions.merging(subjects[first]?.starts ?? [:], uniquingKeysWith: max)
     }
 
-    /// Results that were deleted before they could be read, whoever's they were.
+    /// Results that were deleted before they could be read, of any event.
     package var deletedCount: Int64 { reader.deletedCount }
 
     /// Reads to the present end.
@@ -88,7 +88,8 @@ package final class OutcomeReader {
     /// Signals when results come.
     func notify(_ wakeup: Wakeup) { reader.notify(wakeup) }
 
-    /// Takes what has come since, waiting up to this long for the first record; whether something has, of whoever.
+    /// Takes what has come since, waiting up to this long for the first record; whether anything has come, of any
+    /// event.
     @discardableResult
     package func poll(waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }) throws -> Bool {
         try reader.poll(waitMilliseconds: waitMilliseconds) { add($0, in: $1, onResult) } > 0

@@ -6,7 +6,7 @@ package import HeraldTools
 package enum AudienceChange: Equatable, Sendable {
     /// The same people, in whatever order.
     case none
-    /// The same people and more: nobody of the former one is lost.
+    /// The same people and more: none of the former audience is lost.
     case grown
     /// Some of the former one may be missing.
     case replaced
@@ -31,11 +31,11 @@ package enum AudienceChange: Equatable, Sendable {
     }
 }
 
-/// What a start of a campaign that is known comes to: whether its publisher lives, who is left, and whether the audience is
-/// the one that it had.
+/// What a start of a campaign that is known comes to: whether its publisher lives, which recipients are left, and
+/// whether the audience is the one that it had.
 package struct CampaignContinuation: Sendable {
     package let name: String
-    /// Who publishes it now, and how long ago that was heard of; `nil` when nobody does.
+    /// The operator whose process publishes it now, and how long ago it last signed; `nil` when none does.
     package let publisher: (by: String, silence: Duration)?
     /// The audience that it had.
     package let formerRecipients: Int
@@ -65,10 +65,10 @@ package struct CampaignContinuation: Sendable {
         self.published = published.inAudience
     }
 
-    /// Those who would be notified.
+    /// The recipients that would be notified.
     package var remaining: Int { max(0, recipients - published) }
 
-    /// It in sentences, before somebody is asked.
+    /// The continuation in sentences, before the operator is asked.
     package var lines: [String] {
         var lines: [String] = []
         if let publisher {
@@ -136,7 +136,7 @@ extension CampaignContext {
         let ids = RecipientIDs(campaign: definition.name)
         let reader = try self.published(definition, layout)
         defer { reader.close() }
-        // A killed publisher's transaction may be open for a while yet: nobody waits for it before the question.
+        // A killed publisher's transaction may be open for a while yet: the question does not wait for it.
         let isWhole = try reader.catchUp(to: .committed, onProgress: onProgress) { message in
             if let id = PublishedEvents.id(of: message, ids) { published.add(id, to: &recipients) }
         }

@@ -18,10 +18,10 @@ package struct CampaignOrder: Sendable {
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
     package var replacesAudience = false
-    /// Whether a pause because of failures is the end, because nobody watches who could resume it.
+    /// Whether a pause because of failures is the end, because no operator watches who could resume it.
     package var endsWhenPausedByFailures = false
 
-    /// The share that may be invalid unless somebody allows more: a file that is read in a wrong way has more.
+    /// The share that may be invalid unless an option allows more: a file that is read in a wrong way has more.
     package static let standardMaxInvalid = 0.01
 
     package init(text: CampaignText, topic: String) {
@@ -56,7 +56,7 @@ package struct CampaignOrder: Sendable {
 
     /// What an index says of the campaign of this name; throws when some of it cannot be read.
     ///
-    /// A definition that nobody understands must not be taken for none: everybody would be notified again.
+    /// An unreadable definition must not be taken for none: all recipients would be notified again.
     package func campaign(in index: CampaignIndex) throws -> CampaignIndex.Campaign? {
         let name = text.name
         let keys = [name, CampaignDefinition.key(of: name), CampaignProgress.key(of: name), "\(name)/cancelled"]

@@ -13,7 +13,7 @@ package struct CampaignPreview: Sendable {
     package let ramp: [Int]
     /// Whether the campaign was started before.
     package let isContinued: Bool
-    /// What stays as it was at the first start because nobody says otherwise, as options: `--ramp 1,10,100`.
+    /// What stays as it was at the first start because no option changes it, as options: `--ramp 1,10,100`.
     package let kept: [String]
     /// What a start of a campaign that is known comes to; `nil` for a new one, or before Kafka was asked.
     package var continuation: CampaignContinuation?
@@ -94,7 +94,7 @@ package struct CampaignPreview: Sendable {
     /// How long it takes, in words.
     package var duration: String {
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
-        // One recipient waits for nobody.
+        // One recipient waits for no other.
         guard seconds > 0 else { return "a moment" + (stepsLeft.isEmpty ? "" : ", and the waits for outcomes") }
         return "at least \(CampaignWords.duration(Double(seconds))) at \(CampaignWords.rate(rate ?? 0))"
             + (stepsLeft.isEmpty ? "" : ", and the waits for outcomes")

@@ -1,7 +1,7 @@
 /// What a campaign is, as its first start wrote it: a record of the campaigns topic with the key `<name>/definition`.
 ///
-/// It is written once, in the transaction that begins the campaign, and never changed: whoever continues the campaign, on
-/// whichever machine, sends the same message to the same push services.
+/// It is written once, in the transaction that begins the campaign, and never changed: a publisher that continues the
+/// campaign, on any machine, sends the same message to the same push services.
 package struct CampaignDefinition: Codable, Equatable, Sendable {
     /// The name, which is the events' `campaign` and part of their ids.
     package var name: String

@@ -49,6 +49,6 @@ package struct AudienceReplacement: Codable, Equatable, Sendable {
     package var recipients: Int
     /// Of these, those that were not published by then.
     package var unpublished: Int
-    /// The people who were added, when nobody of the former audience was lost; absent for another audience.
+    /// The people who were added, when none of the former audience was lost; absent for another audience.
     package var added: Int?
 }

@@ -11,10 +11,10 @@ package struct CampaignReport: Sendable {
         package var pushService: String?
     }
 
-    /// Push services are the settings' own, but somebody else may write into the topic, too.
+    /// Push services are the settings' own, but other programs may write into the topic, too.
     private static let mostFailures = 500
     private static let mostRecovered = 1_000_000
-    /// Moments further from the campaign's own time are nobody's real clock.
+    /// Moments further from the campaign's own time come from no real clock.
     private static let clockDifferenceMilliseconds: Int64 = 86_400_000
 
     private let pushServiceCount: Int

@@ -2,7 +2,7 @@ package import HeraldEvents
 internal import HeraldTime
 internal import HeraldTools
 
-/// Who of a campaign was not reached, whatever the reason, as lines of a CSV file: each of them once.
+/// The recipients of a campaign that were not reached, whatever the reason, as lines of a CSV file: each of them once.
 ///
 /// First come all results, then the events that have none, then the audience's recipients that were never published: what was
 /// said of a person is not said again. Pure.
@@ -16,7 +16,7 @@ package struct UnreachedList {
     /// - Parameter people: those that were reached.
     package init(_ people: People) { self.people = people }
 
-    /// A result of the campaign; nothing of somebody who was reached, or told of before.
+    /// The line of a result of the campaign; `nil` for a user who was reached or is listed already.
     package mutating func line(_ result: NotificationResult) -> String? {
         guard let user = result.user, result.outcome.standing != .repeated, isNews(user, .told) else { return nil }
         return line(
@@ -24,13 +24,13 @@ package struct UnreachedList {
             result.status.map { "\($0)" }, result.detail, result.completedAt.text)
     }
 
-    /// Somebody whose event is published.
+    /// The line of a user whose event is published.
     package mutating func line(published user: String) -> String? {
         guard isNews(user, [.published, .told]) else { return nil }
         return line(user, "no outcome yet")
     }
 
-    /// Somebody in the audience.
+    /// The line of a user in the audience.
     package mutating func line(recipient user: String) -> String? {
         guard isNews(user, .told) else { return nil }
         return line(user, "never published")

@@ -15,7 +15,7 @@ extension CampaignContext {
             let known = OutcomeCount(snapshot: campaign.progress?.outcomes ?? [:])
             return (status: CampaignStatus(campaign: campaign, count: known, now: now), isWhole: true)
         }
-        // First those that change: who has finished long ago is far back in the topic, and may have to wait too long.
+        // First those that change: one that finished long ago is far back in the topic, and may take too long.
         for isFinished in [false, true] {
             let indices = statuses.indices.filter {
                 statuses[$0].status.isFinished == isFinished && campaigns[$0].definition != nil

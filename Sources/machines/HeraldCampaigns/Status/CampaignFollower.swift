@@ -16,7 +16,7 @@ package final class CampaignFollower {
     private var campaign: CampaignIndex.Campaign
     private var meter = OutcomeMeter()
     private var counted: RetryBacklog.Count?
-    /// Who was told once what there is in the retry topics may ask: no answer means that there are no brokers.
+    /// Ask this only after the content of the retry topics was known once: no answer means that there are no brokers.
     private var wasCounted = false
     private var lastCount = ContinuousClock.now
 
@@ -52,7 +52,7 @@ package final class CampaignFollower {
             try outcomes?.catchUp(
                 onProgress: onProgress,
                 onResult: { result in
-                    // When one of a clock ahead of this one really came, nobody knows by now.
+                    // A result whose clock is ahead of this one does not show when it really came.
                     if result.completedAt <= now { meter.add(result, at: now) }
                 }) ?? true
         guard isWhole else { return false }
@@ -84,7 +84,7 @@ package final class CampaignFollower {
     /// Whether brokers that have answered before do not answer now.
     package var isSilent: Bool { counted == nil && wasCounted }
 
-    /// Results that were deleted before they could be counted, whoever's they were.
+    /// Results that were deleted before they could be counted, of any event.
     package var deletedCount: Int64 { outcomes?.deletedCount ?? 0 }
 
     /// A finished campaign has nothing there.

@@ -102,12 +102,12 @@ package struct CampaignStatus: Sendable {
         switch state {
         case .running, .paused, .cancelled: campaign.control?.at
         case .expired: campaign.definition?.expiresAt.map(WallTime.init(milliseconds:))
-        // A publisher has seen the last outcome, or nobody knows when that came.
+        // A publisher has seen the last outcome, or it is unknown when that came.
         case .finished: campaign.progress?.finishedAt.map(WallTime.init(milliseconds:))
         }
     }
 
-    /// Who has brought it into its state, and why; `nil` when it came by itself.
+    /// The operator who has brought it into its state, and why; `nil` when it came by itself.
     package var order: CampaignControl? {
         switch state {
         case .running, .paused, .cancelled: campaign.control
@@ -123,10 +123,10 @@ package struct CampaignStatus: Sendable {
     /// Outcomes a second at present.
     package var perSecond: Double? { meter?.perSecond(at: now) }
 
-    /// How long it will take at the present pace; `nil` when nobody can say.
+    /// How long it will take at the present pace; `nil` when that is unknown.
     package var secondsLeft: Double? {
         guard let perSecond, perSecond > 0, state == .running, let total else { return nil }
-        // What nobody publishes does not come, and nobody knows when a step ends that waits for those who retry.
+        // Without a publisher nothing more comes, and a step that waits for retries has no known end.
         guard rampWait == nil, unpublished == 0 || isPublisherAlive else { return nil }
         return Double(total - min(total, count.known)) / perSecond
     }

@@ -12,7 +12,7 @@ package final class RetryBacklog {
     /// What there is, in outcomes that are still to come.
     package struct Count: Equatable, Sendable {
         package var retrying = 0
-        /// Of ``retrying``, those that wait for longer than the shortest delay: nobody waits for them.
+        /// Of ``retrying``, those that wait for longer than the shortest delay: nothing waits for them.
         package var retryingLong = 0
         /// Those that are suspended because the campaign is paused.
         package var suspended = 0
@@ -59,11 +59,11 @@ package final class RetryBacklog {
         }
     }
 
-    /// What there is now; `nil` when the brokers don't say it, to whom may not read the group for instance.
+    /// What there is now; `nil` when the brokers don't say it, for instance to a user that may not read the group.
     ///
     /// - Parameter patience: how long the reading may take.
     package func count(within patience: Duration, isStopping: () -> Bool = { false }) -> Count? {
-        // There always are retry topics: who sees none may not see them.
+        // There always are retry topics: a user that sees none may not see them.
         guard !partitions.isEmpty else { return nil }
         let deadline = ContinuousClock.now + patience
         do throws(KafkaError) {

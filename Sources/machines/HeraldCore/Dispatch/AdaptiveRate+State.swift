@@ -30,7 +30,7 @@ extension AdaptiveRate {
     static let silence = 10
     /// Retries say nothing for so long after a call that was none has got through.
     static let silenceOfRetriesMilliseconds: Int64 = 1_000
-    /// After so long without an answer the calls begin anew.
+    /// After so long without an answer activity counts from the next answer again.
     static let idleMilliseconds: Int64 = 3_000
     /// What depends on the user is believed to do so for so long.
     static let rememberedMilliseconds: Int64 = 60_000

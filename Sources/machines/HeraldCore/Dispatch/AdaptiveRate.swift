@@ -133,7 +133,7 @@ struct AdaptiveRate: Sendable, Equatable {
             if quiet > 0 { resume(at: now.advanced(byMilliseconds: quiet)) }
             return quiet
         }
-        // Who searches finds the edge with a crowd.
+        // A search finds the edge with a crowd.
         guard trial == nil, state.search == .none, edge.sum >= expected.edgeBound else { return 0 }
         lowerAtEdge(now)
         return 0

@@ -45,7 +45,7 @@ enum CallMeaning: Equatable {
 ///
 /// | outage | when | then |
 /// |---|---|---|
-/// | none | too many calls fail, too many answers make dead letters, or nobody can be called | on |
+/// | none | too many calls fail, too many answers make dead letters, or no call can be made | on |
 /// | on | its probe shows its cause to be gone | none |
 /// | on | its probe fails for another reason | on, for that reason |
 /// | on | partitions go, or new credentials end the lack of any | none |
@@ -97,7 +97,7 @@ struct BackendHealth: Sendable {
     /// Whether a call may be repeated at once.
     var allowsQuickRetry: Bool { budget.allowsRetry }
 
-    /// When somebody got through last.
+    /// When a call got through last.
     var lastPass: WallTime { breaker.lastPass }
 
     /// The backend could not just now; of a call that is evidence, `place` says where it counts.
@@ -208,9 +208,9 @@ extension BackendHealth {
         outage?.room[number] -= 1
     }
 
-    /// Nobody is left to probe with: as many events are taken as at the beginning, or the outage would never end.
+    /// No event is left to probe with: as many events are taken as at the beginning, or the outage would never end.
     mutating func lookForCandidates() { outage?.makeRoom() }
 
-    /// Everybody was asked who was not asked before.
+    /// Every event that was not a probe before has been one.
     mutating func noteNoOthers() { outage?.hasOthers = false }
 }

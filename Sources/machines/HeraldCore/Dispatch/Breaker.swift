@@ -20,9 +20,9 @@ public struct BreakerRule: Sendable, Equatable {
 
 /// The circuit breaker: counts how calls end in a sliding window and tells when too many fail for now.
 ///
-/// What fails again and again says nothing about others: a failing user counts once, and a retry counts only when nobody
-/// has got through since its event failed last. One push service or one request topic that fails alone, while another is
-/// well, breaks nothing: its events wait in the delay topics and the others go on.
+/// Repeated failures of one user or event say nothing about others: a failing user counts once, and a retry counts only
+/// when no call has got through since its event failed last. One push service or one request topic that fails alone,
+/// while another is well, does not trip the breaker: its events wait in the delay topics and the others go on.
 struct Breaker: Sendable {
     /// The window is twice this long at most: the half that is being filled, and the one before.
     static let halfWindowMilliseconds: Int64 = 10_000
@@ -64,7 +64,7 @@ struct Breaker: Sendable {
     /// Another rule from the next failure on; what was counted stays.
     mutating func use(_ rule: BreakerRule) { self.rule = rule }
 
-    /// Notes that somebody got through.
+    /// Notes that a call got through.
     ///
     /// - Parameter place: the call's class and push service; `nil` when it does not count.
     mutating func passed(_ place: Int?, now: Moment) {
@@ -88,7 +88,7 @@ struct Breaker: Sendable {
         return isBroken
     }
 
-    /// Forgets everything but when somebody got through.
+    /// Forgets everything except when a call got through.
     mutating func reset() {
         for index in counts.indices { counts[index] = Count() }
         half += 1

@@ -23,7 +23,7 @@ struct CallRound: Sendable, Equatable {
     /// The most calls that were in flight.
     private(set) var mostInFlight = 0
 
-    /// Begins anew behind the latest call.
+    /// Starts a new round after the latest call.
     mutating func restart(after latest: UInt64, now: MonotonicTime) {
         first = latest + 1
         last = .max

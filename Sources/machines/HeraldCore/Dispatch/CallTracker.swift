@@ -3,9 +3,10 @@ import HeraldTime
 
 /// The calls under way: how many, which of them hang, and how many there may be.
 ///
-/// Calls that hang while the backend answers others are no sign that it has enough to do: the limit that was found for calls in
-/// flight is one for calls that it works on. Without this, as many hanging users as that limit allows would hold up everybody. A
-/// backend that is slow for all answers more or less in order, so nobody is overtaken there; one that answers nobody overtakes nobody.
+/// Calls that hang while the backend answers others are no sign of overload: the limit that was found for calls in
+/// flight counts calls that the backend works on. Without this, as many hanging users as that limit allows would hold
+/// up all others. A slow backend answers more or less in order, so no call is overtaken there; without any answers no
+/// call is overtaken either.
 ///
 /// A call *begins*, *hangs* perhaps when it is the oldest and was overtaken, and *ends*.
 struct CallTracker: Sendable {

@@ -1,6 +1,6 @@
 import HeraldEvents
 
-/// A call that was refused twice while nobody else's answer says whether the credentials are to blame.
+/// A call that was refused twice while no other call's answer shows whether the credentials are to blame.
 struct SuspectCall: Sendable {
     var token: CallToken
     var result: CallResult
@@ -13,8 +13,8 @@ struct SuspectCall: Sendable {
 struct Credentials: Sendable {
     /// So many users are refused twice, and as many first calls in a row, before it must be the credentials.
     ///
-    /// Those who are called again are chosen by their refusals, and say nothing of others. Few, because credentials that are shown too often lock an account; more than one, because backends also answer 403 for
-    /// a single user.
+    /// Users that are called again are chosen by their refusals, and say nothing about others. Few, because credentials
+    /// that are shown too often lock an account; more than one, because backends also answer 403 for a single user.
     static let mostSuspects = 8
 
     /// Whether there are any.
@@ -50,7 +50,7 @@ struct Credentials: Sendable {
     /// Whether first calls were refused in such a row that some users' own refusals hardly explain it.
     var areRefusedInRow: Bool { inRow >= Self.mostSuspects }
 
-    /// Whether a call with this number was made when they were others, or refused to everybody.
+    /// Whether a call with this number was made with earlier credentials, or while these were refused to all calls.
     func isOutdated(_ sequence: UInt64) -> Bool { sequence <= outdated }
 
     /// Refusals of calls up to this number say nothing of what the credentials are now.

@@ -11,7 +11,7 @@ struct DeadLetterBreaker: Sendable {
     static let fewest = 20
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
-    /// A source that was found to be bad by itself counts for nothing while somebody gets through this often.
+    /// A source that was found to be bad by itself does not count while another call gets through this often.
     static let excuseMilliseconds: Int64 = 10_000
 
     private struct Answer: Sendable {

@@ -1,7 +1,7 @@
 import HeraldEvents
 public import HeraldTime
 
-/// Credentials that are refused: by the backend to everybody, or to one user.
+/// Credentials that the backend refuses: to all calls, or to one user's.
 extension Engine {
     /// So long others may take to show that the credentials are accepted.
     static let suspectPatienceMilliseconds: Int64 = 1_000
@@ -90,7 +90,8 @@ extension Engine {
         Set(credentials.suspects.filter { isSuspect($0.token) }.map { events[$0.token.slot.index].userHash })
     }
 
-    /// The credentials were accepted: whoever was refused after his first refusal was answered so for his own sake.
+    /// The credentials were accepted: a suspect that was first refused before that call began was refused because of
+    /// its user, not because of the credentials.
     mutating func clearSuspects(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             let (slot, service) = (suspect.token.slot.index, Int(suspect.token.service))
@@ -102,7 +103,7 @@ extension Engine {
         }
     }
 
-    /// Nobody has shown in time that the credentials are accepted.
+    /// No call has shown in time that the credentials are accepted.
     mutating func suspectIsDue(_ token: CallToken, now: Moment) {
         guard credentials.suspects.contains(where: { $0.token == token }), isSuspect(token) else { return }
         blameCredentials(now: now)
@@ -115,7 +116,7 @@ extension Engine {
         callSuspectsAgain(now: now)
     }
 
-    /// Whoever was refused twice is called once more, and judged by that.
+    /// Each call that was refused twice is made once more, and judged by that.
     mutating func callSuspectsAgain(now: Moment) {
         for suspect in credentials.takeSuspects() where isSuspect(suspect.token) {
             callOnceMore(suspect.token.slot.index, Int(suspect.token.service), now: now)

@@ -21,7 +21,7 @@ extension Engine {
 
     /// Defers a call that may hang, because as many do as may; false when it can be made.
     ///
-    /// In a partition's order nobody may be moved out of it, and an outage's probe may be anybody.
+    /// With order per partition no event may be moved out of it, and an outage's probe may be any event.
     mutating func postpones(_ slot: Int32, _ service: Int, now: Moment) -> Bool {
         guard !calls.hasRoomForSuspect, !health.isInOutage, configuration.ordering != .partition,
             let delay = hangingUsers.deferCall(room: calls.roomForSuspects, now: now.monotonic)

@@ -16,7 +16,7 @@ extension Engine {
         // Whatever it was called last: it may have begun with the credentials.
         credentials.outdate(upTo: calls.sequence)
         actions.append(.notice(.outageEnded(reason)))
-        // Who waited for the backend's end of the outage was not held up by another event.
+        // An event that waited for the end of the outage was not held up by another event.
         events.restartActive(now: now.monotonic)
     }
 
@@ -29,7 +29,8 @@ extension Engine {
         }
     }
 
-    /// Counts an answer that rejects; true when too many do, everybody's or its campaign's, and the event waits.
+    /// Counts an answer that rejects; true when too many answers do, of all calls or of its campaign's, and the event
+    /// waits.
     mutating func trips(_ slot: Int32, _ status: Int, now: Moment) -> Bool {
         if let outage { return outage.reason == .deadLetterBreaker && outage.status == status }
         if let isHeld = holdsCampaign(of: slot, status, now: now) { return isHeld }

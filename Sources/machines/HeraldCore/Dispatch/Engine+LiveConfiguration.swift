@@ -27,7 +27,7 @@ extension Engine {
         }
         if health.isUnfounded(by: live) { endOutage(now: now) }
         if live.statuses != before.statuses {
-            // What is asked next is judged anew: the probe, and whoever was refused twice.
+            // Later answers are judged by the new settings: the probe's, and those of calls that were refused twice.
             health.probeSoon(now: now.monotonic)
             callSuspectsAgain(now: now)
         }

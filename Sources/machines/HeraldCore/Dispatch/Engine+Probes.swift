@@ -1,9 +1,11 @@
 import HeraldEvents
 import HeraldTime
 
-/// Who is called during an outage, one after the other: somebody else each time, from the request topics first.
+/// Chooses the probes of an outage: one event after the other, a different one each time, from the request topics
+/// first.
 ///
-/// What failed before may fail for ever by its own fault, and must not keep those waiting who would get through.
+/// An event that failed before may always fail through its own fault, and must not hold up those that would get
+/// through.
 extension Engine {
     /// Starts the next probe when its time has come.
     mutating func probe(now: Moment) {
@@ -25,8 +27,8 @@ extension Engine {
         return outage.hasOthers ? outage.nextOther : outage.nextProbe
     }
 
-    /// Request topics take turns, and in each of them who waits longest and who came last: behind many who fail, one who
-    /// arrives during the outage is asked soon.
+    /// Request topics take turns, and in each of them the event that has waited longest and the newest one: so an event
+    /// that arrives during the outage is called soon, even behind many that fail.
     private mutating func nextProbe(now: MonotonicTime) -> CallToken? {
         guard let outage else { return nil }
         if outage.hasOthers {
@@ -49,7 +51,7 @@ extension Engine {
     }
 
     private enum Candidates {
-        /// Never called, and of a user who was not asked lately.
+        /// Never called, and of a user who was not called lately.
         case others
         case all
     }

@@ -1,8 +1,8 @@
 import HeraldTime
 
-/// Whose calls ended without an answer in time, and when calls for them are made that have to wait meanwhile.
+/// The users whose calls timed out, and when their next calls are made, which have to wait meanwhile.
 ///
-/// Who hangs is likely to hang again, and a call that hangs holds a place for as long as nobody else's does.
+/// A user whose call hung is likely to hang again, and a hanging call takes a place for longer than any other call.
 struct HangingUsers: Sendable {
     /// A user is remembered for so long at least, and for twice as long at most.
     static let rememberedMilliseconds: Int64 = 60_000

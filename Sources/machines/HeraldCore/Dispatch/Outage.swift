@@ -13,8 +13,8 @@ public struct Outage: Sendable, Equatable {
     /// So long after a probe that was rejected the next user is asked: the backend is well, and rejecting costs it
     /// next to nothing.
     static let rejectedProbeMilliseconds: Int64 = 250
-    /// So many events more of each class are taken during an outage, and twice as many with each probe that fails, so that there
-    /// is another user to probe with, also behind many who fail.
+    /// So many events more of each class are taken during an outage, and twice as many with each probe that fails, so
+    /// that there is another user to probe with, even behind many that fail.
     static let probeCandidates = 16
     /// So many slots are left free for them.
     static let reservedSlots = 64
@@ -30,11 +30,11 @@ public struct Outage: Sendable, Equatable {
     /// Dead-letter breaker: the source whose answer tripped it.
     var source: UInt64
     var probeDelay = Self.firstProbeMilliseconds
-    /// When somebody is asked again who was asked before.
+    /// When an event that was a probe before is called again.
     var nextProbe: MonotonicTime
-    /// When somebody else is asked.
+    /// When another event is called.
     var nextOther: MonotonicTime
-    /// Whether there may be somebody who was not asked yet.
+    /// Whether there may be an event that was not a probe yet.
     var hasOthers = true
     /// The probe that is under way.
     var probe: CallToken?
@@ -56,7 +56,8 @@ public struct Outage: Sendable, Equatable {
         room = Array(repeating: Self.probeCandidates, count: classes)
     }
 
-    /// Something changed for the better, perhaps: the next probe is due now, and the waits begin anew.
+    /// Something may have changed for the better: the next probe is due now, and the waits start from the shortest
+    /// again.
     mutating func probeSoon(now: MonotonicTime) {
         probeDelay = Self.firstProbeMilliseconds
         nextProbe = now

@@ -9,10 +9,10 @@ struct RefusedUsers: Sendable {
 
     /// The users, each at a place of its own, marked with the period in which its call was refused.
     private var marks = Array(repeating: UInt64(0), count: places)
-    /// Then nobody is remembered any more: without refusals no answer costs a look.
+    /// From then on no user is remembered: without refusals no answer costs a look.
     private var forgottenAt = MonotonicTime.distantPast
 
-    /// Whether nobody is remembered.
+    /// Whether no user is remembered.
     func isEmpty(now: MonotonicTime) -> Bool { now >= forgottenAt }
 
     func contains(_ user: UInt64, service: Int, now: MonotonicTime) -> Bool {

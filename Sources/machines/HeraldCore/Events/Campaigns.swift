@@ -50,7 +50,7 @@ struct Campaigns: Sendable {
     /// A campaign's hash; never 0, which is an event without one.
     static func hash(_ name: RawSpan, seed: UInt64) -> UInt64 { max(1, ByteHash.hash(name, seed: seed)) }
 
-    /// Takes what a campaign is to do from now on, and counts its outcomes and answers anew.
+    /// Takes what a campaign is to do from now on, and counts its outcomes and answers from zero again.
     mutating func set(_ name: String, hash: UInt64, _ control: CampaignControl) {
         var standing = Standing(name: name, control: control)
         standing.isHeld = control.state == .paused && standings[hash]?.isHeld ?? false
@@ -103,7 +103,8 @@ struct Campaigns: Sendable {
         standings[campaign]?.breaker?.pass(source: 0, now: now)
     }
 
-    /// Counts an answer that rejects an event of a campaign; `nil` for one that is not known, which speaks for everybody.
+    /// Counts an answer that rejects an event of a campaign; `nil` for an unknown campaign, whose answer counts for all
+    /// calls.
     ///
     /// A campaign is held when of its latest answers the dead-letter breaker's share rejects with one status, or its own
     /// share when that is larger. Nothing ends that but news of the campaign: it is written that it is paused.

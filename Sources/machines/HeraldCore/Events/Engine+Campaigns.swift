@@ -21,10 +21,10 @@ extension Engine {
         run(now: now)
     }
 
-    /// Counts an answer that rejects for the event's campaign: whether that is held, and the event waits; `nil` when the
-    /// answer speaks for everybody.
+    /// Counts an answer that rejects for the event's campaign: whether the campaign is held, and the event waits; `nil`
+    /// when the answer counts for all calls.
     ///
-    /// A replay does: its campaign may be finished, and then nobody could resume it.
+    /// A replay's does: its campaign may be finished, and then no operator could resume it.
     mutating func holdsCampaign(of slot: Int32, _ status: Int, now: Moment) -> Bool? {
         let campaign = events[slot].campaign
         guard campaign != 0, events[slot].event.replays == 0,

@@ -37,7 +37,7 @@ extension Engine {
         guard line >= 1 || !loudUsers.isEmpty else { return false }
         let (offset, stream) = (events[slot].event.originOffset, events[slot].stream)
         let share = line > 0 ? share(of: slot) : 1
-        // In an outage nobody's turn comes, and what may be in memory is bounded by topic.
+        // In an outage no event is called, and what may be in memory is bounded by topic.
         let hasRoom = line < share || health.isInOutage || !loudUsers.hasRoom(for: stream)
         if hasRoom, loudUsers.isNext(offset, of: stream) { return false }
         let deferral = loudUsers.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)

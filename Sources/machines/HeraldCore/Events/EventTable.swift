@@ -3,7 +3,7 @@ import HeraldTime
 
 /// The events in memory, each in a slot, and where each of their push services stands.
 ///
-/// Nobody else writes them.
+/// No other part writes them.
 ///
 /// | phase of a slot | when | then |
 /// |---|---|---|
@@ -329,7 +329,7 @@ extension EventTable {
     /// A record of the event was refused.
     ///
     /// - Parameter isHopeless: nothing more can be left out of it.
-    /// - Returns: How often that was so before; `nil` when it is set apart already.
+    /// - Returns: How often that was so before; `nil` when it is isolated already.
     mutating func setApart(_ slot: Int32, isHopeless: Bool) -> Int64? {
         // Another record of it may have been refused before.
         guard slots[Int(slot)].phase != .refused else { return nil }
@@ -355,7 +355,7 @@ extension EventTable {
         return order.behind(follower)
     }
 
-    /// Nobody waits for anybody any more.
+    /// No event waits for another any more.
     mutating func forgetOrder() { order.removeAll() }
 
     /// It holds back the rest of its retry partition, or does not any more.
@@ -367,7 +367,7 @@ extension EventTable {
     /// Its record was copied.
     mutating func noteKept(_ slot: Int32) { slots[Int(slot)].isKept = true }
 
-    /// Who is active has been so only since now.
+    /// Every active event counts as active only from now on.
     mutating func restartActive(now: MonotonicTime) {
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now }
     }

@@ -121,7 +121,7 @@ struct LoudUsers: Sendable {
         streams[stream]?.called(duration, now: now)
     }
 
-    /// Gives up what should have come back long ago, and forgets who is not loud any more.
+    /// Gives up what should have come back long ago, and forgets the users that are not loud any more.
     mutating func sweep(now: MonotonicTime) {
         guard !streams.isEmpty else { return }
         let limit = now.advanced(byMilliseconds: -Self.graceMilliseconds)

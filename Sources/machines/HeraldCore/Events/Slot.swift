@@ -77,8 +77,8 @@ public struct Slot: Sendable {
     /// It holds up others for too long: it goes to a delay topic instead of being called again from memory.
     var isBlocking = false
 
-    /// Nothing, of a type that has no layout, so that a slot has none either, and who only reads it is given its address: see
-    /// `Engine.anchor`.
+    /// Nothing, of a type that has no layout, so that a slot has none either, and code that only reads it is given its
+    /// address: see `Engine.anchor`.
     private let pin: (any Sendable)? = nil
 
     var isDecided: Bool { open.isEmpty }

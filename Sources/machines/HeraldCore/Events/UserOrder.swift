@@ -139,7 +139,7 @@ struct UserOrder {
     /// The slot behind one that ``takeFollowers(of:)`` gave.
     func behind(_ slot: Int32) -> Int32? { follower[Int(slot)] == Self.none ? nil : follower[Int(slot)] }
 
-    /// Forgets everybody.
+    /// Forgets all users.
     mutating func removeAll() {
         for index in buckets.indices { buckets[index] = Self.none }
     }

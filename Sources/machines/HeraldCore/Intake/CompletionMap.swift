@@ -3,8 +3,8 @@
 /// The text is ASCII (librdkafka and brokers treat metadata as a string): `h2`, a letter, and base64 without padding of
 /// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
 /// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
-/// committed offset and the partition too (``PartitionIdentity``): a text that somebody else wrote, or that belongs to another
-/// offset, partition or cluster, must never skip an event.
+/// committed offset and the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs
+/// to another offset, partition or cluster, must never skip an event.
 package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
@@ -170,8 +170,8 @@ package struct CompletionMap: Equatable {
 
 /// What tells a partition from all others, of its own cluster and of others, in the check sum of a ``CompletionMap``.
 ///
-/// A mirror that copies a group's offsets to another cluster copies their metadata too, but a copied topic has offsets of
-/// its own: there a map would name events that nobody has done.
+/// A mirror that copies a group's offsets to another cluster copies their metadata too, but a copied topic has offsets
+/// of its own: there a map would name events that are not done.
 package struct PartitionIdentity: Sendable, Equatable {
     fileprivate let sum: FNV1a
 

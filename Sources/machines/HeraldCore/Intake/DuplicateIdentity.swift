@@ -6,7 +6,7 @@ enum DuplicateIdentity {
     ///   - source: The hash of the event's source; 0 when it is absent, which is another identity than empty.
     ///   - user: The hash of its user.
     ///   - salt: What tells the partition from all others.
-    ///   - seed: A secret of the process, so that nobody can choose an event that is taken for somebody else's.
+    /// - seed: A secret of the process, so that no publisher can choose an event that is taken for another's.
     static func hash(
         source: UInt64, id: RawSpan, user: UInt64, partition salt: UInt64, seed: UInt64
     ) -> UInt64 {

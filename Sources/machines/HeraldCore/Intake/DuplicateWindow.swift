@@ -5,7 +5,7 @@ import HeraldTime
 enum FirstFate: Equatable {
     /// In this engine's memory, not decided.
     case underWay
-    /// Dealt with by an earlier owner of its partition; how it ended nobody told.
+    /// Dealt with by an earlier owner of its partition; its outcome is unknown.
     case dealtWith
     /// It ended so; a failure does not make a duplicate of what comes after it.
     case ended(Outcome)

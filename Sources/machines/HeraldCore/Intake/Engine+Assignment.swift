@@ -28,9 +28,9 @@ extension Engine {
         if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
-    /// Goes on from another offset in a partition whose topic was made anew.
+    /// Continues from another offset in a partition whose topic was recreated.
     ///
-    /// What is under way of the old topic ends as always; its offsets mean nothing in the new one.
+    /// Events of the old topic that are under way end as always; its offsets mean nothing in the new one.
     public mutating func restart(partition: Int32, at offset: Int64) {
         events.forgetOffsets(of: partition)
         loudUsers.removeAll()
@@ -60,7 +60,7 @@ extension Engine {
         }
     }
 
-    /// The partitions are gone, somebody else may have them: everything of them is dropped and nothing is committed.
+    /// The partitions are lost, another member may have them: all their events are dropped and nothing is committed.
     public mutating func lost(now: Moment) {
         dropEverything()
         append(committer.abandon(now: now.monotonic))

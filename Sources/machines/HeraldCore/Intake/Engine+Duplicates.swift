@@ -7,7 +7,8 @@ import HeraldTime
 /// Two events are the same one when source, id and user are, in one request partition: there the first of two is always
 /// the one with the lower offset. An event whose first one's outcome is known ends as a duplicate; one whose first one
 /// failed is called. One whose first one is under way waits behind it: in memory while that is in memory, else in the
-/// retry topic that the first one is in, whose partition it shares. Whoever consumes that remembers both as well.
+/// retry topic that the first one is in, whose partition it shares. The consumer of that partition remembers both as
+/// well.
 extension Engine {
     /// How often an event looks whether its first one is decided that no order keeps it behind.
     private static let followIntervalMilliseconds: Int64 = 1_000
@@ -122,7 +123,7 @@ extension Engine {
         return waits
     }
 
-    /// Goes behind the first one into its retry topic, where whoever takes them knows how that one ended.
+    /// Goes behind the first one into its retry topic, whose consumer knows how that one ended.
     private mutating func follow(_ slot: Int32, _ service: Int, _ delay: Int, now: Moment) {
         let delay = min(delay, configuration.retry.delays.count - 1)
         let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])

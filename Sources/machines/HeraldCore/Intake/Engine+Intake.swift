@@ -17,7 +17,7 @@ extension Engine {
         if !health.isInOutage {
             if dispatcher.pressing + calls.busy >= takeLimit { return nil }
         } else if dispatcher.queue.isEmpty {
-            // Whoever could have been asked has gone on uncalled: with a campaign that is paused, or because it expired.
+            // Every candidate for a probe has gone on uncalled: its campaign is paused, or it expired.
             health.lookForCandidates()
         }
         let room = SourceTable.Room(
@@ -210,7 +210,7 @@ extension Engine {
             return .hop(delay: delay, due: due)
         }
         if events.waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
-            // Too many wait in memory already. A little late is better than holding up everybody.
+            // Too many wait in memory already. A little late is better than holding up all others.
             return .hop(delay: 0, due: due)
         }
         return .inMemory(until: due)

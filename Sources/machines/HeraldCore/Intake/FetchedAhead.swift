@@ -89,7 +89,7 @@ struct FetchedAhead: Sendable {
         removePassed()
     }
 
-    /// Whether nothing is there of anybody.
+    /// Whether no source has records there.
     var isEmpty: Bool { spans.isEmpty }
 
     /// Whether any record of the source was taken between the last two looks.
@@ -102,7 +102,7 @@ struct FetchedAhead: Sendable {
         removePassed()
     }
 
-    /// The bytes that are there because of anybody.
+    /// The bytes that are there because of any source.
     var total: Int { spans.reduce(0) { $0 + $1.bytes } }
 
     /// The bytes that would still be there if only this source's records were.

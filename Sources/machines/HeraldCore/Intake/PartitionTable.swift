@@ -2,7 +2,7 @@ import HeraldEvents
 
 /// The assigned partitions and how far each of them is done.
 ///
-/// Nobody else writes them.
+/// No other part writes them.
 ///
 /// A partition is *taken from*; *full* when what is done beyond its watermark would not fit into a commit any more, until it has much
 /// room again; and it may *expect* an offset that was not taken: what was read ahead behind that comes again with it.
@@ -80,7 +80,7 @@ struct PartitionTable: Sendable {
 
     mutating func removeAll() { all.removeAll(keepingCapacity: true) }
 
-    /// The partition's topic was made anew: its offsets begin here.
+    /// The partition's topic was recreated: its offsets begin here.
     mutating func restart(_ partition: Int32, at offset: Int64) {
         all[Int(partition)].tracker = OffsetTracker(startingAt: offset)
         all[Int(partition)].start = offset

@@ -3,11 +3,11 @@ import HeraldTime
 
 /// What an engine has seen of publishers' faults, by the place of the request topic (``RequestTopics``) and the fault.
 ///
-/// Nobody else writes it.
+/// No other part writes it.
 ///
-/// What it counts is certain only when the topic still had as many partitions *after* the records were taken: those of a
-/// topic that has more by now may have been placed by that number. So somebody who asks the brokers afterwards compares
-/// ``partitionCounts`` with their answer, and a topic's counts begin anew when another number comes.
+/// A count is certain only when the topic still had as many partitions *after* the records were taken: records of a
+/// topic that has more by now may have been placed by that number. So the caller asks the brokers afterwards and
+/// compares ``partitionCounts`` with their answer, and a topic's counts start from zero when its number changes.
 public struct PublisherFaults: Sendable, Equatable {
     /// A record with a fault.
     public struct Example: Sendable, Equatable {

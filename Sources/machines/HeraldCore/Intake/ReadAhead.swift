@@ -2,18 +2,18 @@ import HeraldTime
 
 /// How much is fetched ahead.
 ///
-/// The client bounds what it fetches ahead for each queue, by the number of records and by their values. That is not enough:
-/// retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty times; and keys
-/// and headers, which may be as large as a topic allows, it does not count. So the records of all retry partitions and the
-/// bytes of everybody are watched here: when it is too much, the fullest are not fetched for a while, and come again one by
-/// one. The client then throws away what lies in their queues. A source that is being taken from keeps it: fetching
-/// everything again for a few records at a time would cost nearly all of the rate.
+/// The client bounds what it fetches ahead for each queue, by the number of records and by their values. That is not
+/// enough: retry partitions have a queue each, so with a day's retries in thirty of them its bound would count thirty
+/// times; and it does not count keys and headers, which may be as large as a topic allows. So the records of all retry
+/// partitions and the bytes of all sources are watched here: when there are too many, the fullest sources are paused
+/// for a while, and resumed one by one. The client then throws away what lies in their queues. A source that is being
+/// taken from keeps it: fetching everything again for a few records at a time would cost nearly all of the rate.
 struct ReadAhead: Sendable {
     /// More records than this in the queues of retry partitions are too many.
     static let recordLimit = 12_000
     /// With fewer than this another partition is fetched again.
     static let recordRoom = 4_000
-    /// A source that was paused for that is fetched again after this long in any case, each in its turn: nobody's
+    /// A source that was paused for that is fetched again after this long in any case, each in its turn: no source's
     /// backlog waits for the end of another's.
     static let crowdedLimitMilliseconds: Int64 = 1_000
 
@@ -111,7 +111,7 @@ struct ReadAhead: Sendable {
 
     /// Pauses the fullest retry partitions until those that are fetched have few enough records.
     ///
-    /// One that is taken from keeps its records. Only one does, because what was taken out of the queues counts for nobody
+    /// One that is taken from keeps its records. Only one does, because what was taken out of the queues is not counted
     /// here. Of all others those that wait for their first record's moment go first.
     private mutating func pauseFullest(
         of retries: [Int], _ counts: [Int], _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]

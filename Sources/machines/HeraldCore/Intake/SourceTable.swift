@@ -47,7 +47,7 @@ public struct Source: Sendable {
 
 /// The queues of an assignment, and whose turn it is.
 ///
-/// Nobody else writes them.
+/// No other part writes them.
 ///
 /// A source is *blocked* while its first record, of a retry topic, is not due; *exhausted* until something may have arrived; *paused*
 /// as long as there is any reason for it, which makes void what lies in its queue unless that was *retained*.

@@ -64,7 +64,7 @@ enum CommitState: Sendable, Equatable {
 
     /// What a transaction is from its beginning to its end.
     struct Attempt: Sendable, Equatable {
-        /// It is that of one event of which a record was refused: nobody else joins, and it is committed at once.
+        /// It is the transaction of one event with a refused record: no other event joins, and it is committed at once.
         var isAlone = false
         /// It fails because of a record that was too large, and whose event does not come again with the others.
         var hasCulprit = false

@@ -2,8 +2,8 @@ import HeraldTime
 
 /// Makes offsets durable, in one of two forms that is chosen once: ``CommitState`` has its states and transitions.
 ///
-/// It knows who is in the transaction and who waits for the next, what the commit under way says, and for how long something
-/// waits for one. The engine carries out what it answers.
+/// It knows which events are in the transaction and which wait for the next, what the commit under way says, and for
+/// how long something waits for one. The engine carries out what it answers.
 struct Committer: Sendable {
     /// After a commit that failed it is made again after this long.
     static let pauseMilliseconds: Int64 = 100
@@ -15,8 +15,8 @@ struct Committer: Sendable {
     private var crowd: Int
     /// With so many settled events a transaction is opened before its commit is due.
     ///
-    /// The broker has most of their records by then. With fewer they wait: what a transaction writes at once costs fewer
-    /// requests, and one that is not open holds up nobody who reads the topics.
+    /// The broker has most of their records by then. With fewer they wait: what a transaction writes at once costs
+    /// fewer requests, and a transaction that is not open holds up no reader of the topics.
     private var early: Int { max(1, crowd / 40) }
 
     private(set) var state: CommitState
@@ -112,7 +112,7 @@ extension Committer {
 
     mutating func propose(_ position: CommittedPosition) { positions.append(position) }
 
-    /// Nothing is said of a partition whose topic was made anew.
+    /// The commit leaves out a partition whose topic was recreated.
     mutating func forget(partition: Int32) { positions.removeAll { $0.partition == partition } }
 
     /// The commit goes to the broker.
@@ -223,7 +223,7 @@ extension Committer {
         members.append(suspect)
     }
 
-    /// Opens one for all who wait.
+    /// Opens one for all events that wait.
     mutating func openForPending(now: MonotonicTime) {
         open(now: now)
         swap(&members, &pending)
@@ -243,7 +243,7 @@ extension Committer {
         pending = again + pending
     }
 
-    /// One of its records was too large, and that record's event is set apart.
+    /// One of its records was too large, and that record's event is isolated.
     mutating func noteCulprit() {
         switch state {
         case .atomic(.open(var attempt, let withheld)):

@@ -1,13 +1,13 @@
 import HeraldTime
 
-/// Since when the oldest event waits that this engine has written into delay topics, for each request topic.
+/// How long the oldest event has waited that this engine has written into delay topics, for each request topic.
 ///
-/// An event in a delay topic lies behind others until its delay is over, and whoever has that partition knows the first of
-/// them alone. So whoever writes an event remembers its age until it comes again: by then the event is in somebody's memory.
-/// It is remembered in one of ``buckets`` parts of the delay, of which only the oldest counts; so the memory does not grow
-/// with the events.
+/// An event in a delay topic lies behind others until its delay is over, and the partition's consumer knows only the
+/// first of them. So the writer of an event remembers its age until it comes again: by then a consumer has it in
+/// memory. The age is remembered in one of ``buckets`` parts of the delay, of which only the oldest counts; so the
+/// memory does not grow with the events.
 ///
-/// What a process wrote before its start it does not know. Nor does it learn of an event that comes again late.
+/// A process does not know what it wrote before its start. Nor does it learn of an event that comes again late.
 struct DelayedEvents: Sendable {
     static let buckets = 64
     /// An event counts so much longer than its delay: a partition that was paused is consumed a little late.

@@ -77,7 +77,7 @@ extension Engine {
         } else {
             committer.failed(now: now.monotonic)
         }
-        // Somebody else has the partitions: what is not committed by now never will be.
+        // Another member has the partitions: what is not committed by now never will be.
         if outcome == .refused, membership.isLastCommit { endStopping(now: now) }
     }
 
@@ -91,7 +91,7 @@ extension Engine {
     /// or its machine.
     ///
     /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
-    /// that it has not; who is no member any more has its commits refused.
+    /// that it has not; the broker refuses the commits of a worker that is no longer a member.
     public mutating func stoodStill(for milliseconds: Int64) {
         guard milliseconds >= configuration.maxUnrecordedMilliseconds, case .assigned = membership else { return }
         committer.stoodStill()

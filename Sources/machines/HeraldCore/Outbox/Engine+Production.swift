@@ -49,9 +49,10 @@ extension Engine {
 
     /// A record was not produced.
     ///
-    /// It is offered again, smaller if it was too large; a settlement is never given up. A record that is known not to fit
-    /// before the broker has it costs a transaction nothing. A transaction of which the broker refused a record is aborted,
-    /// and the event is set apart: it is tried again in a transaction of its own, with whose failure nobody else fails.
+    /// It is offered again, smaller if it was too large; a settlement is never given up. A record that is known not to
+    /// fit before the broker has it costs a transaction nothing. A transaction of which the broker refused a record is
+    /// aborted, and the event is isolated: it is tried again in a transaction of its own, whose failure affects no
+    /// other event.
     public mutating func failed(_ id: ProductionID, _ failure: ProductionFailure, now: Moment) {
         guard let production = productions[id] else {
             counters.stale += 1

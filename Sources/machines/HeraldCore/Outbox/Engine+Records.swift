@@ -58,7 +58,7 @@ extension Engine {
     ) {
         switch production.content {
         case .result(let final, let service):
-            // No user is as long as that: such a key is nobody's, and a result is small whatever its event was.
+            // No user's name is that long: such a key names no user, and a result is small whatever its event was.
             if keyByteCount > Omissions.longestKey { output.omissions = .key }
             if final.hasDetail {
                 output.diagnostics.removeAll()

@@ -48,7 +48,8 @@ extension Engine {
 
     /// The producer is ready for transactions: at the start, and after each `renewProducer`.
     ///
-    /// - Parameter lateClaims: how many of its claims of the name may still arrive, each of which fences whoever has it then.
+    /// - Parameter lateClaims: how many of its claims of the name may still arrive, each of which fences the producer
+    ///   that has it then.
     public mutating func producerReady(lateClaims: Int, now: Moment) {
         guard case .atomic(.preparing) = committer.state else { return }
         append(committer.producerReady(lateClaims: lateClaims))
@@ -71,7 +72,7 @@ extension Engine {
         if isFenced, committer.isYoung(timeout: configuration.transactionTimeoutMilliseconds, now: now.monotonic),
             !committer.takeLateClaim()
         {
-            // The broker had no reason to end the transaction by itself: somebody else has this worker's name.
+            // The broker had no reason to end the transaction by itself: another process has this worker's name.
             actions.append(.notice(.rival))
             return
         }
@@ -131,7 +132,7 @@ extension Engine {
         case .acknowledged:
             membersWaitAgain()
             committer.close(succeeded: false, now: now.monotonic)
-            // Somebody else has the partitions: what is not committed by now never will be.
+            // Another member has the partitions: what is not committed by now never will be.
             if isRefused, membership.isLastCommit { endStopping(now: now) }
         case .failedForNow, .refused, .abortable: committer.askLater(now: now.monotonic)
         case .fatal(let isFenced): producerLost(isFenced: isFenced, now: now)

@@ -3,7 +3,7 @@ struct ProductionTable: Sendable {
     private static let none: Int32 = -1
 
     private struct Place: Sendable {
-        /// Counts the uses of the place, and within one how often its record was produced anew.
+        /// Counts the uses of the place, and within one use how often its record was produced again.
         var generation: UInt32 = 0
         var production: Production?
         /// The next record of the same event.
@@ -24,7 +24,7 @@ struct ProductionTable: Sendable {
     /// There may be events in so many slots from now on; never fewer than before.
     mutating func grow(slots: Int) { first += Array(repeating: Self.none, count: slots - first.count) }
 
-    /// The record with this name; `nil` when its event was given up, or it was produced anew since.
+    /// The record with this name; `nil` when its event was given up, or it was produced again since.
     subscript(id: ProductionID) -> Production? {
         guard Int(id.index) < places.count, places[Int(id.index)].generation == id.generation else { return nil }
         return places[Int(id.index)].production

@@ -37,7 +37,7 @@ extension Engine {
         for partition in partitions.indices where partitions.waitsForExpected(partition) {
             actions.append(.rewind(partition: partition))
         }
-        // In an outage everybody waits for the backend, and nobody for an event.
+        // In an outage all events wait for the backend, and none for another event.
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
         loudUsers.sweep(now: now.monotonic)
         let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfterMilliseconds)
@@ -57,7 +57,7 @@ extension Engine {
         }
         guard isCalled else { return }
         events.noteBlocking(slot)
-        // With `partition` the order is everybody's: nobody may be moved out of it.
+        // With `partition` the order is that of all events: none may be moved out of it.
         if configuration.ordering == .key, events[slot].isOrdered {
             var next = events.takeFollowers(of: slot)
             while let follower = next {

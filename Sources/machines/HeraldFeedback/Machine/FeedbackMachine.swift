@@ -8,10 +8,10 @@ package import HeraldTime
 
 /// Follows the results topic and says once what became of each message that a hub took: pure.
 ///
-/// It claims the group's name, finds out where its last transaction left off, and follows from there. After any trouble of a
-/// transaction, of reading, or when partitions came, it begins anew in the same way; so there is one way to begin, after a
-/// kill as after a broker that was away. ``FeedbackEngine`` decides about the questions, ``BatchWriter`` about transactions,
-/// and ``Phase`` has the rest.
+/// It claims the group's name, finds out where its last transaction left off, and follows from there. After any trouble
+/// of a transaction, of reading, or when partitions came, it starts again in the same way; so there is one way to
+/// begin, after a kill as after a broker that was away. ``FeedbackEngine`` decides about the questions, ``BatchWriter``
+/// about transactions, and ``Phase`` has the rest.
 package struct FeedbackMachine: JobMachine {
     /// What it wants done.
     package enum Action: Sendable {
@@ -97,7 +97,7 @@ package struct FeedbackMachine: JobMachine {
     /// What the batch under way is.
     private var writing: Batch?
     private var devices: [OutgoingRecord]?
-    /// It begins anew as soon as no batch is under way, after so long (milliseconds).
+    /// It starts again as soon as no batch is under way, after so long (milliseconds).
     private var beginsAgain: Int64?
     private var hasFollowed = false
     /// It is known that no broker answers.
@@ -150,7 +150,7 @@ package struct FeedbackMachine: JobMachine {
         }
     }
 
-    /// Begins anew at once: partitions came, or other credentials.
+    /// Starts again at once: partitions came, or other credentials.
     package mutating func beginAgain() {
         if case .following = phase { beginsAgain = beginsAgain ?? 0 }
     }

@@ -2,9 +2,9 @@ internal import HeraldTime
 
 /// How fast questions may follow each other, and how long a hub is left alone that is busy or away: pure.
 ///
-/// Questions come evenly; one that comes late may be followed at once, for a tenth of a second's worth at most. After an
-/// answer that says nothing of a message everybody waits: as long as the hub says, else 1 s, and twice as long each time,
-/// up to a minute. Then one question alone goes first.
+/// Questions come evenly; one that comes late may be followed at once, for a tenth of a second's worth at most. After
+/// an answer that says nothing about a message all questions wait: as long as the hub says, else 1 s, and twice as long
+/// each time, up to a minute. Then one question alone goes first.
 struct QuestionLimiter {
     private static let burstNanoseconds: Int64 = 100_000_000
     private static let firstPauseMilliseconds: Int64 = 1_000

@@ -1,4 +1,4 @@
-/// Which of the places and ids that somebody has named were met: who names one that is not there has mistyped it.
+/// Which of the places and ids that an operator has named were met: a name that is not there is mistyped.
 package struct NamedLetters: Sendable {
     private var open: [(name: String, condition: Condition)]
 

@@ -75,7 +75,7 @@ package struct DeadLetterView: Sendable {
         value = event.value
     }
 
-    /// Without what makes it large, for who keeps many: message, value, history and stack trace.
+    /// Without what makes it large, for callers that keep many: message, value, history and stack trace.
     package var withoutBytes: Self {
         var view = self
         (view.message, view.value, view.history, view.stackTrace) = (nil, nil, [], nil)

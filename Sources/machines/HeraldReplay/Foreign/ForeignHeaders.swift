@@ -1,7 +1,7 @@
 internal import HeraldBytes
 internal import HeraldEvents
 
-/// What the headers of somebody else's dead letter say: where they stand, found in one pass.
+/// What the headers of a foreign dead letter say: their places, found in one pass.
 ///
 /// Spring Kafka and Kafka Connect keep a record's own headers and add theirs. A record that went through both has both; what
 /// was added last tells where it came from.

@@ -1,7 +1,8 @@
 package import HeraldEvents
 internal import HeraldTools
 
-/// A dead-letter topic that others write: Spring Kafka's `DeadLetterPublishingRecoverer`, Kafka Connect, or anybody.
+/// A dead-letter topic that others write: Spring Kafka's `DeadLetterPublishingRecoverer`, Kafka Connect, or any other
+/// program.
 package struct ForeignTopic: Sendable, Equatable {
     package let name: String
     /// Where its dead letters go; `nil` for the request topic that each came from.

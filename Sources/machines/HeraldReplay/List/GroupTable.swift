@@ -5,7 +5,7 @@ internal import HeraldTools
 
 /// Dead letters by group, counted one after the other; memory is bounded by the number of groups.
 package struct GroupTable: Sendable {
-    /// More groups than anybody reads: what comes after them is counted together.
+    /// More groups than a person reads: further ones are counted together.
     private static let limit = 10_000
 
     package struct Group: Sendable {

@@ -1,6 +1,6 @@
 package import HeraldTools
 
-/// What the state topic says: what became of dead letters, and who works on them.
+/// What the state topic says: what became of dead letters, and which job works on them.
 ///
 /// Pure, fed with its records.
 package struct KnownState: Sendable {

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 package import HeraldTools
 
-/// Who works on the dead letters now: one record of the state topic, written again and again while the job lives.
+/// The job that works on the dead letters now: one record of the state topic, written again and again while the job
+/// lives.
 package struct Lease: Codable, Equatable, Sendable {
     /// The job.
     package var job: String
@@ -13,7 +14,7 @@ package struct Lease: Codable, Equatable, Sendable {
     package var work: String
     /// When the job began, epoch milliseconds.
     package var since: Int64
-    /// Rises with each writing: who looks twice sees whether somebody is alive, whatever clocks say.
+    /// Rises with each writing: two looks show whether the job is alive, whatever clocks say.
     package var beat: Int
     /// Whether the job has ended.
     package var isOver: Bool

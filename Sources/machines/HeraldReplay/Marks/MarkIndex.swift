@@ -53,7 +53,7 @@ package struct MarkIndex: Sendable {
         return 1 << UInt64(min(services.count - 1, 63))
     }
 
-    /// Whether somebody has dealt with it in another way.
+    /// Whether an operator has dealt with it in another way.
     package func isResolved(partition: Int32, offset: Int64) -> Bool {
         resolved[partition]?.contains(offset) ?? false
     }

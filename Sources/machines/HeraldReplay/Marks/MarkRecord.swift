@@ -10,7 +10,7 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         /// Published again; in the same transaction as this record.
         case replayed
-        /// Somebody has dealt with it in another way.
+        /// An operator has dealt with it in another way.
         case resolved
     }
 
@@ -30,9 +30,10 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     /// What the key of every mark in Herald's dead-letter topic begins with, or in this topic of others.
     static func keyPrefix(_ foreignTopic: String?) -> String { foreignTopic.map { "marks-of/\($0)/" } ?? "marks/" }
 
-    /// Reads the value of a record; `nil` when nobody can tell what it says.
+    /// Reads the value of a record; `nil` when it cannot be read.
     ///
-    /// A moment that is none becomes the earliest: what was replayed counts, and results are looked for from their beginning.
+    /// An invalid moment becomes the earliest: what was replayed counts, and results are looked for from their
+    /// beginning.
     package init?(decoding value: [UInt8]) {
         guard let record = try? JSONDecoder().decode(Self.self, from: Data(value)) else { return nil }
         self = record

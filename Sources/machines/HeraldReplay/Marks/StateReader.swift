@@ -13,7 +13,7 @@ package final class StateReader {
 
     /// What became of dead letters, as far as it was read.
     package var marks: MarkIndex { known.marks }
-    /// Who works on them, as far as it was read.
+    /// The job that works on them, as far as it was read.
     package var lease: Lease? { known.lease }
 
     /// A reader of the topic; blocks for the brokers' answers.

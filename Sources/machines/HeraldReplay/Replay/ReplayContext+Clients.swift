@@ -46,13 +46,13 @@ extension ReplayContext {
             patience: patience)
     }
 
-    /// Throws when others' dead letters name topics that are no request topics, and nobody has said where they go.
+    /// Throws when foreign dead letters name topics that are no request topics, and no option says where they go.
     func checkOrigins(of plan: ReplayPlan) throws(ToolFailure) {
         guard let foreign, let count = plan.leftOut[.otherTopic] else { return }
         throw foreign.refusal(of: plan.otherTopics, count: count)
     }
 
-    /// Throws when it is not known where others' dead letters go, or when a topic is not there: nobody would read it.
+    /// Throws when it is not known where foreign dead letters go, or when a topic is missing: no worker would read it.
     package func checkDestinations(of plan: ReplayPlan, reach: ClusterReach, admin: Admin) throws {
         try checkOrigins(of: plan)
         guard foreign != nil, !plan.topics.isEmpty else { return }
@@ -63,7 +63,8 @@ extension ReplayContext {
 
     /// The place of the request that a dead letter was made of; `nil` when it names none in a request topic.
     ///
-    /// Whoever reads it has the rights of this process: a header must not choose among all that these may read.
+    /// The request is read with the rights of this process: a header must not choose among all topics that these may
+    /// read.
     func request(of entry: DeadLetterEntry) -> Origin? {
         entry.origin.flatMap { topics.requests.contains($0.topic) ? $0 : nil }
     }

@@ -10,8 +10,8 @@ package struct ReplayForecast: Sendable {
     private let isForeign: Bool
 
     /// - Parameters:
-    ///   - outcomesPerSecond: how fast the workers have shown that they are.
-    ///   - isForeign: whether the dead letters are those of others, whose outcomes nobody reports.
+    ///   - outcomesPerSecond: how fast the workers have been.
+    ///   - isForeign: whether the dead letters are foreign: their outcomes are not reported.
     package init(_ plan: ReplayPlan, _ options: ReplayOptions, outcomesPerSecond: Double?, isForeign: Bool = false) {
         self.plan = plan
         self.options = options

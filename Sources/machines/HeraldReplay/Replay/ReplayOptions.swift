@@ -32,9 +32,9 @@ package struct ReplayProgress: Sendable, Equatable {
     package var failed = 0
     package var open = 0
     package var isWaiting = false
-    /// Whether somebody has it wait.
+    /// Whether an operator has paused it.
     package var isPaused = false
-    /// Of the plan, what was replayed or resolved by somebody else meanwhile, or has expired.
+    /// Of the plan, what another operator has replayed or resolved meanwhile, or has expired.
     package var skipped = 0
     /// What is too large for its request topic, even without its history; it stays as it is.
     package var tooLarge = 0

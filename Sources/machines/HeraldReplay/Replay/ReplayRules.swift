@@ -35,7 +35,7 @@ package struct ReplayRules: Sendable {
 
     package enum Omission: String, CaseIterable, Sendable {
         case replayed
-        /// Somebody has dealt with it in another way.
+        /// An operator has dealt with it in another way.
         case resolved
         /// Its `expiresAt` is past: the worker would not send it.
         case expired

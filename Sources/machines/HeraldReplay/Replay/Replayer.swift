@@ -91,7 +91,7 @@ package struct Replayer: Sendable {
         return plan
     }
 
-    /// A topic that was made anew begins at 0 again, and marks of the old one would leave its dead letters out.
+    /// A topic that was recreated begins at 0 again, and marks of the old one would leave its dead letters out.
     private func checkAge(of marks: MarkIndex, _ reader: DeadLetterReader) throws {
         for (partition, highest) in marks.highest {
             guard let end = try reader.end(of: partition), end <= highest else { continue }

@@ -59,7 +59,7 @@ package final class SpooledFile {
 
     deinit { close(descriptor) }
 
-    /// Whether nobody has written to it since it was opened, as far as its size and its time of change tell.
+    /// Whether it is unchanged since it was opened, as far as its size and its time of change tell.
     package var isUnchanged: Bool {
         var about = stat()
         return fstat(descriptor, &about) == 0 && about.st_size == opened.st_size

@@ -7,9 +7,9 @@ extension AuditEntry {
         OutgoingRecord(topic: topic, key: Array(by.utf8), value: encoded())
     }
 
-    /// Writes down that somebody reads messages' texts, and returns when the brokers have it.
+    /// Writes down that the operator reads messages' texts, and returns when the brokers have it.
     ///
-    /// Who cannot be written down does not get to see them.
+    /// Without that record the texts are not shown.
     package func recordReveal(topic: String, properties: ClientProperties) throws {
         var failure: KafkaError?
         do throws(KafkaError) {

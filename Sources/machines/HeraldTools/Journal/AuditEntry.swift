@@ -24,7 +24,7 @@ package struct AuditEntry: Codable, Equatable, Sendable {
     package var end: String?
     /// Counts at the end, such as `replayed`, `delivered`, `failed`, `open`.
     package var counts: [String: Int]?
-    /// The job whose lease was taken over, because nobody lived behind it.
+    /// The job whose lease was taken over, because its process was dead.
     package var tookOverFrom: String?
 
     /// An entry with what every entry has.

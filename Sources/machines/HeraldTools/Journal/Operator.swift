@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Who runs this process, for leases and the audit.
+/// The operator of this process, for leases and the audit.
 package enum Operator {
     /// `user@host`; behind sudo the user who called it.
     package static func name(environment: [String: String]) -> String {

@@ -8,7 +8,7 @@ package import HeraldText
 package struct EventPreparation {
     private let decoder: RecordDecoder
     private let idBase: String
-    /// What the decoder makes an id of when there is none; nobody can have written it.
+    /// What the decoder makes an id of when there is none; no publisher can have written it.
     private let absentID: String
     private let probeTopic: String
     private var event = DecodedEvent()
@@ -30,7 +30,7 @@ package struct EventPreparation {
         cloudEventHeaders = headers
     }
 
-    /// A new id that nobody else has: 32 hexadecimal digits.
+    /// A new unique id: 32 hexadecimal digits.
     package static func randomID() -> String {
         var text = ""
         for _ in 0..<2 {

@@ -2,7 +2,7 @@ package import HeraldEvents
 package import HeraldKafka
 package import HeraldThreads
 
-/// Reads the results topic, which holds everybody's, for the results that somebody wants.
+/// Reads the results topic, which holds all results, for those that the caller wants.
 ///
 /// One thread.
 package final class ResultsReader {
@@ -30,7 +30,7 @@ package final class ResultsReader {
         Dictionary(uniqueKeysWithValues: reader.positions.map { ($0.key.partition, $0.value) })
     }
 
-    /// Results that were deleted before they could be read, whoever's they were.
+    /// Results that were deleted before they could be read, of any event.
     package var deletedCount: Int64 { reader.deletedCount }
 
     /// Reads to the present end.
@@ -54,13 +54,14 @@ package final class ResultsReader {
         try reader.turn(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
-    /// Takes what has come since, waiting up to this long for the first record; how many records there were, of whoever.
+    /// Takes what has come since, waiting up to this long for the first record; how many records there were, of any
+    /// event.
     @discardableResult
     package func poll(waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void) throws -> Int {
         try reader.poll(waitMilliseconds: waitMilliseconds) { decode($0, body) }
     }
 
-    /// Hands over results until `tracker` is complete, the time is over or somebody wants it to stop.
+    /// Hands over results until `tracker` is complete, the time is over or the caller stops it.
     package func follow(
         _ tracker: inout PublicationTracker, for time: Duration, isStopping: () -> Bool,
         _ onOutcome: (PublicationTracker.Entry) -> Void
@@ -84,7 +85,7 @@ package final class ResultsReader {
     private func decode(_ message: Message, _ body: (NotificationResult, Message) -> Void) {
         let result = message.withValue { value -> NotificationResult? in
             guard let value, mention?.occurs(in: value) ?? true else { return nil }
-            // What somebody else has written there is no result of these events.
+            // What another program has written there is no result of these events.
             return try? NotificationResult(decoding: value)
         }
         if let result { body(result, message) }

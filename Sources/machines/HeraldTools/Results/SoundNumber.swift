@@ -1,4 +1,4 @@
-/// Numbers as records hold them that anybody may have written: none can be so large that it overflows where it is used.
+/// Numbers from records that any program may have written: none can be so large that it overflows where it is used.
 package enum SoundNumber {
     private static let largestCount = 1_000_000_000_000
     private static let endOfTime: Int64 = 253_402_300_799_999

@@ -28,7 +28,7 @@ package enum CSVText {
         return String(quoted)
     }
 
-    /// What spreadsheets may pass over before they look whether it is a formula: spaces, and what nobody sees.
+    /// What spreadsheets may pass over before they look whether it is a formula: spaces, and invisible characters.
     private static func isSkipped(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
     }

@@ -60,7 +60,7 @@ package final class TopicAdministrator: Sendable {
         let operations: [KafkaPermission.Operation] = [.create, .alter, .alterConfigs]
         return zip([made, grown, configured], operations).flatMap { results, operation in
             results.compactMap { result in
-                // Somebody else was faster: the next look tells whether it is as wanted.
+                // Another process was faster: the next look tells whether it is as wanted.
                 guard let error = result.error, error.code != KafkaError.Code.topicAlreadyExists else { return nil }
                 let advice = error.advice(KafkaPermission(operation, on: .topic(result.topic)))
                 return TopicRefusal(topic: result.topic, reason: error.description + advice)

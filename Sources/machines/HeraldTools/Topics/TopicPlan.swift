@@ -8,7 +8,7 @@ package struct TopicPlan: Sendable, Equatable {
     package enum Action: String, Sendable {
         case create
         case change
-        /// It differs, and somebody has to decide: Kafka cannot change it, or records would be lost.
+        /// It differs, and an operator has to decide: Kafka cannot change it, or records would be lost.
         case byHand = "by-hand"
         /// All is well; it is only worth knowing.
         case none

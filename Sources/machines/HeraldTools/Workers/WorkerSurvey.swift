@@ -10,7 +10,7 @@ package struct WorkerSurvey: Sendable {
         case ready
         /// It does not, for these reasons, a sentence each.
         case notReady([String])
-        /// Nobody answers there, or it is no worker.
+        /// No server answers there, or it is no worker.
         case silent(String)
     }
 
@@ -33,11 +33,11 @@ package struct WorkerSurvey: Sendable {
     /// One of them may take so long.
     package static let patienceMilliseconds = 1_000
 
-    /// Where the admin ports are, as `host:port`: those that somebody named, or where members run, at the port of the
+    /// Where the admin ports are, as `host:port`: those that were named, or where members run, at the port of the
     /// settings or, when it is a free one (port 0), at the one that a member carries in its `client.id`.
     ///
     /// - Parameters:
-    ///   - named: addresses that somebody gave.
+    ///   - named: addresses that an operator gave.
     ///   - listen: host and port of `admin.listen`; `nil` when it is off. On loopback only this machine's workers can be asked.
     package static func addresses(
         of members: [GroupDescription.Member], named: [String]?, listen: (host: String, port: UInt16)?

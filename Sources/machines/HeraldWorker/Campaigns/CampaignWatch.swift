@@ -8,7 +8,7 @@ import HeraldTime
 /// Follows the campaigns topic on a thread of its own, tells the lanes which campaigns are paused or cancelled, and writes
 /// that one is paused when a lane says that too many of its events failed.
 ///
-/// A topic that there is not is looked for now and then: who sends no campaigns needs none.
+/// A missing topic is looked for now and then: without campaigns none is needed.
 final class CampaignWatch: Sendable {
     /// Between two looks for a topic that is missing.
     private static let lookIntervalMilliseconds: Int64 = 2_000
@@ -16,7 +16,7 @@ final class CampaignWatch: Sendable {
     private static let countIntervalMilliseconds: Int64 = 60_000
     /// How long one wait for a record may take on the way to the topic's end; at the end, records wake it.
     private static let turnMilliseconds: Int32 = 250
-    /// The topic is quiet for hours: it is read anew from where it is after so long.
+    /// The topic is quiet for hours: after so long its reader is assigned again at the same position.
     private static let silence = Duration.seconds(30)
     /// It looks for trouble of its client this often at least.
     private static let idle = Duration.seconds(5)
@@ -233,7 +233,7 @@ final class CampaignWatch: Sendable {
             return state.failures
         }
         for failures in failing {
-            // Somebody else was faster, or has decided otherwise.
+            // Another lane or process was faster, or an operator has decided otherwise.
             let control = state.withLock { $0.known.control(of: failures.campaign) } ?? Self.unwritten
             guard control.state == .running else { continue }
             do throws(KafkaError) {

@@ -25,7 +25,7 @@ struct History: Sendable {
         return committed.map { position in
             let partition = position.partition
             var history: Int64?
-            // A topic that ends before it was made anew: its records are no history, but new.
+            // A topic that ends before the offset was recreated: its records are no history, but new.
             if let end = ends[partition], end >= position.offset, let first = first[partition] {
                 history = Self.start(
                     committed: position.offset, inWindow: first, firstLeft: left[partition] ?? position.offset,
@@ -37,8 +37,8 @@ struct History: Sendable {
 
     /// Where the history of one partition begins.
     ///
-    /// Never below the first record that is left: the broker would refuse that offset, and every partition would be read anew,
-    /// from what is committed.
+    /// Never below the first record that is left: the broker would refuse that offset, and every partition would be
+    /// read again from its committed offset.
     ///
     /// - Parameters:
     ///   - first: The window's first record; behind `committed` when no earlier one is in it.

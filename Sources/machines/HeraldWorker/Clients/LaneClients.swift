@@ -46,7 +46,7 @@ final class LaneClients: LaneIO {
     @exclusivity(unchecked) var queues: [MessageQueue] = []
     /// Which of them have filled.
     @exclusivity(unchecked) var arrivals: QueueArrivals
-    /// Where records go; made anew when the broker does not know the producer any more.
+    /// Where records go; recreated when the broker does not know the producer any more.
     @exclusivity(unchecked) var producer: RecordProducer
     /// The producer's transactional calls; `nil` without transactions.
     var transactionCalls: TransactionCalls?
@@ -107,7 +107,7 @@ final class LaneClients: LaneIO {
         }
     }
 
-    /// Waits for everybody; the backend's sockets are served at once.
+    /// Waits for all clients; the backend's sockets are served at once.
     func wait(milliseconds: Int32) -> LaneEvents {
         let count = loop.wait(timeoutMilliseconds: milliseconds)
         let now = SystemClock.monotonic()

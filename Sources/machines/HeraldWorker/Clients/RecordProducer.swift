@@ -4,8 +4,8 @@ import HeraldKafka
 
 /// A producer and the topics that a lane writes to.
 ///
-/// All of it is made anew when the broker does not know the producer any more. It belongs to the lane's thread until the
-/// lane is done with it; another thread may then let go of it, hence `@unchecked Sendable`.
+/// All of it is recreated when the broker does not know the producer any more. It belongs to the lane's thread until
+/// the lane is done with it; another thread may then release it, hence `@unchecked Sendable`.
 final class RecordProducer: @unchecked Sendable {
     /// A topic, and the largest batch that it takes.
     private struct Target {

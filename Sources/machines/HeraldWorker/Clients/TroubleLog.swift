@@ -73,7 +73,7 @@ final class TroubleLog: Sendable {
 
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
     func kafka(_ notice: ClientNotice, now: MonotonicTime) {
-        // Levels as syslog has them: up to 4 (warning) somebody may want to know.
+        // Levels are syslog's: operators may want to know of those up to 4 (warning).
         guard notice.level <= 4, !notice.isExpected else { return debug(notice.text, ["part": "librdkafka"]) }
         let due = entries.withLock { entries -> [(Reason, Entry)] in
             let reason = Reason.kafka(notice.essence)
@@ -164,8 +164,8 @@ extension ClientNotice {
             || text.hasPrefix("AUTOCREATE: ") && text.contains("not supported by broker")
     }
 
-    /// What is said, without who of librdkafka's threads says it, by which name, and how long it took: the same thing comes
-    /// as a line and as an error, from every client.
+    /// The message without the name of librdkafka's thread and client, and without how long it took: the same message
+    /// comes as a line and as an error, from every client.
     var essence: String {
         var rest = Substring(text)
         if let thread = rest.firstRange(of: "[thrd:"), let end = rest[thread.upperBound...].firstRange(of: "]: ") {

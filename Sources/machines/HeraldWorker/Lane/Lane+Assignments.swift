@@ -113,7 +113,7 @@ extension Lane {
         }
     }
 
-    /// What lies in a paused source's queue is void, but kept until somebody asks for it.
+    /// What lies in a paused source's queue is void, but kept until it is taken.
     private func letGoOfPaused(_ partition: Int32) {
         guard refused == nil, let source = engine.sourceList.firstIndex(where: { $0.partitions.last == partition }),
             let record = io.next(from: source)

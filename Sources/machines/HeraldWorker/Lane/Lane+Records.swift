@@ -137,10 +137,10 @@ extension Lane {
         engine.endReached(of: index, at: offset)
     }
 
-    /// The offset to take next is not there: records were lost to retention, or the topic was made anew.
+    /// The offset to take next is not there: records were lost to retention, or the topic was recreated.
     func judgeRange(of partition: TopicPartition, reading: Int, _ result: Result<OffsetRange, KafkaError>) {
-        // While partitions go, an assignment would be the wrong answer to the group: a revocation that nobody has heard of
-        // yet would be taken for answered.
+        // While partitions are revoked, an assignment would be the wrong answer to the group: it would pass for the
+        // answer to a revocation that was not taken from the queue yet.
         serveConsumer()
         guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)

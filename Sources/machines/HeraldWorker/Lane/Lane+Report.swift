@@ -17,7 +17,7 @@ extension Lane {
             oldestEvents = engine.oldestEvents(now: now)
             waiting = engine.waitCounts(now: now)
         }
-        // Somebody reads: a turn later, then.
+        // The report is being read: try again at the next turn.
         guard io.leave(report(now: now.monotonic)) else { return }
         nextReport = now.monotonic.advanced(byMilliseconds: intervals.report)
     }

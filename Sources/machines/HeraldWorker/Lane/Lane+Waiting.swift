@@ -3,7 +3,7 @@ import HeraldCore
 package import HeraldEvents
 import HeraldTime
 
-/// Somebody asks why events wait: each lane answers at its next turn.
+/// A question why events wait: each lane answers it at its next turn.
 package struct WaitingQuestion: Sendable {
     /// Which events.
     package var query: WaitingQuery
@@ -17,7 +17,7 @@ package struct WaitingQuestion: Sendable {
 }
 
 extension Lane {
-    /// What it knows of the events that somebody asks about; those that came first, if there are too many.
+    /// What the lane knows of the events that the query names; those that came first, if there are too many.
     func waiting(_ query: WaitingQuery, now: Moment) -> WaitingPage {
         let (id, user) = (query.id.map { Array($0.utf8) }, query.user.map { Array($0.utf8) })
         var found: [Int32] = []

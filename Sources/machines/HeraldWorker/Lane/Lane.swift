@@ -19,7 +19,7 @@ package import HeraldTime
 /// | `Lane+Producer.swift` | records that it writes |
 /// | `Lane+Commits.swift`, `Lane+Transactions.swift` | what makes them durable |
 /// | `Lane+Report.swift` | what it reports |
-/// | `Lane+Waiting.swift` | why events wait, when somebody asks |
+/// | `Lane+Waiting.swift` | why events wait, when asked |
 /// | `Lane+Traces.swift`, `Traces/` | spans of events and calls |
 package final class Lane<IO: LaneIO> {
     package let io: IO
@@ -30,7 +30,7 @@ package final class Lane<IO: LaneIO> {
     let requestWeights: [Int]
     let intervals: LaneIntervals
     let logger: Logger
-    /// Makes spans; `nil` when nobody wants any.
+    /// Makes spans; `nil` when tracing is off.
     let tracer: LaneTracer?
 
     // What every record touches is the lane's thread's alone and never reached twice at once: the checks that a class's
@@ -51,7 +51,7 @@ package final class Lane<IO: LaneIO> {
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
-    /// Who this member was when its partitions were assigned: its offsets are accepted for that generation only.
+    /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
     var isSubscribed = false
@@ -281,7 +281,7 @@ package final class Lane<IO: LaneIO> {
     }
 }
 
-/// How often a lane does what nobody wakes it for (milliseconds).
+/// How often a lane does what no event wakes it for (milliseconds).
 package struct LaneIntervals: Sendable {
     /// The clients are polled: a sign of life for the group.
     package var poll: Int64
@@ -292,7 +292,7 @@ package struct LaneIntervals: Sendable {
 
     /// What a worker's lanes do.
     package static let usual = LaneIntervals(poll: 500, look: 50, report: 250)
-    /// Somebody else wakes it for everything.
+    /// The caller wakes it for everything.
     package static let never = LaneIntervals(poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
 
     /// How much is fetched ahead is looked at as soon as so many bytes have come.

@@ -12,7 +12,7 @@ package import HeraldTime
 package protocol LaneIO: AnyObject {
     /// What the consumer hands out.
     associatedtype Record: LaneRecord
-    /// Who this member of the group is in one generation.
+    /// The identity of this member of the group in one generation.
     associatedtype Member
 
     // MARK: Time, chance, messages
@@ -38,7 +38,7 @@ package protocol LaneIO: AnyObject {
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
     /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
     func unassign() throws(KafkaError)
-    /// Who this member is at the moment.
+    /// This member's identity at the moment.
     func member() -> Member?
     /// The own identity of the cluster that assigned the partitions; `nil` where brokers do not say it.
     var clusterID: String? { get }
@@ -137,7 +137,7 @@ package protocol LaneIO: AnyObject {
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
     /// Asks for a campaign to be paused, because so many of its events failed.
     func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?)
-    /// Leaves a report for others; false when somebody reads at this moment.
+    /// Leaves a report for other threads; false while one of them reads the former.
     func leave(_ report: LaneReport) -> Bool
     /// The engine asked for what cannot be: a mistake in Herald.
     func isBroken(_ what: StaticString)

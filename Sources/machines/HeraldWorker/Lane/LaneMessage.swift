@@ -19,7 +19,7 @@ package enum LaneMessage: Sendable {
     case settings(LaneSettings)
     /// The request topics have so many partitions; 0 when that is not known.
     case partitionCounts([Int])
-    /// Somebody asks why events wait.
+    /// A question why events wait.
     case question(WaitingQuestion)
     /// Calls show other credentials from now on.
     case credentialsChanged
@@ -33,7 +33,8 @@ package enum LaneMessage: Sendable {
 public struct LaneSettings: Sendable, Equatable {
     /// What the engine decides by.
     public var engine: LiveConfiguration
-    /// How many connections to the backend there may be; fewer than before let nobody wait, since there are fewer calls.
+    /// How many connections to the backend there may be; fewer than before make no call wait, since there are fewer
+    /// calls.
     public var connectionLimit: Int
 
     /// A lane's settings.

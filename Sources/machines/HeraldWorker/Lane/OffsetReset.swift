@@ -2,7 +2,7 @@
 enum OffsetReset: Equatable {
     /// Records between that offset and the first that is left are gone: a person has to know.
     case lost(count: Int64)
-    /// The partition ends before that offset: its topic was made anew, and begins at its beginning.
+    /// The partition ends before that offset: its topic was recreated, and is read from its beginning.
     case madeAnew
     /// The range is good after all.
     case none

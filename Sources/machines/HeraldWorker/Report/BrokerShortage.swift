@@ -1,10 +1,10 @@
 import HeraldKafka
 import HeraldTime
 
-/// Which partitions nobody can write or read because too few of their brokers answer, and since when: pure.
+/// Which partitions cannot be written or read because too few of their brokers answer, and since when: pure.
 ///
-/// A topic is written when as many brokers have the record as its `min.insync.replicas` says. With fewer, brokers that are
-/// up answer each question, fetches return nothing new, and no outcome ever becomes durable.
+/// A write needs as many brokers as the topic's `min.insync.replicas` says. With fewer, the brokers that are up answer
+/// each request, but fetches return nothing new, and no outcome ever becomes durable.
 struct BrokerShortage: Sendable {
     /// A broker that restarts, or a leader that moves, is no shortage.
     static let patienceMilliseconds: Int64 = 15_000

@@ -49,7 +49,7 @@ public struct LaneReport: Sendable {
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
     public var outcomesWaitSince: MonotonicTime?
-    /// How long they may wait because nobody asked for more commits.
+    /// How long they may wait for the next commit, by the settings.
     public var commitIntervalMilliseconds: Int64 = 0
     /// librdkafka's own words about the lane's clients.
     public var statistics = LaneStatistics()
@@ -113,7 +113,7 @@ public struct PartitionReport: Sendable, Equatable {
     }
 }
 
-/// The newest statistics of a lane's clients, as librdkafka wrote them: somebody else reads them.
+/// The newest statistics of a lane's clients, as librdkafka wrote them: another thread parses them.
 public struct LaneStatistics: Sendable {
     /// The consumer's.
     public internal(set) var consumer: [UInt8] = []

@@ -1,8 +1,8 @@
 import HeraldThreads
 
-/// Where a lane leaves its reports for others.
+/// Where a lane leaves its reports for other threads.
 ///
-/// The lane never waits: when somebody reads at that very moment, the report is left a turn later.
+/// The lane never waits: while another thread reads, it leaves the report at its next turn.
 final class LaneSnapshot: Sendable {
     private let report: Guarded<LaneReport>
 
@@ -10,7 +10,7 @@ final class LaneSnapshot: Sendable {
         self.report = Guarded(report)
     }
 
-    /// Replaces the report, unless somebody reads it at this moment; whether it did.
+    /// Replaces the report, unless another thread reads it at this moment; whether it did.
     func leave(_ report: LaneReport) -> Bool {
         self.report.withLockIfFree { $0 = report } != nil
     }

@@ -26,7 +26,7 @@ public struct FaultyRecords: Sendable, Equatable {
         self.at = at
     }
 
-    /// The example's place, and who sent it as far as its event says so.
+    /// The example's place, and its sender as far as its event says so.
     public var exampleText: String {
         "\(topic)/\(example.partition)/\(example.offset)"
             + (example.source.isEmpty ? "" : ", source \(example.source)")

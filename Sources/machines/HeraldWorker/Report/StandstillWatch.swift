@@ -2,9 +2,9 @@ import HeraldCore
 import HeraldKafka
 import HeraldTime
 
-/// Which request partitions have events that nobody takes, although their lane has nothing else to do: pure.
+/// Which request partitions have events that their lane does not take, although it has nothing else to do: pure.
 ///
-/// A lane with events in memory is not meant: their calls may take minutes. Neither is one in an outage, and none whose
+/// Not counted: a lane with events in memory, whose calls may take minutes; a lane in an outage; a lane whose
 /// partitions move. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.

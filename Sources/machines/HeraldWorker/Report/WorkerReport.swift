@@ -86,19 +86,19 @@ public struct ClusterReport: Sendable, Equatable {
     }
     /// Topics that Herald needs and that are missing, or that it may not see.
     public var missingTopics: [String] = []
-    /// Partitions that nobody leads.
+    /// Partitions without a leader.
     public var leaderless: [TopicPartition] = []
     /// Brokers with copies of Herald's partitions that did not answer the latest question.
     public var silentBrokers: [ClusterMetadata.Broker] = []
     /// Push services of which every call of the last minute failed.
     public var failingServices: [FailingService] = []
-    /// Partitions that nobody can write or read because too few of their brokers answer.
+    /// Partitions that cannot be written or read because too few of their brokers answer.
     public var unusable: [TopicPartition] = []
-    /// Partitions of request topics with events that nobody takes, for no reason that is known.
+    /// Partitions of request topics whose events are not taken, for no known reason.
     public var standingStill: [TopicPartition] = []
-    /// For how long nobody has taken them, at least.
+    /// For how long they have not been taken, at least.
     public static let standstillSeconds = StandstillWatch.patienceMilliseconds / 1_000
-    /// Records that were published otherwise than the contract asks, since the start.
+    /// Records that break the publishing contract, since the start.
     public var faultyRecords: [FaultyRecords] = []
     /// The offset after the last of each partition, as far as its leader ever said.
     public var ends: [TopicPartition: Int64] = [:]

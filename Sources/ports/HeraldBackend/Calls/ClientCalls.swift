@@ -57,7 +57,7 @@ struct ClientCalls {
         }
     }
 
-    /// Gives every answer that has come to whoever waits for it.
+    /// Gives every answer that has come to its caller.
     mutating func receiveAnswers(now: MonotonicTime) {
         var replies: [(UInt64, ClientThread.Reply)] = []
         calls.drainWithBodies { ended, body in

@@ -3,7 +3,7 @@ internal import HeraldText
 /// What a notification must be like before a call is made for it.
 ///
 /// The user becomes a tag of Azure Notification Hubs: `[A-Za-z0-9_@#.:-]`, 1 to 111 characters. An empty tag, or one
-/// that reads as an expression, could reach everybody. A message has 1 to 4096 bytes of UTF-8.
+/// that reads as an expression, could reach all users. A message has 1 to 4096 bytes of UTF-8.
 public enum NotificationRules {
     /// The most characters that a user's name may have.
     public static let userLimit = 111

@@ -2,7 +2,8 @@ internal import HeraldBytes
 
 /// Writes requests as bytes; what is the same in all of them is written once.
 ///
-/// Not copyable: whoever keeps it in an object would copy it for each request, a reference count for each of its arrays.
+/// Not copyable: an object that stores it would copy it for each request, with a reference count for each of its
+/// arrays.
 struct RequestWriter: ~Copyable {
     /// `Host`, `Authorization` and `User-Agent`, each with its line end.
     private let commonHeaders: [UInt8]

@@ -4,15 +4,15 @@ public import HeraldTime
 
 /// What calls to the backend, or connections to brokers, show and trust at the moment.
 public struct BackendAccess: Sendable {
-    /// Who Herald says it is; a token that was fetched is a bearer token.
+    /// Herald's credentials; a token that was fetched is a bearer token.
     public let credentials: Credentials
     /// The value of the `Authorization` header; `nil` leaves it out.
     public let authorization: Secret?
-    /// When the token ends; `nil` when it does not, or nobody knows.
+    /// When the token ends; `nil` when it does not, or that is unknown.
     public let endsAt: MonotonicTime?
     /// Counts the credentials that there have been.
     public let revision: Int
-    /// The proxy and who Herald is to it.
+    /// The proxy and Herald's credentials for it.
     public let proxy: ProxyAddress?
     /// The files that TLS needs.
     public let tls: TLSFiles
@@ -34,7 +34,7 @@ public struct BackendAccess: Sendable {
     }
 }
 
-/// What the ``CredentialSource`` has to say to those who make calls.
+/// What the ``CredentialSource`` has to say to callers of the backend.
 public enum AccessNews: Sendable {
     /// Use this from now on.
     case access(BackendAccess)
@@ -55,7 +55,7 @@ public enum AccessNotice: Sendable, Equatable {
     /// It could be renewed in the end.
     case tokenRenewed
 
-    /// Whether somebody should look after it.
+    /// Whether an operator should look after it.
     public var isTrouble: Bool {
         switch self {
         case .credentialsChanged, .filesChanged, .tokenRenewed: false

@@ -13,7 +13,7 @@ public struct CredentialConfiguration: Sendable {
 
     /// Whose they are.
     public let owner: Owner
-    /// Who Herald says it is.
+    /// Herald's credentials.
     public let credentials: Credentials
     /// How long a token request may take.
     let timeoutMilliseconds: Int

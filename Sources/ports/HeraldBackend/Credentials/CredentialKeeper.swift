@@ -43,7 +43,7 @@ struct CredentialKeeper {
         schedule = TokenSchedule(now: now)
     }
 
-    /// When ``work(isRenewalWanted:isCancelled:publish:)`` has something to do, if nobody asks for it before.
+    /// When ``work(isRenewalWanted:isCancelled:publish:)`` has something to do, unless it is called for before.
     var nextWork: MonotonicTime? {
         var earliest: MonotonicTime?
         func consider(_ moment: MonotonicTime?) {
@@ -130,7 +130,7 @@ struct CredentialKeeper {
 
     // MARK: Tokens
 
-    /// Needs nobody, and so never fails.
+    /// Asks no server, and so never fails.
     private mutating func sign(_ now: MonotonicTime, _ publish: (AccessNews) -> Void) {
         schedule.fetched(
             lifetimeSeconds: Credentials.signatureLifetimeSeconds, now: now, entropy: .random(in: .min ... .max))

@@ -4,8 +4,8 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 
-/// The one place of a process that knows the backend's credentials: hands them to everybody who makes calls, and renews
-/// them.
+/// The one place of a process that knows the backend's credentials: hands them to all callers of the backend, and
+/// renews them.
 ///
 /// Secrets in files and the files of TLS are looked at every two seconds. An access token (OAuth 2.0) is fetched once for
 /// all, ahead of the former one's end, and when the backend refuses it; see ``TokenSchedule``. So is a hub's token signed.
@@ -118,7 +118,7 @@ public final class CredentialSource: Sendable {
         }
     }
 
-    /// The backend refused these credentials: they are renewed, once for everybody who asks, unless that happened already.
+    /// The backend refused these credentials: they are renewed, once for all callers, unless that happened already.
     ///
     /// - Parameters:
     ///   - revision: that of the access that was refused.
@@ -142,7 +142,7 @@ public final class CredentialSource: Sendable {
         wakeup?.signal()
     }
 
-    /// Nobody waits for a renewal any more that does not come.
+    /// No caller waits any longer for a renewal that does not come.
     private func endRenewals(_ change: (inout State) -> Void) {
         let renewals = state.withLock { state in
             change(&state)
@@ -178,7 +178,7 @@ public final class CredentialSource: Sendable {
         while true {
             let (renewals, isWanted, isClosed) = state.withLock { state in
                 defer { state.renewals.removeAll() }
-                // Who asks while a token is fetched is served by that one.
+                // A request during a fetch is served by that fetch's token.
                 let isWanted = state.renewals.contains { $0.refused >= state.currentRevision }
                 return (state.renewals, isWanted, state.isClosed)
             }
@@ -208,7 +208,7 @@ extension Credentials {
 }
 
 extension CredentialConfiguration {
-    /// The access that needs nobody's word.
+    /// The access as far as it is known without asking a server.
     var access: BackendAccess {
         BackendAccess(credentials, endsAt: nil, revision: 0, proxy: proxy, tls: tls, filesRevision: 0)
     }

@@ -3,7 +3,7 @@ public import HeraldHub
 public import HeraldText
 internal import HeraldTime
 
-/// How Herald shows the backend who it is.
+/// How Herald authenticates itself to the backend.
 public enum Credentials: Sendable, Hashable {
     /// Basic authentication (RFC 7617) in UTF-8.
     case basic(username: String, password: Secret)
@@ -34,7 +34,7 @@ public enum Credentials: Sendable, Hashable {
         }
     }
 
-    /// The value of the `Authorization` header, as far as it is known without asking anybody.
+    /// The value of the `Authorization` header, as far as it is known without asking a server.
     var authorization: String? {
         switch self {
         case .basic(let username, let password):

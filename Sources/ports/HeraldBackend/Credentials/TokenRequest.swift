@@ -124,7 +124,7 @@ struct TokenRequest {
         }
     }
 
-    /// What a refusal says; a token in it is nobody's to read.
+    /// What a refusal says; a token in it is never shown.
     private func detail(of body: [UInt8]) -> String? {
         if Self.tokenNames.contains(where: { body.firstRange(of: Array($0.utf8)) != nil }) {
             return "its answer holds a token, which is not shown"

@@ -20,7 +20,7 @@ struct TokenSchedule {
 
     /// When the next request is due.
     private(set) var nextRequest: MonotonicTime
-    /// When the present token ends; `nil` without one, or when nobody knows.
+    /// When the present token ends; `nil` without one, or when that is unknown.
     private(set) var expiresAt: MonotonicTime?
 
     private var fetchedAt: MonotonicTime?

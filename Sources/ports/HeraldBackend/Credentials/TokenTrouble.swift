@@ -12,7 +12,7 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
     /// What happened and what to do, in one sentence without secrets, for the backend's token.
     public var description: String { sentence(of: .backend) }
 
-    /// The same for whoever owns the token.
+    /// The same sentence for the token's owner.
     public func sentence(of owner: CredentialConfiguration.Owner) -> String {
         switch self {
         case .unreachable(let kind, let detail):

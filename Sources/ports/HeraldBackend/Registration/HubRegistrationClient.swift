@@ -5,11 +5,10 @@ internal import HeraldThreads
 
 /// Registers devices at a notification hub itself, without a backend between.
 ///
-/// The tutorial's backend adds the user's own tag and looks for other registrations of the handle; here the client does.
-/// It changes and deletes only registrations with the user's own tag: templates, installations and registrations of other
-/// users stay.
-/// Whoever has the connection string may register any device for any user: it is for services, not for apps. A rule with
-/// Listen is enough.
+/// The tutorial's backend adds the user's own tag and looks for other registrations of the handle; here the client
+/// does. It changes and deletes only registrations with the user's own tag: templates, installations and registrations
+/// of other users stay. The connection string lets its holder register any device for any user: it is for services, not
+/// for apps. A rule with Listen is enough.
 public struct HubRegistrationClient: Sendable {
     private let client: HubClient
     private let tag: HubTagTemplate

@@ -88,7 +88,8 @@ struct AddressCache {
 
     /// A look-up failed.
     ///
-    /// - Parameter isGone: the name has no address any more; else nobody knows, and the former ones stay in use.
+    /// - Parameter isGone: the name has no address any more; else that is unknown, and the former addresses stay in
+    ///   use.
     mutating func lookUpFailed(isGone: Bool, now: MonotonicTime) {
         noLookUpBefore = now.advanced(byMilliseconds: Self.failurePauseMilliseconds)
         if isGone || entries.isEmpty {
@@ -104,7 +105,7 @@ struct AddressCache {
 
     /// The address for the next connection: of those that are not left alone the one with the fewest connections.
     ///
-    /// When all are left alone it is the one whose time ends first: somebody has to find out. It counts as in use until
+    /// When all are left alone it is the one whose time ends first: one call has to find out. It counts as in use until
     /// ``released(_:)``.
     ///
     /// - Parameter entropy: breaks ties, so that many caches do not all begin with the same address.
@@ -153,7 +154,7 @@ struct AddressCache {
         return entries.contains { $0.skippedUntil <= now }
     }
 
-    /// Nobody listened at the last address that there was to try.
+    /// The last address that there was to try refused the connection.
     ///
     /// The backend cannot have seen the request: true when it is sent again at once, without counting. Every second time it
     /// is false, and a call has failed: a backend that is down must not be asked in circles.

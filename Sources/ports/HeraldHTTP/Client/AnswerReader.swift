@@ -71,7 +71,7 @@ final class AnswerReader {
     /// The value of the Location header, at most ``locationLimit`` bytes; empty without one, or when it is not wanted.
     var location: [UInt8] { state.pointee.location }
 
-    /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body nobody wants.
+    /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body the caller does not want.
     var body: [UInt8] { state.pointee.body }
 
     /// Whether a byte of the answer has come.

@@ -45,7 +45,7 @@ struct AnswerState {
     /// Whether the body of a 2xx answer is not wanted.
     var isBodyOptional: Bool { !keepsBody }
 
-    /// Whether the answer is its status and nothing else that anybody asks for.
+    /// Whether the answer is its status and nothing else that a caller asks for.
     var hasKeptNothing: Bool { retryAfter.isEmpty && location.isEmpty && body.isEmpty }
 
     /// The whole answer is one that was read before: see ``FamiliarAnswer``.

@@ -7,8 +7,8 @@ enum CurlLibrary {
     ///
     /// The first look at it initialises libcurl.
     ///
-    /// SIGPIPE is ignored from then on, unless the process has a handler for it: OpenSSL writes to sockets without a
-    /// word against the signal, and our handles promise libcurl (CURLOPT_NOSIGNAL) that somebody takes care of it.
+    /// SIGPIPE is ignored from then on, unless the process has a handler for it: OpenSSL writes to sockets without
+    /// suppressing the signal, and our handles promise libcurl (CURLOPT_NOSIGNAL) that the process takes care of it.
     static let isReady: Bool = {
         var current = sigaction()
         if sigaction(SIGPIPE, nil, &current) == 0, current.__sigaction_handler.sa_handler == nil {

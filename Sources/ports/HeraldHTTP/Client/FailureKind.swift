@@ -1,6 +1,6 @@
 /// Why a call has no answer.
 public enum FailureKind: String, Sendable, CaseIterable {
-    /// Nobody listens at the address.
+    /// No server listens at the address.
     case connectionRefused
     /// The connection ended before the answer did.
     case connectionReset
@@ -22,7 +22,7 @@ public enum FailureKind: String, Sendable, CaseIterable {
 struct Failure: Equatable {
     var kind: FailureKind
     var detail: String
-    /// Whether this machine lacks what a connection needs (descriptors, memory), and nobody else is to blame.
+    /// Whether this machine lacks what a connection needs (descriptors, memory), and no other machine is to blame.
     var isLocal = false
 
     /// A connection that carried no call ended, or spoke unasked.

@@ -258,7 +258,7 @@ struct PoolState: ~Copyable {
         }
     }
 
-    /// - Parameter isSent: the whole request is written: nobody can act on less.
+    /// - Parameter isSent: the whole request is written: a server cannot act on less.
     private mutating func fail(_ call: Int32, _ failure: Failure, isSent: Bool = false, now: MonotonicTime) {
         completions.append(
             calls.release(call), now, failure: failure.kind, isSent: isSent, body: failure.detail.utf8)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A proxy and who Herald is to it; printed, logged or reflected it shows no password.
+/// A proxy and Herald's credentials for it; printed, logged or reflected it shows no password.
 public struct ProxyAddress: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

@@ -44,7 +44,7 @@ public struct TLSFiles: Sendable, Hashable {
             SSL_CTX_free(context)
             ERR_clear_error()
         }
-        // Nobody is there to be asked for a key's password.
+        // There is no user to ask for a key's password.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
         var mistakes: [Mistake] = []
         if let caFile, SSL_CTX_load_verify_file(context, caFile) != 1 {

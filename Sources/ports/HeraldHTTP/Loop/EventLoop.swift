@@ -5,9 +5,9 @@ public import HeraldTime
 
 /// Waits for many descriptors at once, on one thread (epoll).
 ///
-/// The loop calls nobody: ``wait(timeoutMilliseconds:)`` fills a buffer that is used again and again, and its caller
-/// hands each event to the owner of its token. An event may be about a descriptor that was replaced meanwhile, so an
-/// owner takes it as a hint and tries the read or write itself.
+/// The loop has no callbacks: ``wait(timeoutMilliseconds:)`` fills a buffer that is used again and again, and its
+/// caller hands each event to the owner of its token. An event may be about a descriptor that was replaced meanwhile,
+/// so an owner takes it as a hint and tries the read or write itself.
 public final class EventLoop {
     /// What a descriptor is watched for.
     public enum Interest: Sendable {

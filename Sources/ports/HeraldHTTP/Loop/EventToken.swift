@@ -15,7 +15,7 @@ public struct EventToken: Hashable, Sendable {
         rawValue = UInt64(owner) << 56 | (payload & Self.payloadMask)
     }
 
-    /// Who registered the descriptor.
+    /// The owner that registered the descriptor.
     public var owner: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 56) }
 
     /// The owner's own number for the descriptor, 56 bits.

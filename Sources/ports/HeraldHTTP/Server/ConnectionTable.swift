@@ -1,6 +1,7 @@
 internal import HeraldTime
 
-/// Which connections are open, who has them, and until when each must have sent its request: pure, with the time told.
+/// Which connections are open, which peers have them, and until when each must have sent its request: pure, with the
+/// time told.
 ///
 /// | a connection | has until |
 /// |---|---|

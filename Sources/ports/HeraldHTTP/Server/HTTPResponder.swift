@@ -15,7 +15,7 @@ public final class HTTPResponder: Sendable {
 
     /// Answers when the time has passed; of several answers the first counts.
     ///
-    /// On any thread. Who asked may be gone, and so may be the server: then nothing happens.
+    /// On any thread. The client may be gone, and so may be the server: then nothing happens.
     public func respond(_ response: HTTPResponse, after wait: Duration = .zero) {
         let isFirst = state.withLock { state in
             guard state == nil else { return false }

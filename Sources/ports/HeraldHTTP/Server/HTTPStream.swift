@@ -1,14 +1,14 @@
 import HeraldThreads
 
-/// The body of an answer that goes on for as long as somebody writes to it, such as server-sent events.
+/// The body of an answer that goes on for as long as its writer writes to it, such as server-sent events.
 ///
-/// What the client has not read yet waits in memory up to a limit; a client that falls behind further is let go.
+/// What the client has not read yet waits in memory up to a limit; a client that falls behind further is disconnected.
 public final class HTTPStream: Sendable {
     private enum Phase {
         case open
         /// What is buffered still goes out.
         case finished
-        /// The client is gone, or nobody may write to it any more.
+        /// The client is gone, or the writer may not write to it any more.
         case closed
     }
 
@@ -65,7 +65,7 @@ public final class HTTPStream: Sendable {
         }
     }
 
-    /// The connection is over, by whoever's doing.
+    /// The connection is over, whichever side ended it.
     func close() {
         state.withLock { state in
             state.phase = .closed
@@ -91,7 +91,7 @@ public final class HTTPStream: Sendable {
         into target: UnsafeMutableRawBufferPointer, on connection: SuspendableConnection, parked: ParkedConnections
     ) -> Piece {
         state.withLock { state in
-            // Nobody has written, and still it goes on: the client is gone, or the server stops.
+            // It was resumed without a write: the client is gone, or the server stops.
             guard state.waiting == nil else { return .end }
             if !state.buffer.isEmpty {
                 let count = min(target.count, state.buffer.count)

@@ -5,8 +5,8 @@ import HeraldTime
 
 /// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
 ///
-/// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: whoever waits
-/// longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own.
+/// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: a connection
+/// that waits longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own.
 final class ParkedConnections: Sendable {
     private struct Parked {
         let connection: SuspendableConnection

@@ -29,7 +29,7 @@ final class ServerService {
         context.map { Unmanaged<ServerService>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Somebody wants to connect.
+    /// A client wants to connect.
     static let accept: MHD_AcceptPolicyCallback = { context, address, _ in
         service(context)?.connections.accepts(HTTPPeer(address)) ?? false ? .YES : .NO
     }
@@ -119,7 +119,7 @@ final class ServerService {
             transaction.ending = .respond(response)
             return wait <= .zero || parked.park(SuspendableConnection(pointer: connection), for: wait) == nil
         case .respondWhenReady(let begin):
-            // Until there is a responder, nobody can let the connection go on but the server's stop.
+            // Until there is a responder, only the server's stop can resume the connection.
             transaction.ending = .hangUp
             guard let id = parked.park(SuspendableConnection(pointer: connection), for: nil) else { return true }
             let responder = HTTPResponder(parked: parked, id: id)

@@ -1,6 +1,6 @@
 public import HeraldText
 
-/// Where a hub's namespace is and who we are to it: `Endpoint=sb://NS/;SharedAccessKeyName=NAME;SharedAccessKey=KEY`.
+/// A hub's namespace and our credentials for it: `Endpoint=sb://NS/;SharedAccessKeyName=NAME;SharedAccessKey=KEY`.
 ///
 /// The parts may come in any order, their names in any case, and a `;` may end them (azure-notificationhubs-dotnet).
 /// Printed or described it shows no key.

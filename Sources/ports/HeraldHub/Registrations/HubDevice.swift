@@ -57,7 +57,7 @@ package enum HubDevice: Sendable, Hashable {
 
     /// A handle as the hub compares it: an APNs token's digits in capitals.
     ///
-    /// Who looks for a handle need not know its push service: no other's consists of pairs of hexadecimal digits alone.
+    /// A search for a handle need not know its push service: no other's consists of pairs of hexadecimal digits alone.
     static func compared(_ handle: String) -> String { isHexadecimal(handle) ? handle.uppercased() : handle }
 
     private static func isHexadecimal(_ text: String) -> Bool {

@@ -1,4 +1,4 @@
-/// What is done with a hub's registrations: by the tutorial's backend, and by who shares the hub with others.
+/// What is done with a hub's registrations: by the tutorial's backend, and by services that share the hub with others.
 ///
 /// Blocks; every step may be repeated without harm.
 package struct HubRegistrations: Sendable {
@@ -9,8 +9,8 @@ package struct HubRegistrations: Sendable {
         self.client = client
     }
 
-    /// The id of the first registration that has the handle, whose others are deleted, or a new one: the tutorial's way,
-    /// for a hub that nobody else registers devices with.
+    /// The id of the first registration that has the handle, whose others are deleted, or a new one: the tutorial's
+    /// way, for a hub that no other service registers devices with.
     ///
     /// - Parameter handle: `nil` asks for a new one.
     package func id(forHandle handle: String?) -> HubResult<String> {

@@ -14,7 +14,7 @@ package enum HubFailure: Sendable, Hashable {
     case notFound(detail: String?)
     /// 410: the registration's id has expired or was deleted; a new one is to be asked for.
     case gone(detail: String?)
-    /// 412: somebody else has changed it.
+    /// 412: another client has changed it.
     case preconditionFailed(detail: String?)
     /// 401: no good token; 403: a right is missing, a quota used up, or too many requests; 429: too many requests; and
     /// every other status.

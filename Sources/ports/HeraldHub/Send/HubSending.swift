@@ -2,7 +2,7 @@ public import HeraldText
 
 /// How notifications are sent over a hub.
 public struct HubSending: Sendable {
-    /// Where the hub is and who we are.
+    /// The hub's address and our credentials.
     public let connectionString: HubConnectionString
     /// The hub's name.
     public let hub: String
@@ -16,7 +16,7 @@ public struct HubSending: Sendable {
     /// Checks the parts; throws with the first that cannot work.
     ///
     /// - Parameters:
-    ///   - tag: holds `{user}` exactly once, and else only what a tag may hold: an expression could reach everybody.
+    ///   - tag: holds `{user}` exactly once, and else only what a tag may hold: an expression could reach all users.
     ///   - formats: by the push services' names.
     ///   - keepsMessageIDs: hubs of the Standard tier give one.
     public init(

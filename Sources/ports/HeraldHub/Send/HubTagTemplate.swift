@@ -11,7 +11,7 @@ package struct HubTagTemplate: Sendable, Hashable {
     package let end: String
 
     /// Throws unless the text holds `{user}` exactly once, and else only what a tag may hold: an expression could reach
-    /// everybody.
+    /// all users.
     package init(_ text: String) throws(InvalidArgument) {
         let parts = text.split(separator: Self.userPlace, omittingEmptySubsequences: false)
         let isClean = text.replacing(Self.userPlace, with: "").utf8.allSatisfy { Self.tagCharacters.contains($0) }

@@ -3,7 +3,7 @@ public import HeraldText
 
 /// A container of Azure's blob storage behind an address that is signed: `https://ACCOUNT.blob…/CONTAINER?sv=…&sig=…`.
 ///
-/// The address is a secret: whoever has it reads the container.
+/// The address is a secret: its holder may read the container.
 public struct BlobContainer: Sendable, Hashable {
     /// A part of what is in the container (List Blobs: `EnumerationResults`).
     public struct Page: Sendable, Hashable {

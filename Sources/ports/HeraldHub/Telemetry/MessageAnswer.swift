@@ -7,7 +7,8 @@ public enum MessageAnswer: Sendable, Hashable {
     case details(MessageDetails)
     /// It does not know the message: not yet, or no longer.
     case notKnown
-    /// It says nothing of the message, and would not say anything of another: it is busy, away, or refuses who asks.
+    /// It says nothing of the message, and would not say anything of another: it is busy, away, or refuses our
+    /// credentials.
     case unavailable(reason: String, retryAfterMilliseconds: Int64?)
 
     /// So long a hub is left alone at most, whatever it says.

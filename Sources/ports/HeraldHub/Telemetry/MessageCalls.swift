@@ -6,7 +6,7 @@ public import HeraldTime
 ///
 /// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes, and drains the answers.
 public final class MessageCalls {
-    /// A token is made anew so long before the last one ends.
+    /// A new token is made so long before the last one ends.
     private static let renewalSeconds: Int64 = 300
 
     private var pool: ConnectionPool

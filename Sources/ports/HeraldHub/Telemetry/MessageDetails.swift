@@ -15,7 +15,7 @@ public struct MessageDetails: Sendable, Hashable {
 
         /// Whether nothing changes any more.
         ///
-        /// A word that nobody knows is taken for a state in between: the hub is asked again.
+        /// An unknown word is taken for a state in between: the hub is asked again.
         public var isFinal: Bool { Self.finalNames.contains(name.lowercased()) }
     }
 

@@ -35,9 +35,9 @@ extension Admin {
 
     /// Changes entries of topics' configurations (`nil`: back to the default) and leaves their other entries alone.
     ///
-    /// The request that librdkafka 2.0 knows replaces everything that was set for a topic, so what is set now is read and
-    /// sent again. A change that somebody else makes between the two, or a moment before (brokers learn of it late), is
-    /// undone.
+    /// The request that librdkafka 2.0 knows replaces everything that was set for a topic, so what is set now is read
+    /// and sent again. A change that another client makes between the two, or a moment before (brokers learn of it
+    /// late), is undone.
     public func alterConfigs(
         _ changes: [(topic: String, entries: [String: String?])], timeoutMilliseconds: Int
     ) throws(KafkaError) -> [TopicResult] {

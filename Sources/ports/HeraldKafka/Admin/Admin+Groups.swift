@@ -25,17 +25,18 @@ public struct GroupDescription: Sendable, Equatable {
 }
 
 extension Admin {
-    /// What the coordinator knows of a group; one that there is not is `Dead` and without members.
+    /// What the coordinator knows of a group; a missing group is `Dead` and without members.
     ///
-    /// All brokers are asked until the coordinator is known, and the coordinator is the one that answers. To let librdkafka 2.0
-    /// look for it ends the process: when the question is over before the coordinator is found, the client answers it all the
-    /// same, from memory that it has freed (librdkafka issue 4605; `rd_kafka_admin_coord_request`).
+    /// All brokers are asked until the coordinator is known, and the coordinator is the one that answers. Letting
+    /// librdkafka 2.0 look for it crashes the process: when the question is over before the coordinator is found, the
+    /// client answers it all the same, from memory that it has freed (librdkafka issue 4605;
+    /// `rd_kafka_admin_coord_request`).
     ///
     /// Only brokers that take a connection are asked: for one that does not, librdkafka 2.0 connects thousands of times a second
     /// as long as the question is open, because each failure asks for the next attempt (`rd_kafka_broker_get_async`).
     ///
-    /// A coordinator that takes office, or that nobody knows, shows as `NOT_COORDINATOR`, and brokers that do not know the
-    /// question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
+    /// A coordinator that is just taking over, or that no broker knows, shows as `NOT_COORDINATOR`, and brokers that do
+    /// not know the question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
     public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
         let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
         let brokers = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds).brokers

@@ -111,7 +111,7 @@ public final class Admin: Sendable {
         return try answer(in: queue, timeoutMilliseconds: timeoutMilliseconds, read: read)
     }
 
-    /// How to send a request: whoever calls it destroys them.
+    /// How to send a request: the caller destroys the options.
     ///
     /// - Parameter broker: Which broker is asked; `nil` for the one that librdkafka chooses.
     func makeOptions(

@@ -1,7 +1,7 @@
 internal import HeraldThreads
 
-/// When brokers last answered what a process asked for: a record, an offset, a group; who leads what does not count, because
-/// any broker that is left tells that.
+/// When brokers last answered what a process asked for: a record, an offset, a group; the leaders of partitions do not
+/// count, because any broker that is left tells that.
 ///
 /// One for all clients of a process, as ``BrokerLogin`` is.
 public final class AnswerClock: Sendable {

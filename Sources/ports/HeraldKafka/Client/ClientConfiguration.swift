@@ -6,7 +6,7 @@ final class ClientConfiguration {
     private var owned: OpaquePointer?
     /// The names that were set, to let defaults stand back.
     private(set) var names: Set<String> = []
-    /// Who the client logs in as, unless its properties say so.
+    /// The client's login, unless its properties say so.
     private(set) var login: BrokerLogin?
     /// How it logs in.
     private(set) var saslMechanism: String?

@@ -4,9 +4,9 @@ internal import HeraldThreads
 
 /// Destroys a client and waits until its threads have ended, but not for ever.
 ///
-/// librdkafka 2.0.2 never ends when a topic was deleted that it was reading: a barrier stays in a partition's queue, which
-/// nobody reads any more, and refers to the partition, the partition to its leader, and the leader's thread goes on for as
-/// long. Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is left behind:
+/// librdkafka 2.0.2 never ends when a topic was deleted that it was reading: a barrier stays in a partition's queue,
+/// which no thread reads any more, and refers to the partition, the partition to its leader, and the leader's thread
+/// goes on for as long. Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is left behind:
 /// some idle threads and its memory, and not a worker that does not end.
 final class ClientEnd: @unchecked Sendable {
     /// Ends that were ever seen took less than two seconds.

@@ -4,8 +4,8 @@ internal import HeraldThreads
 /// Owns a `rd_kafka_t` and what its callbacks write to.
 ///
 /// Everything that refers to the client (queues, topics, group metadata) holds this object, so the client is destroyed
-/// last; whoever lets go of it last waits for librdkafka's threads to end (``ClientEnd``). librdkafka's functions may be
-/// called from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
+/// last; its last release waits for librdkafka's threads to end (``ClientEnd``). librdkafka's functions may be called
+/// from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
 final class ClientHandle: @unchecked Sendable {
     static let errorTextCapacity = 512
 
@@ -18,13 +18,13 @@ final class ClientHandle: @unchecked Sendable {
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
-        /// Who the client logs in as, unless its properties say so.
+        /// The client's login, unless its properties say so.
         let login: BrokerLogin?
         /// How it logs in.
         let saslMechanism: String?
         /// What notes its brokers' answers.
         let answers: AnswerClock?
-        /// From now on a revoke is answered at once, because nobody polls any more.
+        /// From now on a revoke is answered at once, because no thread polls any more.
         var answersAtOnce = false
 
         init(login: BrokerLogin?, saslMechanism: String?, answers: AnswerClock?) {

@@ -46,7 +46,7 @@ public struct ClusterMetadata: Sendable, Equatable {
         /// Why nothing is known of it, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
         public var error: KafkaError?
 
-        /// The partitions that nobody can write or read at the moment.
+        /// The partitions that cannot be written or read at the moment.
         public var leaderlessPartitions: [Int32] { partitions.filter { $0.leader == nil }.map(\.id) }
     }
 
@@ -90,8 +90,8 @@ extension ClientHandle {
     /// Blocks and asks for the brokers and one topic, all topics, or none.
     ///
     /// When the broker dies that was asked, librdkafka 2.0 repeats the question to that same broker once it is back
-    /// (`rd_kafka_handle_Metadata`). So the question is asked anew after 5 s, 10 and 20: another one may answer it, and one
-    /// that is only slow gets the time.
+    /// (`rd_kafka_handle_Metadata`). So the question is asked again after 5 s, 10 and 20: another broker may answer it,
+    /// and one that is only slow gets the time.
     func metadata(
         of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
     ) throws(KafkaError) -> ClusterMetadata {

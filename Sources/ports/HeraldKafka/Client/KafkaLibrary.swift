@@ -56,9 +56,9 @@ public enum KafkaLibrary {
 
     /// Why no client can be made of these properties, in librdkafka's words; `nil` when one can.
     ///
-    /// Makes a client and lets go of it: that reads the files of TLS, and checks the rules between properties. The client
-    /// gets no broker's address, nor a login that librdkafka begins by itself, so it connects to nothing. Blocks for some
-    /// milliseconds.
+    /// Makes a client and releases it: that reads the files of TLS, and checks the rules between properties. The client
+    /// gets no broker's address, nor a login that librdkafka begins by itself, so it connects to nothing. Blocks for
+    /// some milliseconds.
     public static func refusal(of kind: ClientKind, properties: ClientProperties) -> String? {
         let addresses = ["bootstrap.servers", "metadata.broker.list"]
         let mechanism = properties.saslMechanism ?? "GSSAPI"

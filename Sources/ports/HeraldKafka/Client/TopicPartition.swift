@@ -52,6 +52,6 @@ public enum Rebalance: Sendable, Equatable {
     case assign([TopicPartition])
     /// All partitions are taken away: finish, then answer with ``Consumer/unassign()``; the group waits for it.
     ///
-    /// `lost`: they belong to somebody else already, nothing may be committed any more.
+    /// `lost`: they belong to another member already, nothing may be committed any more.
     case revoke([TopicPartition], lost: Bool)
 }

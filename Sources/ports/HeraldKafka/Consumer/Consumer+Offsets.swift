@@ -63,7 +63,7 @@ extension Consumer {
         return false
     }
 
-    /// Who this member is at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.
+    /// This member's identity at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.
     ///
     /// Take it together with the batch that it stands for, never across a rebalance. `nil` without a `group.id`.
     public func groupMetadata() -> GroupMetadata? {

@@ -61,8 +61,8 @@ public final class Consumer {
     /// Waits until the client's main thread has stopped what was assigned before.
     ///
     /// It stops each partition after `rd_kafka_assign` has returned, and with that ends its forwarding
-    /// (`rd_kafka_toppar_fetch_stop`), even one that was asked for meanwhile: the records would lie where nobody looks. It takes
-    /// everything it is asked in order, so with its next answer all of them are stopped.
+    /// (`rd_kafka_toppar_fetch_stop`), even one that was asked for meanwhile: the records would stay in a queue that no
+    /// thread reads. It takes its requests in order, so with its next answer all of them are stopped.
     private func waitUntilForwardingEnded() {
         var assigned: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
         _ = rd_kafka_assignment(handle.client, &assigned)
@@ -102,7 +102,7 @@ public final class Consumer {
         return TopicHandleID(made.pointer)
     }
 
-    /// The fatal error that the consumer is in, if any: it has to be recreated then.
+    /// The consumer's fatal error, if any: recreate the client then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 
     /// Log lines and errors since the last call, and how many more were dropped; from any of the client's threads.

@@ -2,7 +2,7 @@ internal import CRDKafka
 internal import HeraldThreads
 internal import Synchronization
 
-/// Counts what brokers answer to a consumer's fetches, on the client's threads, before anybody takes it from a queue.
+/// Counts what brokers answer to a consumer's fetches, on the client's threads, before they are taken from a queue.
 ///
 /// librdkafka bounds its queues by the number of messages and by their values; keys and headers it does not count.
 final class FetchMeter: Sendable {

@@ -11,8 +11,8 @@ public struct TopicHandleID: Hashable, Sendable {
 
 /// A consumed record, or an error in a record's place: a handle on librdkafka's own memory.
 ///
-/// Whoever took it from a queue calls ``release()`` exactly once, from any thread, before the consumer is let go; nothing
-/// of the message may be used afterwards. Copies are the same handle.
+/// The code that took it from a queue calls ``release()`` exactly once, from any thread, before the consumer is
+/// destroyed; nothing of the message may be used afterwards. Copies are the same handle.
 public struct Message: RecordBytes, @unchecked Sendable {
     private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
 

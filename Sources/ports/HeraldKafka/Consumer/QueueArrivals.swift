@@ -44,7 +44,7 @@ final class QueueListener {
 
     /// From now on the queue tells when it was empty and fills.
     func listen(to queue: OpaquePointer?) {
-        // Called with the queue locked, by whoever fills it.
+        // Called with the queue locked, by the thread that fills it.
         rd_kafka_queue_cb_event_enable(
             queue,
             { _, listener in

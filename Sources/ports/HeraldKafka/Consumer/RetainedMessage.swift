@@ -1,10 +1,10 @@
-/// A consumed record that somebody holds on to: where librdkafka put it, or, after ``keep()``, a copy of its own.
+/// A consumed record that its owner retains: where librdkafka put it, or, after ``keep()``, a copy of its own.
 ///
-/// A ``Message`` holds on to everything that was fetched together with it, of all partitions. Who holds one record in a
-/// thousand for long would in the end hold all of them.
+/// A ``Message`` retains everything that was fetched together with it, of all partitions. Retaining one record in a
+/// thousand for long would in the end retain all of them.
 ///
-/// Whoever has it calls ``release()`` exactly once. Copies of this value are the same record: ``keep()`` is for the only
-/// one.
+/// The owner calls ``release()`` exactly once. Copies of this value are the same record: ``keep()`` needs the only
+/// copy.
 public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     private enum Place {
         case message(Message)

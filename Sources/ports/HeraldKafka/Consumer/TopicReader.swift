@@ -1,11 +1,11 @@
 /// Reads partitions between bounds, in their order, as a member of no group, and hands out nothing twice.
 ///
-/// After its broker was killed and came back, a client has been seen to fetch nothing more of a partition whose end it had not
-/// reached, for minutes, and to go on at once when it was assigned anew; other users of librdkafka report the same
-/// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is assigned anew, from where it is. Where
-/// there is nothing to receive that costs a fetch. What a client repeats that begins again is dropped.
+/// After its broker was killed and came back, a client was seen to fetch nothing for minutes from a partition whose end
+/// it had not reached, and to go on at once when it was assigned again; other users of librdkafka report the same
+/// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is assigned again at its position.
+/// Where there is nothing to receive that costs a fetch. Records that the client repeats after that are dropped.
 ///
-/// Whoever reads may stop at any step. One thread.
+/// The caller may stop at any step. One thread.
 public final class TopicReader {
     /// Where the reading of a partition begins.
     public enum Start: Sendable, Equatable {
@@ -15,7 +15,7 @@ public final class TopicReader {
         case end
         /// At this offset, or at the records of a moment (milliseconds since the Unix epoch) where these come before it.
         ///
-        /// What lies beyond the partition's end is of a topic that was made anew since: then all of it is read.
+        /// An offset beyond the partition's end is of a topic that was recreated since: then all of it is read.
         case offset(Int64, lookingBackTo: Int64? = nil)
         /// At the first record of this moment (milliseconds since the Unix epoch) or later, at the end where there is none;
         /// at the beginning when the broker cannot tell (an embedded one).
@@ -89,7 +89,7 @@ public final class TopicReader {
     ///
     /// - Parameters:
     ///   - properties: librdkafka's, with a `group.id`, which is not joined; ends of partitions are always told.
-    ///   - silence: it is assigned anew when nothing has come for so long.
+    ///   - silence: it is assigned again when nothing has come for so long.
     ///   - patience: for a topic that is not known yet or a leader that moves, and for a step towards the end: then no broker
     ///     answers, or a transaction does not end.
     ///   - questions: how long one question to the brokers may take.
@@ -142,8 +142,8 @@ public final class TopicReader {
 
     /// The next record, waiting up to this long for it.
     ///
-    /// - Throws: when the topic is not as it was: deleted, made anew, forbidden; and what kept it from the end, when nothing has
-    ///   come for its patience.
+    /// - Throws: when the topic is not as it was: deleted, recreated, forbidden; and what kept it from the end, when
+    ///   nothing has come for its patience.
     public func next(waitMilliseconds: Int32 = 0) throws(KafkaError) -> Step {
         if isAtEnd { return .end }
         while let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) {
@@ -198,9 +198,9 @@ public final class TopicReader {
         return nil
     }
 
-    /// A partition that ends before what was read of it: its topic was made anew.
+    /// A partition that ends before what was read of it: its topic was recreated.
     private func checkAge(of place: Place) throws(KafkaError) {
-        // Who does not know is silent; the next end tells.
+        // Without an answer nothing is thrown; the next end tells.
         guard let high = try? watermarks(of: place.partition).high, high < place.position else { return }
         throw KafkaError(
             code: KafkaError.Code.offsetOutOfRange,

@@ -1,11 +1,11 @@
 internal import Glibc
 
 extension KafkaError {
-    /// What an error means to whoever has to decide what comes next: the one table that everybody uses.
+    /// What an error means for the decision what comes next: the one table that all modules use.
     ///
     /// ``isFatal``, ``isRetriable`` and ``isAbortable`` say what a transactional call wants; this says what has happened.
     public enum Kind: Sendable, Hashable {
-        /// Nobody answers: a broker, a network, a name, a certificate.
+        /// No broker answers: the broker, the network, a name or a certificate is to blame.
         case unreachable
         /// Credentials are refused.
         case refusedCredentials
@@ -15,7 +15,7 @@ extension KafkaError {
         case forbidden
         /// Another instance has the identity.
         case fenced
-        /// The topic or the partition is not there, as far as somebody knows.
+        /// The topic or the partition is missing, as far as the client or a broker knows.
         case unknownTopic
         /// The offset is not in the partition any more.
         case offsetGone
@@ -64,7 +64,7 @@ extension KafkaError {
         }
     }
 
-    /// Whether a login failed: until somebody mends that, no broker answers.
+    /// Whether a login failed: until an operator fixes that, no broker answers.
     public var isOfLogin: Bool { kind == .refusedCredentials || kind == .noToken }
 
     /// Whether it says that the topic is not what it was: missing, forbidden, or another one of the same name.

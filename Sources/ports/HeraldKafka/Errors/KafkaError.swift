@@ -8,7 +8,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     public var name: String
     /// One sentence for people; holds no credentials and no record's contents.
     public var message: String
-    /// Whether the client instance is fatal: it has to be recreated.
+    /// Whether the error is fatal: recreate the client.
     public var isFatal: Bool
     /// Whether the same call may be made again as it was.
     public var isRetriable: Bool

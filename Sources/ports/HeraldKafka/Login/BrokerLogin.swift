@@ -3,7 +3,8 @@ internal import Glibc
 public import HeraldText
 internal import HeraldThreads
 
-/// Who a process is to its brokers: one for all of its clients, which take over a new password or token while they run.
+/// A process's login to its brokers: one for all of its clients, which take over a new password or token while they
+/// run.
 ///
 /// Give it to clients with ``ClientProperties``, whose values name the mechanism (`sasl.mechanism`). A connection that
 /// stands keeps what it was opened with; the next one shows what is new. The methods may be called from any thread.
@@ -38,7 +39,7 @@ public final class BrokerLogin: Sendable {
     /// - Parameters:
     ///   - usesTokens: whether the mechanism is OAUTHBEARER.
     ///   - credential: what is shown at first.
-    ///   - keeper: what calls ``update(_:)``, and is let go together with the login.
+    ///   - keeper: what calls ``update(_:)``, and is released together with the login.
     public init(usesTokens: Bool, _ credential: Credential, keptBy keeper: (any AnyObject & Sendable)? = nil) {
         self.usesTokens = usesTokens
         state = Guarded(State(credential: credential))
@@ -60,7 +61,7 @@ public final class BrokerLogin: Sendable {
 
     /// Has one of the clients say this, like its own log lines.
     ///
-    /// - Parameter isTrouble: whether somebody should look after it.
+    /// - Parameter isTrouble: whether an operator should look after it.
     public func report(_ sentence: String, isTrouble: Bool) {
         let notices = state.withLock { $0.clients.first?.notices }
         notices?.add(ClientNotice(level: isTrouble ? 4 : 6, text: sentence, error: nil))
@@ -71,7 +72,7 @@ public final class BrokerLogin: Sendable {
     /// Prepares the configuration of a client that will log in.
     func configure(_ configuration: ClientConfiguration) throws(KafkaError) {
         guard !usesTokens else {
-            // A thread of librdkafka's own asks for tokens, so nobody has to poll before the client can log in.
+            // A thread of librdkafka's own asks for tokens, so the client can log in before it is polled.
             rd_kafka_conf_enable_sasl_queue(configuration.pointer, 1)
             rd_kafka_conf_set_oauthbearer_token_refresh_cb(configuration.pointer) { client, _, opaque in
                 guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
@@ -106,7 +107,7 @@ public final class BrokerLogin: Sendable {
         state.withLock { state in state.clients.removeAll { $0.address == address } }
     }
 
-    /// librdkafka wants a token anew: near the end of the former one, and ten seconds after there was none.
+    /// librdkafka wants a new token: near the end of the former one, and ten seconds after there was none.
     private func refresh(_ client: OpaquePointer) {
         let address = UInt(bitPattern: client)
         state.withLock { state in Self.give(state.credential, to: address, usesTokens) }
@@ -127,7 +128,7 @@ public final class BrokerLogin: Sendable {
     }
 }
 
-/// A token for OAUTHBEARER (RFC 7628), as somebody issued it.
+/// A token for OAUTHBEARER (RFC 7628), as its issuer made it.
 public struct LoginToken: Sendable, Equatable {
     /// The token itself.
     public let value: Secret

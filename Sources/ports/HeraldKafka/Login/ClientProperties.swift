@@ -1,13 +1,13 @@
-/// What a client is made from: librdkafka's properties, and who it logs in as.
+/// What a client is made from: librdkafka's properties, and its login.
 public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
     /// Names and values, in the order in which they are set: of a name that is there twice, the last counts.
     public private(set) var values: [(String, String)]
-    /// Who the client logs in as; `nil`: as its properties say.
+    /// The client's login; `nil`: as its properties say.
     public let login: BrokerLogin?
-    /// What notes when its brokers answer; `nil` when nobody asks.
+    /// What notes when its brokers answer; `nil` when that is not needed.
     public let answers: AnswerClock?
 
-    /// Properties, who the client logs in as, and what notes its brokers' answers.
+    /// Properties, the client's login, and what notes its brokers' answers.
     public init(_ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil) {
         self.values = values
         self.login = login

@@ -1,7 +1,7 @@
 internal import CRDKafka
 
 /// The transactional calls. Each blocks and belongs on the helper thread; each error says whether the same call may be
-/// made again, the transaction has to be aborted, or the producer has to be recreated.
+/// made again, the transaction has to be aborted, or the producer recreated.
 extension Producer {
     /// For so long an abort waits for the records to arrive (milliseconds).
     private static let registrationMilliseconds = 100

@@ -29,8 +29,8 @@ public final class Producer: @unchecked Sendable {
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
     /// A record was given up that a broker may have.
     ///
-    /// The sequence numbers of client and broker may differ then: see ``beginTransaction()``. Written by whoever takes
-    /// deliveries, read when an abort has returned, which waits for them.
+    /// The sequence numbers of client and broker may differ then: see ``beginTransaction()``. Written by the thread
+    /// that takes deliveries, read when an abort has returned, which waits for them.
     private let gaveUpSentRecord = Atomic(false)
 
     private enum Argument {
@@ -206,7 +206,7 @@ public final class Producer: @unchecked Sendable {
                 throw KafkaError(
                     code: KafkaError.Code.timedOut, message: "\(outstanding) records are not acknowledged yet")
             }
-            // Ends the lingering; counts records whose delivery nobody has taken, so it cannot tell the end.
+            // Ends the lingering; counts records whose delivery was not taken yet, so it cannot tell the end.
             _ = rd_kafka_flush(handle.client, 1)
             _ = serve(waitMilliseconds: 10) { message, error in body(Self.token(of: message), error) }
         }
@@ -236,7 +236,7 @@ public final class Producer: @unchecked Sendable {
     /// Each of them may arrive late and fence the one that holds the name then, also this producer.
     public var unansweredClaims: Int { handle.callbacks.controlRequests.unansweredClaims }
 
-    /// The fatal error that the producer is in, if any: it has to be made anew then.
+    /// The producer's fatal error, if any: recreate the client then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 
     /// Log lines and errors since the last call, and how many more were dropped.
@@ -246,9 +246,9 @@ public final class Producer: @unchecked Sendable {
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
-    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and lets go of the topics.
+    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and releases the topics.
     ///
-    /// The client is destroyed when this object and its ``ProducerTopic``s are let go.
+    /// The client is destroyed when this object and its ``ProducerTopic``s are released.
     public func close() {
         purge()
         topics.removeAll()

@@ -9,7 +9,8 @@ struct CampaignControlRun {
     /// Whether the operator is to be asked first.
     var isAsking = false
 
-    /// Who wants to stop something does not wait for millions of results: what is not counted by then is not finished.
+    /// A command that stops something does not wait for millions of results: what is not counted by then is not
+    /// finished.
     private static let patience = Duration.seconds(5)
 
     func run(_ invocation: Invocation) throws -> ExitStatus {

@@ -63,7 +63,7 @@ struct CampaignStartRequest {
         guard var text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure("\(path) is not UTF-8")
         }
-        // An editor's last line end is nobody's message.
+        // An editor's last line end is no part of the message.
         if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
         return text
     }

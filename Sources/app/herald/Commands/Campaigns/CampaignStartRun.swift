@@ -85,7 +85,7 @@ struct CampaignStartRun {
             ? "Everybody is published. Wait for the outcomes?"
             : "Notify \(TopicsTool.counted(count, found.continuation == nil ? "recipient" : "remaining recipient"))?"
         let isConfirmed = try stop.whileAnswering {
-            // Nobody has to agree to notify nobody.
+            // Without recipients there is nothing to confirm.
             try Confirmation.ask(question, count: count, isAssumed: isAssumed || count == 0, console: console)
         }
         guard isConfirmed else {
@@ -131,7 +131,7 @@ struct CampaignStartRun {
         return Cluster(context: context, layout: layout, campaign: campaign)
     }
 
-    /// Who is left of a campaign that was started before, and who publishes it now.
+    /// The recipients left of a campaign that was started before, and its present publisher.
     private func continuation(
         of campaign: CampaignIndex.Campaign, in cluster: Cluster, _ preview: AudiencePreview,
         marking recipients: inout RecipientSet, _ stop: StopRequest

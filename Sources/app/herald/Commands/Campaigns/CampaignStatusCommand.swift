@@ -24,7 +24,7 @@ enum CampaignStatusCommand: HeraldCommand {
         ])
     static let usedSettings: UsedSettings = .cluster + .topics("results", "retry", "campaigns")
 
-    /// The list of campaigns is no place to wait in: one that nobody has looked at for long has many results to count.
+    /// The list of campaigns does not wait: one that was not looked at for long has many results to count.
     private static let listPatience = Duration.seconds(5)
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

@@ -23,7 +23,7 @@ struct CampaignWatcher {
 
     func close() { follower.close() }
 
-    /// How it stands; on a terminal, when nothing changes any more or somebody wants to see no more.
+    /// How it stands; on a terminal, when nothing changes any more or the operator ends it.
     func run() throws -> CampaignStatus {
         try catchUp()
         if isLive { stop.beginWork() }

@@ -97,7 +97,7 @@ struct CorrectionRequest {
     private func edit(_ value: [UInt8]) throws -> [UInt8] {
         let environment = invocation.environment
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "editor"
-        // Nobody else can read a directory of mkdtemp.
+        // No other user can read a directory of mkdtemp.
         var template = Array("\(invocation.temporaryDirectory)/herald-edit-XXXXXX".utf8CString)
         guard let directory = mkdtemp(&template).map({ String(cString: $0) }) else {
             throw CommandFailure("cannot make a directory in \(invocation.temporaryDirectory) (TMPDIR)")

@@ -99,7 +99,7 @@ enum DeadLetterListCommand: HeraldCommand {
 
     /// How many dead letters, and how many notifications they are: campaigns and replays count those.
     ///
-    /// Of a topic of others nobody knows that.
+    /// For a foreign topic that is unknown.
     private static func sum(_ letters: Int, _ notifications: Int, _ invocation: Invocation) -> String {
         TopicsTool.counted(letters, "dead letter")
             + (invocation.parsed[DeadLetterOptions.topic] == nil

@@ -17,7 +17,7 @@ struct DeadLetterQuery {
     private(set) var missing: [String] = []
     private let console: Console
     let stop: StopRequest
-    /// Who only looks does not wait for millions of results.
+    /// A command that only shows does not wait for millions of results.
     private static let outcomePatience = Duration.seconds(10)
 
     init(_ invocation: Invocation, _ selection: Selection, isWriting: Bool = false) throws {
@@ -90,7 +90,7 @@ struct DeadLetterQuery {
 
     /// Calls `body` for each until it answers `false`; how many there were.
     ///
-    /// Ends the command when somebody asked it to stop.
+    /// Ends the command when the operator asked it to stop.
     @discardableResult
     mutating func visit(_ body: (inout DeadLetterEntry, MarkIndex?, ReplayOutcomes) -> Bool) throws -> Int {
         var named = selection.named

@@ -98,7 +98,7 @@ struct DeadLetterReplayRun {
         guard plan.count > 0, let state else {
             console.remark("There is nothing to replay.")
             try console.report(output.writeNothing)
-            // Who names dead letters and gets none of them has been refused.
+            // A command that names dead letters and gets none of them has been refused.
             return invocation.parsed[DeadLetterOptions.ids].isEmpty ? .done : .failed
         }
         if let trouble { console.complain(SafeText.escaped(trouble)) }

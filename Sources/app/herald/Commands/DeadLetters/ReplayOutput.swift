@@ -71,7 +71,7 @@ struct ReplayOutput {
         ]
     }
 
-    /// What came of former replays, for who replays again.
+    /// What came of former replays, for an operator who replays again.
     private var formerLine: String? {
         let count = plan.replayedBefore.values.reduce(0, +)
         guard count > 0 else { return nil }

@@ -45,7 +45,8 @@ struct PublishOutput {
             ])
     }
 
-    /// The push service by the name that the event asked for: `fcm` for who wrote that, whatever the backend calls it.
+    /// The push service by the name that the event asked for: `fcm` when the event says that, whatever the backend
+    /// calls it.
     private static func requestedName(_ entry: PublicationTracker.Entry) -> String {
         guard let result = entry.result, result.pushService == entry.pushService else { return entry.pushService }
         return result.requestedPushServices.first ?? entry.pushService

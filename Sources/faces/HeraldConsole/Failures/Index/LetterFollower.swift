@@ -8,7 +8,7 @@ internal import HeraldTools
 
 /// Reads the dead-letter topic once, and goes on with what comes; the marks and what came of replays as well.
 ///
-/// It outlives brokers that go away and topics that are made anew: then it begins again. Any thread may ask.
+/// It outlives brokers that go away and topics that are recreated: then it starts again. Any thread may ask.
 final class LetterFollower: Sendable {
     /// What is known at a moment.
     struct Snapshot: Sendable {
@@ -21,7 +21,7 @@ final class LetterFollower: Sendable {
         var lease = LeaseWatch()
     }
 
-    /// How long nobody is waited for, so that a stop and the marks get their turn.
+    /// The longest wait for a record, so that a stop and the marks get their turn.
     private static let waitMilliseconds: Int32 = 200
     private static let pause = Duration.seconds(2)
     private static let newsInterval = Duration.seconds(1)
@@ -215,7 +215,7 @@ enum FollowerStatus: Sendable, Equatable {
     case failed(String)
 }
 
-/// The lease on the dead letters as it was seen, and whether somebody lives behind it.
+/// The lease on the dead letters as it was seen, and whether its job is alive.
 struct LeaseWatch: Sendable {
     private(set) var lease: Lease?
     /// When it changed last.
@@ -228,7 +228,7 @@ struct LeaseWatch: Sendable {
         changedAt = now
     }
 
-    /// Who works on the dead letters now.
+    /// The job that works on the dead letters now.
     func holder(at now: ContinuousClock.Instant = .now) -> Lease? { lease.flatMap { isAlive($0, now) ? $0 : nil } }
 
     /// The job that has ended without its last word.

@@ -4,7 +4,7 @@ internal import HeraldTime
 
 /// What is in the dead-letter topic, in memory: pure, fed with dead letters in the order of their partitions.
 ///
-/// It remembers the newest ``limit`` of them, each in 72 bytes (``LetterRow``), and knows how many it has let go.
+/// It remembers the newest ``limit`` of them, each in 72 bytes (``LetterRow``), and knows how many it has dropped.
 struct LetterIndex: Sendable {
     let limit: Int
     private(set) var tables = LetterTables()
@@ -13,7 +13,7 @@ struct LetterIndex: Sendable {
     var isEmpty: Bool { count == 0 }
     /// Where the topic's partitions begin, as far as that is known.
     private var starts: [Int32: Int64] = [:]
-    /// The partitions of which older dead letters were let go, or never read.
+    /// The partitions of which older dead letters were dropped, or never read.
     private var shortened: Set<Int32> = []
     /// Rises with each change.
     private(set) var version = 0

@@ -48,7 +48,7 @@ struct LetterRow: Sendable {
 
     static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
 
-    /// Keyed for this process: nobody can make texts that collide.
+    /// Keyed for this process: no publisher can make texts that collide.
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(bytes: bytes)

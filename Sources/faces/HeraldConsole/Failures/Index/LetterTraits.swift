@@ -37,7 +37,7 @@ struct LetterTraits: Hashable, Sendable {
 struct NumberedValues<Value: Hashable & Sendable>: Sendable {
     /// The number of values that are not kept.
     static var unknown: UInt32 { .max }
-    /// Longer ones are nobody's real values.
+    /// Longer ones are no real values.
     private static var longest: Int { 8 << 10 }
 
     /// Bytes of all values together at most.

@@ -45,7 +45,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
 
     var isEmpty: Bool { self == LetterFilter() }
 
-    /// A longer condition, and one with more ids, is work for the command, which holds up nobody else.
+    /// A longer condition, and one with more ids, is work for the command, which holds up no other viewer.
     private static let conditionByteLimit = 4_096
     private static let idLimit = 1_000
 

@@ -11,7 +11,7 @@ final class LetterQueries: Sendable {
     private static let groupLimit = 200
     /// Letters of one id; of which there are more is no id.
     static let letterLimit = 100
-    /// Who looks does not wait for longer.
+    /// A viewer does not wait for longer.
     private static let patience = Duration.seconds(20)
     /// A condition that needs longer for all that is remembered is asked of the topic, which shows a part.
     private static let indexPatience = Duration.seconds(5)
@@ -262,7 +262,7 @@ extension LetterOrder {
 }
 
 extension LetterFollower.Snapshot {
-    /// How far the index is, and who works on the dead letters.
+    /// How far the index is, and which job works on the dead letters.
     var object: JSONValue {
         var members: [JSONValue.Member] = [
             .init("count", .integer(index.count)), .init("forgotten", .integer(Int(index.forgotten))),

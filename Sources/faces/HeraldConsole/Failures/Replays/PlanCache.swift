@@ -25,11 +25,11 @@ struct ReadyPlan: Sendable {
     }
 }
 
-/// The plans that were made: each can be started once, within ``PlanCache/lifetime``, whoever's tab does it.
+/// The plans that were made: each can be started once, within ``PlanCache/lifetime``, from any tab.
 ///
-/// Bounded: of more than ``PlanCache/limit`` the oldest are let go. Any thread.
+/// Bounded: of more than ``PlanCache/limit`` the oldest are dropped. Any thread.
 final class PlanCache: Sendable {
-    /// What stood in the topic so long ago is not what somebody has before his eyes.
+    /// A plan so old no longer shows what is in the topic.
     static let lifetime = Duration.seconds(15 * 60)
     static let limit = 20
 
@@ -71,7 +71,7 @@ final class PlanCache: Sendable {
         return plan.state
     }
 
-    /// Takes a plan for the one who starts it: nobody else gets it.
+    /// Takes a plan for the viewer who starts it: no other gets it.
     ///
     /// - Parameter count: what was typed; has to be the plan's count when that is over 100.
     /// - Throws: a ``ToolFailure`` with why not.

@@ -115,7 +115,7 @@ struct PlanRequest: Decodable, Sendable {
             if freshKey ?? false { words.append("--fresh-key") }
             if again ?? false { words.append("--again") }
             if let user = set?.user { words += ["--set", "user=\(user)"] }
-            // Whoever looks at the console sees it, and a message's text is nobody's who may only look.
+            // Every viewer of the console sees it, and viewers who may only look must not see a message's text.
             if set?.message != nil { words += ["--set", "message=TEXT"] }
             if let pns = set?.pns { words += ["--set", "pns=\(pns.joined(separator: ","))"] }
             if edit != nil { words.append("--edit") }
@@ -123,7 +123,7 @@ struct PlanRequest: Decodable, Sendable {
         return words + (configuration.map { ["--config", $0] } ?? [])
     }
 
-    /// It as JSON, to be sent again; nothing when it corrects something, whose texts are not shown to everybody.
+    /// It as JSON, to be sent again; nothing when it corrects something, whose texts are not shown to all viewers.
     var object: JSONValue {
         guard set == nil, edit == nil else { return .null }
         return .present([

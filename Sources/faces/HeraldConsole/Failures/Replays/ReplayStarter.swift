@@ -11,7 +11,7 @@ struct ReplayStarter: Sendable {
     struct Request: Decodable, Sendable {
         /// What was typed.
         var count: Int?
-        /// Why; the note of who resolves.
+        /// Why; the note of the viewer who resolves.
         var reason: String?
     }
 
@@ -24,7 +24,8 @@ struct ReplayStarter: Sendable {
 
     /// Starts a plan in the name of a viewer; the job's id.
     ///
-    /// - Throws: a ``ToolFailure`` when the plan has aged or is used, somebody else is at work, or the count is not typed.
+    /// - Throws: a ``ToolFailure`` when the plan has aged or is used, another job is at work, or the count is not
+    ///   typed.
     func start(_ id: String, _ request: Request, by name: String) throws -> String {
         let reason = request.reason?.trimmed ?? ""
         guard !reason.isEmpty, reason.count <= Self.reasonLength else {

@@ -3,8 +3,8 @@ import HeraldThreads
 
 /// The reference backend's work on a notification hub: the tutorial's controllers, with their statuses.
 ///
-/// A registration may be repeated without harm. A notification is sent once for a request, and whatever becomes of it but
-/// a success of the hub is answered 500: who repeats it may reach a device twice.
+/// A registration may be repeated without harm. A notification is sent once for a request, and whatever becomes of it
+/// but a success of the hub is answered 500: a client that repeats it may reach a device twice.
 package final class HubBackend: Sendable {
     /// The hub, and what is asked of it.
     package struct Configuration: Sendable {
@@ -88,7 +88,7 @@ package final class HubBackend: Sendable {
         return .ok
     }
 
-    /// - Parameter users: who stands in the tags; anything but a user's name could make them an expression that reaches
+    /// - Parameter users: the users in the tags; anything but a user's name could make them an expression that reaches
     ///   others.
     private func send(
         _ text: String, on platform: PushPlatform, to tags: String, users: [String]

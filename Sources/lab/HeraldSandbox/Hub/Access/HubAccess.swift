@@ -9,7 +9,7 @@ enum HubRight: Sendable {
     case manage
 }
 
-/// Who may do what: the rules of a hub, and the check of a token as the service makes it.
+/// The rights: the rules of a hub, and the check of a token as the service makes it.
 struct HubAccess: Sendable {
     /// A shared access policy.
     struct Rule: Sendable {

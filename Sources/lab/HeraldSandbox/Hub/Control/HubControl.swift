@@ -22,7 +22,7 @@ enum HubControl: Equatable {
         }
     }
 
-    /// The answer; the container's to whoever has its signature.
+    /// The answer; the container's only with its signature.
     func response(to request: HTTPRequest, containerURL: String, signature: String, state: inout HubState)
         -> HTTPResponse
     {

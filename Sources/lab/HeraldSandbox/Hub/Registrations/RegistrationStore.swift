@@ -87,7 +87,7 @@ struct RegistrationStore: Sendable {
         }.sorted { $0.number < $1.number }
     }
 
-    /// A superset of the ids that the expression matches; `nil` is everybody.
+    /// A superset of the ids that the expression matches; `nil` is all.
     private func candidates(_ expression: TagExpression) -> Set<String>? {
         switch expression {
         case .tag(let tag): return idsByTag[tag] ?? []

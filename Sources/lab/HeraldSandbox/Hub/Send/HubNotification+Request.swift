@@ -8,7 +8,7 @@ extension HubNotification {
     /// Most bytes of a notification, whatever its push service.
     static let limitBytes = 65_536
 
-    /// Reads a send to tags, or to everybody, or to the handle of a direct send.
+    /// Reads a send to tags, or to all devices, or to the handle of a direct send.
     init(_ request: HTTPRequest) throws(InvalidArgument) {
         try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
         let parameters = Set(request.target.parameters.map { $0.name.lowercased() })

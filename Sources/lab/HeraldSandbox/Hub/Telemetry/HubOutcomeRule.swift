@@ -7,7 +7,7 @@ package struct HubOutcomeRule: Sendable {
     package var platform: HubPlatform?
     /// The handles that it concerns; `*` stands for anything.
     package var handle: Glob
-    /// It applies to this share of the devices, 0 to 1, drawn anew for each send.
+    /// It applies to this share of the devices, 0 to 1, drawn for each send.
     package var share: Double
     /// One of the service's outcomes, such as `BadChannel`.
     package var outcome: String

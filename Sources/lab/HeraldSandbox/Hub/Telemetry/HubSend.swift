@@ -18,7 +18,7 @@ package struct HubSend: Sendable, Equatable {
     package var isTest: Bool
     /// The format in small letters; absent when the send could not be read.
     package var format: String?
-    /// The tag expression as it was sent; absent for everybody.
+    /// The tag expression as it was sent; absent for all devices.
     package var tags: String?
     /// The headers for the push service.
     package var headers: [HubHeader]

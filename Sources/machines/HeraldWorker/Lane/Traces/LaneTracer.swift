@@ -60,9 +60,9 @@ package final class LaneTracer {
         events[Int(slot.index)] = RecordedEvent(slot, context, after: origin, facts, now: now)
     }
 
-    /// Its slot is given back.
+    /// The event's slot is given back.
     ///
-    /// - Parameter isRecorded: whether what it came to is durable; else somebody takes it again.
+    /// - Parameter isRecorded: whether its outcome is durable; else a consumer takes it again.
     func end(_ slot: Int32, isRecorded: Bool, now: MonotonicTime) {
         guard let event = events[Int(slot)] else { return }
         events[Int(slot)] = nil

@@ -97,7 +97,7 @@ struct RecordedCall {
     /// How it ended.
     enum End {
         case answered(BackendAnswer)
-        /// Nobody waits for its answer any more.
+        /// The lane no longer waits for its answer.
         case abandoned
     }
 
@@ -107,7 +107,7 @@ struct RecordedCall {
     let resends: Int
     let began: MonotonicTime
 
-    /// Its span: from the request's first byte to the answer's end, or to the moment when nobody waited any more.
+    /// Its span: from the request's first byte to the answer's end, or to the moment when the lane stopped waiting.
     func span(
         of event: RecordedEvent, _ tracing: Tracing, _ pushServices: [String], _ end: End, now: MonotonicTime
     ) -> TraceSpan {
@@ -139,7 +139,7 @@ struct RecordedCall {
 
 /// How an event's outcome becomes durable: from its first record to the end of the commit that made all of them visible.
 final class RecordedSettlement {
-    /// Nothing of it is durable: who has the partition then takes the event again.
+    /// Nothing of it is durable: the partition's next owner takes the event again.
     static let takenAgain = "not recorded: the event is taken again"
 
     let spanID: UInt64
@@ -154,7 +154,7 @@ final class RecordedSettlement {
         self.began = began
     }
 
-    /// Notes a record; one that is written anew, after an abort, is noted once.
+    /// Notes a record; one that is written again after an abort is noted once.
     func note(_ production: Production, pushServices: [String], retryDelays: [DelayName]) {
         let names = production.services.map { pushServices[$0] }.joined(separator: ",")
         let outcome: String

@@ -1,0 +1,36 @@
+internal import FoundationEssentials
+internal import HeraldEvents
+internal import HeraldKafka
+package import HeraldTools
+
+extension ReplayContext {
+    /// What was written down when a job began; `nil` when the audit topic does not have it.
+    ///
+    /// - Parameter since: when it began at the earliest, epoch milliseconds.
+    package func beginning(ofJob job: String, since: Int64) throws -> AuditEntry? {
+        let reader = try ToolFailure.reading(topics.audit) { () throws(KafkaError) in
+            try TopicReader(properties: readerProperties)
+        }
+        defer { reader.close() }
+        try ToolFailure.reading(topics.audit) { () throws(KafkaError) in
+            let partitions = try reader.consumer.queries.partitions(
+                of: topics.audit, timeoutMilliseconds: Self.auditMilliseconds)
+            let start = TopicReader.Start.moment(since - Self.auditLookBackMilliseconds)
+            let starts = partitions.map { ($0, start) }
+            try reader.begin(Dictionary(uniqueKeysWithValues: starts))
+        }
+        var found: AuditEntry?
+        try reader.catchUp { message in
+            guard let value = message.valueCopy,
+                let entry = try? JSONDecoder().decode(AuditEntry.self, from: Data(value)),
+                entry.job == job, entry.phase == "started"
+            else { return }
+            found = entry
+        }
+        return found
+    }
+
+    private static var auditMilliseconds: Int { 5_000 }
+    /// Clocks of machines and brokers differ by so much at most.
+    private static var auditLookBackMilliseconds: Int64 { 300_000 }
+}
