@@ -54,7 +54,7 @@ struct HeraldHeadersTests {
     }
 
     @Test(
-        "The replay of what does not decode stands for the same request, unless it claims to be another topic's",
+        "A replay of what does not decode stands for the same request, unless it claims another topic",
         arguments: [
             ("no JSON", "notifications/1/2", true), ("{}", "notifications/1/2", true),
             (String(repeating: " ", count: 70_000), "notifications/1/2", true),
