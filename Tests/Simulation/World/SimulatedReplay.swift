@@ -280,8 +280,8 @@ extension ReplayMachine.Phase {
     /// It has decided how it ends: what it hears from here on changes nothing of that.
     fileprivate var isEnding: Bool {
         switch self {
-        case .writing(.end), .claiming(.end), .reading(.end): true
-        case .idle, .looking, .watching, .writing, .claiming, .reading, .working, .ended: false
+        case .writing(.end), .claiming(.end), .reading(.end), .ended: true
+        case .idle, .looking, .watching, .writing, .claiming, .reading, .working: false
         }
     }
 }

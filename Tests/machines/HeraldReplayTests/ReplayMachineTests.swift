@@ -602,6 +602,19 @@ struct ReplayMachineTests {
         #expect(offset == 20 && seconds >= 1.8 && seconds < 2.5, "\(seconds)")
     }
 
+    @Test("When there is room again for more than was handed over, letters are asked for again")
+    func roomAgain() {
+        var script = Script.working(0..<9) { options, _ in
+            (options.rate, options.ramp, options.patience) = (10, Ramp(steps: []), .zero)
+        }
+        script.pass(100)
+        #expect(script.take() == ["gather"])
+        #expect(script.hand(0, 1, 2, 3) == [2, 3], "the rate allows two, and there its client stops")
+        // The next one was allowed before these were written.
+        script.pass(100)
+        #expect(script.take() == ["gather"] && script.hand(2, 3) == [3])
+    }
+
     // MARK: Resolving
 
     @Test("What was dealt with in another way is marked in transactions of ten thousand")

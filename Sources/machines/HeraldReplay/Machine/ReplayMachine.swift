@@ -290,7 +290,10 @@ package struct ReplayMachine: JobMachine {
         write(aim, now)
     }
 
-    private mutating func finish(_ end: End) { phase.become(.ended(end)) }
+    private mutating func finish(_ end: End) {
+        pace.noteOutcomes()
+        phase.become(.ended(end))
+    }
 
     // MARK: Work
 
@@ -310,6 +313,8 @@ package struct ReplayMachine: JobMachine {
 
     /// Writes what was gathered, or has more handed over, up to so many.
     private mutating func gather(_ count: Int, _ now: Moment) {
+        // A client hands letters over until it finds that none may be taken; then it has to be asked again.
+        let isAsked = mayTakeLetter
         room = count - batch.letters.count
         let isEnough = room <= 0 || batch.isFull || isDry || isAtEnd
         if hasLetters, isEnough {
@@ -318,9 +323,8 @@ package struct ReplayMachine: JobMachine {
             return write(.part, now)
         }
         isDry = false
-        guard !isGathering else { return }
         isGathering = true
-        actions.append(.gather)
+        if !isAsked { actions.append(.gather) }
     }
 
     private mutating func end(_ end: ReplayEnd, _ now: Moment) {
