@@ -1,4 +1,4 @@
-// The pages, in the order of the navigation: a page is registered here and nowhere else. The server answers at `/NAME…`
+// The pages, in the order of the navigation: a page is registered here. The server answers at `/NAME…`
 // where there is a file pages/NAME.js, and pages/NAME.css is part of /pages.css.
 
 import * as audit from './pages/audit.js';
