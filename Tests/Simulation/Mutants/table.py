@@ -246,8 +246,8 @@ MUTANTS = [
     Mutant(
         "calls go on while nothing can be recorded",
         "Exposure.swift",
-        "isInTheWay = isUnproven || oldest.map { now >= $0.advanced(byMilliseconds: limit) } ?? false",
-        "isInTheWay = isUnproven",
+        "        return .unrecorded(since: oldest)\n",
+        "        return nil\n",
     ),
     Mutant(
         "a commit that failed counts as recorded for the exposure",
