@@ -8,7 +8,7 @@ import HeraldTools
 extension Settings {
     var topicWishes: TopicWishes {
         TopicWishes(
-            names: topicNames, retryDelays: retry.delays.compactMap { DelayName($0.text) },
+            names: topicNames, retryDelays: retryDelayNames,
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retentionMilliseconds: topics.retention.milliseconds, maxElapsedMilliseconds: retry.maxElapsed.milliseconds,
             eventBytes: limits.eventBytes, wantsFeedback: wantsFeedback)

@@ -51,7 +51,7 @@ extension Settings {
     func workerConfiguration(descriptors: Int) throws -> WorkerConfiguration {
         // Its own unless it was given: two workers that share a transactional id fence each other.
         let instance = kafka.instance ?? String(UInt64.random(in: .min ... .max), radix: 36)
-        let delays = retry.delays.compactMap { DelayName($0.text) }
+        let delays = retryDelayNames
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let live = laneSettings(lane: number, descriptors: descriptors)
             return LaneConfiguration(
