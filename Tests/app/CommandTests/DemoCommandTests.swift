@@ -74,16 +74,18 @@ struct DemoCommandTests {
         defer { process.kill() }
         // Its first words come after the signals are caught. A thread of its own sees them before the demo is over,
         // however many tests share the others.
-        let status = try await Blocking.run {
-            let end = ContinuousClock.now + .seconds(Patience.seconds)
-            while (try? String(contentsOf: output, encoding: .utf8))?.contains("keeps nothing") != true,
-                ContinuousClock.now < end
-            {
-                usleep(5_000)
+        let (hasBegun, status) = try await Blocking.run {
+            func hasBegun() -> Bool {
+                (try? String(contentsOf: output, encoding: .utf8))?.contains("keeps nothing") == true
             }
+            let end = ContinuousClock.now + .seconds(Patience.seconds)
+            while !hasBegun(), ContinuousClock.now < end { usleep(5_000) }
+            defer { process.kill() }
+            guard hasBegun() else { return (false, Int32(0)) }
             process.signal(SIGINT)
-            return process.wait()
+            return (true, process.wait())
         }
+        #expect(hasBegun)
         #expect(status == 3)
         let text = try String(contentsOf: output, encoding: .utf8)
         #expect(
