@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // Arrows point inward: HeraldCore knows no Kafka, no HTTP, no clock and no logger; HeraldKafka and
@@ -26,6 +27,14 @@ func library(
 ) -> Target {
     .systemLibrary(
         name: name, path: "Sources/c/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
+}
+
+/// What a folder has beside Swift, for those in which other things read the rest: the console's scripts and styles stand
+/// with the page that they belong to.
+func others(in folder: String) -> [String] {
+    let root = URL(fileURLWithPath: Context.packageDirectory).appendingPathComponent(folder)
+    let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
+    return names.filter { !["", "swift"].contains(($0 as NSString).pathExtension) }.sorted()
 }
 
 /// Tests in the folder of the area whose modules they test, or in one of their own.
@@ -166,7 +175,7 @@ let package = Package(
             ],
             path: "Sources/faces/HeraldConsole",
             // CConsolePage makes them part of the program.
-            exclude: ["Page"], swiftSettings: strict),
+            exclude: others(in: "Sources/faces/HeraldConsole"), swiftSettings: strict),
 
         // A backend and a broker to try Herald on.
         module(
@@ -294,7 +303,7 @@ let package = Package(
                 "HeraldTimeline", "HeraldTools",
             ],
             // Node runs them: scripts/page-tests.
-            exclude: ["Page"]),
+            exclude: others(in: "Tests/faces/HeraldConsoleTests")),
         tests(
             "faces/HeraldDoctorTests", "HeraldDoctorTests",
             [

@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 
 # Where the pictures of tests that failed are put.
 PICTURES = ROOT / ".build/browser"
-REGISTRY = ROOT / "Sources/faces/HeraldConsole/Page/pages.js"
+REGISTRY = ROOT / "Sources/faces/HeraldConsole/Frame/pages.js"
 # Each page's title, by its path, in the order of the navigation.
 PAGES = {f"/{name}": title for name, title in re.findall(r"\{ name: '(\w*)', title: '(\w+)'", REGISTRY.read_text())}
 

@@ -142,7 +142,7 @@ class FrameTest(ConsoleTest):
     @gate
     def test_policy(self):
         """No page may load anything from elsewhere, be framed, or run a script that is not its own file"""
-        for path in (*PAGES, "/shell.js"):
+        for path in (*PAGES, "/Frame/shell.js"):
             with urllib.request.urlopen(self.fixture.address + path, timeout=PATIENCE) as answer:
                 headers = answer.headers
             policy = headers["Content-Security-Policy"] or ""

@@ -6,101 +6,101 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const struct herald_page_file files[] = {
-    {"console.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/console.css" suffix(, 0)
+    {"Frame/console.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/console.css" suffix(, 0)
     }},
-    {"index.html", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/index.html" suffix(, 0)
+    {"Frame/index.html", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/index.html" suffix(, 0)
     }},
-    {"lib/api.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/api.js" suffix(, 0)
+    {"Frame/lib/api.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/api.js" suffix(, 0)
     }},
-    {"lib/campaign-form.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/campaign-form.js" suffix(, 0)
+    {"Frame/lib/chart.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/chart.js" suffix(, 0)
     }},
-    {"lib/chart.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/chart.js" suffix(, 0)
+    {"Frame/lib/command.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/command.js" suffix(, 0)
     }},
-    {"lib/command.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/command.js" suffix(, 0)
+    {"Frame/lib/dialog.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/dialog.js" suffix(, 0)
     }},
-    {"lib/dead-letters.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/dead-letters.js" suffix(, 0)
+    {"Frame/lib/dom.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/dom.js" suffix(, 0)
     }},
-    {"lib/dialog.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/dialog.js" suffix(, 0)
+    {"Frame/lib/format.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/format.js" suffix(, 0)
     }},
-    {"lib/dom.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/dom.js" suffix(, 0)
+    {"Frame/lib/links.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/links.js" suffix(, 0)
     }},
-    {"lib/format.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/format.js" suffix(, 0)
+    {"Frame/lib/live.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/live.js" suffix(, 0)
     }},
-    {"lib/links.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/links.js" suffix(, 0)
+    {"Frame/lib/markdown.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/markdown.js" suffix(, 0)
     }},
-    {"lib/live.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/live.js" suffix(, 0)
+    {"Frame/lib/place.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/place.js" suffix(, 0)
     }},
-    {"lib/markdown.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/markdown.js" suffix(, 0)
+    {"Frame/lib/plan.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/plan.js" suffix(, 0)
     }},
-    {"lib/place.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/place.js" suffix(, 0)
+    {"Frame/lib/vocabulary.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/vocabulary.js" suffix(, 0)
     }},
-    {"lib/plan.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/plan.js" suffix(, 0)
+    {"Frame/pages.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/pages.js" suffix(, 0)
     }},
-    {"lib/vocabulary.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/lib/vocabulary.js" suffix(, 0)
+    {"Frame/shell.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/shell.js" suffix(, 0)
     }},
-    {"pages.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages.js" suffix(, 0)
+    {"Pages/Audit/audit.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Audit/audit.css" suffix(, 0)
     }},
-    {"pages/audit.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/audit.css" suffix(, 0)
+    {"Pages/Audit/audit.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Audit/audit.js" suffix(, 0)
     }},
-    {"pages/audit.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/audit.js" suffix(, 0)
+    {"Pages/Campaigns/campaign-form.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Campaigns/campaign-form.js" suffix(, 0)
     }},
-    {"pages/campaigns.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/campaigns.css" suffix(, 0)
+    {"Pages/Campaigns/campaigns.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Campaigns/campaigns.css" suffix(, 0)
     }},
-    {"pages/campaigns.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/campaigns.js" suffix(, 0)
+    {"Pages/Campaigns/campaigns.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Campaigns/campaigns.js" suffix(, 0)
     }},
-    {"pages/failures.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/failures.css" suffix(, 0)
+    {"Pages/Failures/dead-letters.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/dead-letters.js" suffix(, 0)
     }},
-    {"pages/failures.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/failures.js" suffix(, 0)
+    {"Pages/Failures/failures.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/failures.css" suffix(, 0)
     }},
-    {"pages/find.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/find.css" suffix(, 0)
+    {"Pages/Failures/failures.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/failures.js" suffix(, 0)
     }},
-    {"pages/find.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/find.js" suffix(, 0)
+    {"Pages/Find/find.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Find/find.css" suffix(, 0)
     }},
-    {"pages/now.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/now.css" suffix(, 0)
+    {"Pages/Find/find.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Find/find.js" suffix(, 0)
     }},
-    {"pages/now.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/now.js" suffix(, 0)
+    {"Pages/Now/now.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Now/now.css" suffix(, 0)
     }},
-    {"pages/runbook.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/runbook.css" suffix(, 0)
+    {"Pages/Now/now.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Now/now.js" suffix(, 0)
     }},
-    {"pages/runbook.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/runbook.js" suffix(, 0)
+    {"Pages/Runbook/runbook.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Runbook/runbook.css" suffix(, 0)
     }},
-    {"pages/verdict.css", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/verdict.css" suffix(, 0)
+    {"Pages/Runbook/runbook.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Runbook/runbook.js" suffix(, 0)
     }},
-    {"pages/verdict.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/pages/verdict.js" suffix(, 0)
+    {"Pages/Verdict/verdict.css", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Verdict/verdict.css" suffix(, 0)
     }},
-    {"shell.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Page/shell.js" suffix(, 0)
+    {"Pages/Verdict/verdict.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Verdict/verdict.js" suffix(, 0)
     }},
     {"runbook.md", (const unsigned char[]){
 #embed "../../../docs/RUNBOOK.md" suffix(, 0)

@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-// The files of the console's page (Sources/faces/HeraldConsole/Page), as they are in the program.
+// The files of the console's page (`Frame` and `Pages` of Sources/faces/HeraldConsole), as they are in the program.
 
 struct herald_page_file {
     const char *name;

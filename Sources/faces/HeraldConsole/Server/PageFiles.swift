@@ -8,13 +8,22 @@ enum PageFiles {
     /// A page's own name, and whatever is behind it, means the frame: there the page finds its place.
     static func response(_ segments: [String]) -> HTTPResponse? {
         guard let first = segments.first else { return nil }
-        if first.isEmpty || names.contains("pages/\(first).js") { return file("index.html") }
+        if first.isEmpty || pages.contains(first) { return file("Frame/index.html") }
         return segments == ["pages.css"] ? styles : file(segments.joined(separator: "/"))
+    }
+
+    /// The pages' own names: each has a folder with its script, `Pages/Find/find.js`.
+    static var pages: [String] {
+        names.compactMap { name in
+            let parts = name.split(separator: "/")
+            guard parts.count == 3, parts[0] == "Pages", parts[2] == parts[1].lowercased() + ".js" else { return nil }
+            return parts[1].lowercased()
+        }
     }
 
     /// Those of all pages.
     private static var styles: HTTPResponse {
-        let files = names.filter { $0.hasPrefix("pages/") && $0.hasSuffix(".css") }
+        let files = names.filter { $0.hasPrefix("Pages/") && $0.hasSuffix(".css") }
         return HTTPResponse(
             status: 200, headers: ["Content-Type": type(of: "pages.css")], body: files.flatMap { file($0)?.body ?? [] })
     }

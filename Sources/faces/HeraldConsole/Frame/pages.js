@@ -1,0 +1,20 @@
+// The pages, in the order of the navigation: a page is registered here. The server answers at `/name…` where there is a
+// file Pages/Name/name.js, and Pages/Name/name.css is part of /pages.css.
+
+import * as audit from '../Pages/Audit/audit.js';
+import * as campaigns from '../Pages/Campaigns/campaigns.js';
+import * as failures from '../Pages/Failures/failures.js';
+import * as find from '../Pages/Find/find.js';
+import * as now from '../Pages/Now/now.js';
+import * as runbook from '../Pages/Runbook/runbook.js';
+import * as verdict from '../Pages/Verdict/verdict.js';
+
+export const pages = [
+  { name: '', title: 'Verdict', module: verdict },
+  { name: 'now', title: 'Now', module: now },
+  { name: 'failures', title: 'Failures', module: failures },
+  { name: 'find', title: 'Find', module: find },
+  { name: 'campaigns', title: 'Campaigns', module: campaigns },
+  { name: 'audit', title: 'Audit', module: audit },
+  { name: 'runbook', title: 'Runbook', module: runbook },
+];

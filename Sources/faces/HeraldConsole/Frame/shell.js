@@ -1,0 +1,161 @@
+// The frame of all pages: signing in, navigation, the verdict in one line, and which page is shown.
+
+import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSignedOut } from './lib/api.js';
+import { fail, say } from './lib/dialog.js';
+import { h, replace } from './lib/dom.js';
+import { current, destination, go, whenMoved } from './lib/place.js';
+import { pages } from './pages.js';
+import { sentence } from '../Pages/Verdict/verdict.js';
+
+const main = document.getElementById('main');
+const app = { viewer: null };
+let leave = null;
+let showing = 0;
+
+function navigation(page) {
+  replace(document.getElementById('pages'), h('ul', {}, pages.map(({ name, title }) =>
+    h('li', {}, h('a', { href: `/${name}`, 'aria-current': name === page && 'page' }, title)))));
+}
+
+function who() {
+  const { viewer } = app;
+  replace(document.getElementById('who'), viewer && [
+    h('span', {}, viewer.name), ' ',
+    h('span', { class: 'badge quiet' }, viewer.canChange ? viewer.role : `${viewer.role}, read-only`), ' ',
+    h('button', { type: 'button', onclick: signOut }, 'Sign out'),
+  ]);
+}
+
+async function showPage() {
+  const place = current();
+  const page = pages.find(({ name }) => name === place.page);
+  const mine = ++showing;
+  leave?.();
+  leave = null;
+  navigation(page?.name);
+  document.title = page ? `${page.title} · Herald` : 'Herald';
+  if (!page) {
+    replace(main, h('h1', {}, 'There is no such page'));
+    return;
+  }
+  // A frame of its own: a page that is left while it loads fills what nobody sees.
+  const frame = h('div', { class: `page ${page.name || 'verdict'}` });
+  replace(main, frame);
+  try {
+    const end = await page.module.show(frame, place, app);
+    if (mine === showing) leave = end ?? null; else end?.();
+  } catch (error) {
+    if (!(error instanceof ApiError)) console.error(error);
+    if (mine === showing && error.status !== 401) replace(frame, h('h1', {}, page.title), fail(error));
+  }
+}
+
+async function moved() {
+  // A page may lead further down.
+  scrollTo(0, 0);
+  await showPage();
+  main.focus({ preventScroll: true });
+}
+
+/** Links within the console change the place without loading the page anew. */
+function follow(event) {
+  const anchor = event.target.closest?.('a[href]');
+  const target = anchor ? destination(event, anchor, location.origin) : null;
+  if (target === null) return;
+  event.preventDefault();
+  go(target);
+}
+
+function signIn(message) {
+  app.viewer = null;
+  showing += 1;
+  leave?.();
+  leave = null;
+  closeNews();
+  who();
+  replace(document.getElementById('pages'));
+  document.title = 'Sign in · Herald';
+  const token = h('input', { id: 'token', type: 'password', autocomplete: 'current-password', required: true });
+  const problem = h('div', {}, message && fail(new Error(message)));
+  replace(main, h('h1', {}, 'Sign in'),
+    h('p', {}, 'Open the link that ', h('code', {}, 'herald console'), ' printed, or show the token that you were given.'),
+    h('form', {
+      class: 'card',
+      onsubmit: async (event) => {
+        event.preventDefault();
+        try {
+          await enter(token.value);
+        } catch (error) {
+          replace(problem, fail(error));
+          token.focus();
+        }
+      },
+    }, h('p', {}, h('label', { for: 'token' }, 'Token'), token), h('p', {}, h('button', { class: 'primary' }, 'Sign in'))), problem);
+}
+
+async function enter(key) {
+  app.viewer = await post('/api/session', { key });
+  begin();
+}
+
+async function signOut() {
+  await post('/api/session/end').catch(() => {});
+  signIn();
+  say('You have signed out.');
+}
+
+function begin() {
+  who();
+  openNews();
+  showPage();
+}
+
+/** One line for all pages; it goes with the connection, because old news are no verdict. */
+function verdictLine() {
+  const line = document.getElementById('verdict-line');
+  let latest = null;
+  let connection = 'opening';
+  const troubles = {
+    away: 'The console does not answer',
+    silent: 'The console answers and sends no news, perhaps because too many tabs are open: load the page again',
+  };
+  const show = () => {
+    if (!app.viewer) return replace(line);
+    if (troubles[connection]) return replace(line, h('span', { class: 'badge bad' }, troubles[connection]));
+    if (!latest) return replace(line);
+    const kind = { good: 'good', warn: 'warn', bad: 'bad' }[latest.state] ?? 'quiet';
+    return replace(line, h('a', { href: '/', class: `badge ${kind}` }, sentence(latest)));
+  };
+  onNews('verdict', (value) => { latest = value; show(); });
+  onConnection((value) => { connection = value; show(); });
+}
+
+async function start() {
+  whenMoved(moved);
+  whenSignedOut(() => {
+    if (app.viewer) signIn('Sign in again: the console does not know this browser any more.');
+  });
+  document.addEventListener('click', follow);
+  verdictLine();
+  const key = location.hash.startsWith('#key=') ? location.hash.slice('#key='.length) : null;
+  // The key must neither stay in the history nor be sent on.
+  if (key) history.replaceState(null, '', location.pathname + location.search);
+  try {
+    if (key) await enter(key);
+    else {
+      app.viewer = await get('/api/session');
+      begin();
+    }
+  } catch (error) {
+    if (key) {
+      // A link that is opened twice by somebody who is signed in already is no failure.
+      try {
+        app.viewer = await get('/api/session');
+        return begin();
+      } catch { /* Nobody is. */ }
+    }
+    signIn(key || error.status !== 401 ? error.message : undefined);
+  }
+}
+
+start();

@@ -1,0 +1,242 @@
+// A new campaign, or one that goes on: the audience is uploaded, looked through, and published when somebody says so.
+
+import { get, leave, post, postBytes } from '../../Frame/lib/api.js';
+import { command } from '../../Frame/lib/command.js';
+import { ask, fail, say } from '../../Frame/lib/dialog.js';
+import { h, replace, table } from '../../Frame/lib/dom.js';
+import { count } from '../../Frame/lib/format.js';
+import { pause } from '../../Frame/lib/live.js';
+import { go } from '../../Frame/lib/place.js';
+
+function dropDraft(state) {
+  if (state.draft) leave(`/api/drafts/${state.draft}/discard`);
+  state.draft = null;
+}
+
+function dropAll(state) {
+  dropDraft(state);
+  if (state.uploaded) leave(`/api/uploads/${state.uploaded.key}/discard`);
+  state.uploaded = null;
+}
+
+export async function showForm(main, name, app) {
+  const choices = await get('/api/drafts');
+  // What the form has at the server: the file (another message on it needs no other upload) and its preview. What is left
+  // is forgotten there at once; every edit makes the preview void.
+  const state = { isLeft: false, edits: 0, uploaded: null, draft: null };
+  const result = h('div', {});
+  const onHide = () => dropAll(state);
+  addEventListener('pagehide', onHide);
+  replace(main, h('h1', {}, name ? `Campaign ${name} goes on` : 'New campaign'),
+    name && h('p', {}, 'Choose the same audience. Who was notified is not notified again; message, push services and topic stay as they are if you leave them empty.'),
+    form(name, choices, result, app, state), result);
+  return () => {
+    state.isLeft = true;
+    removeEventListener('pagehide', onHide);
+    dropAll(state);
+  };
+}
+
+function field(id, title, attributes, hint) {
+  return h('div', {}, h('label', { for: id }, title), h('input', { id, autocomplete: 'off', 'aria-describedby': hint && `${id}-hint`, ...attributes }),
+    hint && h('p', { id: `${id}-hint`, class: 'muted hint' }, hint));
+}
+
+function form(name, choices, result, app, state) {
+  const services = choices.pushServices.map((service) => h('span', { class: 'check' },
+    h('input', { type: 'checkbox', id: `pns-${service}`, name: 'pns', value: service }), h('label', { for: `pns-${service}` }, service)));
+  const submit = h('button', { class: 'primary' }, 'Upload and preview');
+  const edited = () => {
+    state.edits += 1;
+    if (state.draft) replace(result, voided());
+    dropDraft(state);
+  };
+  return h('form', {
+    class: 'card campaign', 'aria-label': 'What the campaign is', oninput: edited, onchange: edited,
+    onsubmit: async (event) => {
+      event.preventDefault();
+      submit.disabled = true;
+      try {
+        await preview(event.target, result, app, state);
+      } catch (error) {
+        if (!state.isLeft) replace(result, fail(error));
+      }
+      submit.disabled = false;
+    },
+  },
+  field('name', 'Name', { required: true, value: name || '', maxlength: 64, pattern: '[A-Za-z0-9._\\-]{1,64}', readonly: Boolean(name) }, 'Letters, digits, dots, dashes, underscores. The same name is always the same campaign.'),
+  field('audience', 'Audience', { type: 'file', required: true, accept: '.csv,.tsv,.txt,.jsonl,.ndjson,text/csv' },
+    `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
+  h('div', { class: 'grid' },
+    field('userColumn', 'Column with the users', { placeholder: 'user' }, 'Empty: user.'),
+    field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
+    field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them nothing is started.')),
+  h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
+    h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
+  h('fieldset', {}, h('legend', {}, 'Push services'), services),
+  h('div', {}, h('label', { for: 'topic' }, 'Request topic'), h('select', { id: 'topic' }, name && h('option', { value: '' }, 'as before'),
+    choices.topics.map((topic) => h('option', { value: topic, selected: !name && topic === choices.topic }, topic)))),
+  h('div', { class: 'grid' },
+    field('rate', 'Recipients a second', { placeholder: '200/s' }, 'Empty: as fast as outcomes come.'),
+    field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
+    field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, 'After 200 outcomes, or a step.'),
+    field('expiresIn', 'Notify nobody later than', { placeholder: '6h' }, 'After the first start.')),
+  h('p', { class: 'check' }, h('input', { type: 'checkbox', id: 'replaceAudience' }),
+    h('label', { for: 'replaceAudience' }, 'Another audience takes the place of the one that this campaign had, which its page says for ever')),
+  h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
+}
+
+function voided() {
+  return h('p', { class: 'badge warn', role: 'status' }, 'The preview is void, because the form was edited. Preview it again.');
+}
+
+/** What the form asks for, as it stands. */
+function asked(filled, upload) {
+  const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
+  const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
+  const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, pns: services };
+  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'delimiter', 'maxInvalid']) fields[id] = value(id);
+  if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
+  return fields;
+}
+
+/** Uploads the audience, unless it is there already, and asks for a preview; null when the page was left. */
+async function begin(filled, result, state) {
+  const file = filled.querySelector('#audience').files[0];
+  const isNew = !state.uploaded;
+  const upload = await send(file, result, state);
+  if (!upload) return null;
+  try {
+    return await post('/api/drafts', asked(filled, upload));
+  } catch (error) {
+    if (error.status !== 404 || isNew) throw error;
+    // The file had to give way to others.
+    state.uploaded = null;
+    return begin(filled, result, state);
+  }
+}
+
+async function preview(filled, result, app, state) {
+  const { edits } = state;
+  let answer = await begin(filled, result, state);
+  if (!answer) return;
+  state.draft = answer.draft;
+  if (state.isLeft) {
+    dropAll(state);
+    return;
+  }
+  const bar = progress(result, 'Looking through the audience');
+  while (answer.state === 'reading') {
+    if (state.isLeft) return;
+    bar.value = answer.total > 0 ? answer.passed / answer.total : 0;
+    await pause(300);
+    if (state.edits !== edits) {
+      replace(result, voided());
+      return;
+    }
+    answer = await get(`/api/drafts/${answer.draft}`);
+  }
+  if (answer.state === 'failed') {
+    // A file that is refused is forgotten.
+    [state.uploaded, state.draft] = [null, null];
+    throw new Error(answer.error);
+  }
+  if (state.isLeft) return;
+  if (state.edits === edits) {
+    draw(answer, filled, result, app, state);
+    return;
+  }
+  dropDraft(state);
+  replace(result, voided());
+}
+
+function progress(result, title) {
+  const bar = h('progress', { max: 1, value: 0, 'aria-label': title });
+  replace(result, h('div', { class: 'card' }, h('p', { role: 'status' }, `${title}.`), bar));
+  return bar;
+}
+
+/** Uploads the file in pieces; its key. A piece whose answer was lost is sent once more: it is not taken twice. */
+async function send(file, result, state) {
+  const identity = [file.name, file.size, file.lastModified].join('/');
+  if (state.uploaded?.identity === identity) return state.uploaded.key;
+  dropAll(state);
+  const { upload: key, pieceBytes } = await post('/api/uploads', { name: file.name, bytes: file.size });
+  const bar = progress(result, 'Uploading the audience');
+  for (let offset = 0; offset < file.size;) {
+    if (state.isLeft) {
+      post(`/api/uploads/${key}/discard`).catch(() => {});
+      return null;
+    }
+    const piece = file.slice(offset, offset + pieceBytes);
+    const answer = await postBytes(`/api/uploads/${key}`, piece, { offset }).catch((error) => {
+      if (error.status !== 0) throw error;
+      return pause(1000).then(() => postBytes(`/api/uploads/${key}`, piece, { offset }));
+    });
+    offset = answer.bytes;
+    bar.value = offset / file.size;
+  }
+  state.uploaded = { identity, key };
+  return key;
+}
+
+/** What would happen, as pairs of texts. */
+export function facts(answer) {
+  const { preview: found } = answer;
+  return [
+    ['Read as', found.readAs], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
+    ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
+    ['Longest message', `${count(found.longestMessageBytes)} bytes`],
+  ].filter(([, text]) => text);
+}
+
+function draw(answer, filled, result, app, state) {
+  const { preview: found } = answer;
+  const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
+  replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
+    h('dl', {}, facts(answer).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    (answer.standing ?? []).map((sentence) => h('p', {}, `${sentence}.`)),
+    found.kept && h('p', { class: 'badge warn' }, `${found.kept.join(' and ')} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
+    (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),
+    found.samples?.length > 0 && table({
+      caption: 'The first messages', columns: [{ title: 'User' }, { title: 'Message' }], rows: found.samples.map((sample) => [sample.user, sample.message]),
+    }),
+    found.invalid > 0 && table({
+      caption: 'The first invalid lines', columns: [{ title: 'Line', number: true }, { title: 'Why' }],
+      rows: found.invalidLines.map((line) => [String(line.line), line.reason]),
+    }),
+    found.invalid > 0 && h('p', {}, h('a', { class: 'button', href: `/api/drafts/${answer.draft}/invalid`, download: `${found.name}.invalid.csv` },
+      found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines')),
+    command(answer.command), startButton(answer, filled, result, app, state)));
+  heading.focus();
+}
+
+function startButton(answer, filled, result, app, state) {
+  const { preview: found } = answer;
+  if (found.refusal) return h('p', { class: 'error', role: 'alert' }, `Nothing can be started: ${found.refusal}.`);
+  if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
+  if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
+  return h('button', {
+    type: 'button', class: 'primary',
+    onclick: async () => {
+      const left = found.toNotify;
+      const people = `${count(left)} ${left === 1 ? 'recipient' : 'recipients'}`;
+      const isSure = await ask({
+        title: `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,
+        body: [h('p', {}, `${count(left * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`)],
+      });
+      if (!isSure) return;
+      try {
+        const begun = await post(`/api/drafts/${answer.draft}/start`, {
+          typed: answer.typed, hash: answer.hash, form: asked(filled, state.uploaded?.key ?? ''),
+        });
+        [state.uploaded, state.draft] = [null, null];
+        say(`Campaign ${begun.campaign} is started.`);
+        go(`/campaigns/${encodeURIComponent(begun.campaign)}`);
+      } catch (error) {
+        result.append(fail(error));
+      }
+    },
+  }, answer.continues ? 'Go on with it' : 'Start it');
+}

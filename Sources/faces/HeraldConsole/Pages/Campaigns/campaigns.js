@@ -1,0 +1,306 @@
+// All campaigns, one of them as it runs, orders about it, and its report.
+
+import { get, onNews, post } from '../../Frame/lib/api.js';
+import { command } from '../../Frame/lib/command.js';
+import { ask, fail, say } from '../../Frame/lib/dialog.js';
+import { h, replace, svg, table } from '../../Frame/lib/dom.js';
+import { ago, count, duration, masked, moment, rate, share, time } from '../../Frame/lib/format.js';
+import { pause, redraw, repeat } from '../../Frame/lib/live.js';
+import { link } from '../../Frame/lib/place.js';
+import { showForm } from './campaign-form.js';
+import { unreached } from '../../Frame/lib/vocabulary.js';
+
+const kinds = { running: 'good', paused: 'warn', cancelled: 'quiet', expired: 'bad', finished: 'quiet' };
+
+export async function show(main, place, app) {
+  if (place.rest.length > 0) return showOne(main, place.rest[0], app);
+  if (place.query.has('new')) return showForm(main, place.query.get('new'), app);
+  return showAll(main, app);
+}
+
+// MARK: The list
+
+function showAll(main, app) {
+  const list = h('div', {}, h('p', { role: 'status' }, 'Reading the campaigns.'));
+  const problem = h('div', {});
+  replace(main, h('h1', {}, 'Campaigns'),
+    app.viewer.role === 'operator' && h('p', { class: 'toolbar' }, h('a', { class: 'button primary', href: '/campaigns?new=' }, 'New campaign')),
+    problem, list);
+  return repeat(1000, async () => {
+    const answer = await get('/api/campaigns');
+    replace(problem);
+    if (answer.state === 'done') redraw(list, answer, () => all(answer));
+  }, (error) => { if (error.status !== 401) replace(problem, fail(error)); });
+}
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
+function all(answer) {
+  const title = (name, number = true) => ({ title: name, number });
+  return [
+    table({
+      caption: 'Notifications, one for each recipient and push service',
+      columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), ...unreached.map((name) => title(capital(name))),
+        title('Open'), title('Unpublished'), title('Started', false)],
+      rows: answer.campaigns.map((campaign) => [
+        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), badge(campaign.state), count(campaign.notifications),
+        count(campaign.outcomes.delivered), ...unreached.map((name) => count(campaign.outcomes[name])),
+        count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
+      ]),
+      empty: 'There are no campaigns.',
+    }),
+    answer.uncounted.length > 0 && h('p', { class: 'muted' }, `Not counted to the end yet: ${answer.uncounted.join(', ')}. Their own pages do that.`),
+    answer.damaged > 0 && h('p', { class: 'muted' }, `${count(answer.damaged)} records of the campaigns topic cannot be read; the command names them.`),
+    command(answer.command),
+  ];
+}
+
+function badge(state) {
+  return h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, state);
+}
+
+// MARK: One campaign
+
+function showOne(main, name, app) {
+  const now = h('div', {}, h('p', { role: 'status' }, 'Reading its outcomes.'));
+  const [problem, jobs, said] = [h('div', {}), h('div', {}), h('div', { role: 'status', class: 'unseen' })];
+  const orders = orderButtons(name, app, problem);
+  replace(main, h('h1', {}, `Campaign ${name}`), problem, orders.element, now, jobs, reportSection(name), messageSection(name, app),
+    command(['herald', 'campaign', 'status', name]), said);
+  let former = null;
+  const ends = [
+    onNews('jobs', (list) => redraw(jobs, ofCampaign(list, name), () => ofCampaign(list, name).map((job) => jobSection(job, app, problem)))),
+    repeat(1000, async () => {
+      const answer = await get(`/api/campaigns/${encodeURIComponent(name)}`);
+      if (answer.state !== 'done') {
+        if (answer.total > 0) redraw(now, [answer.passed], () => h('progress', { max: answer.total, value: answer.passed, 'aria-label': 'Results read' }));
+        return;
+      }
+      if (problem.dataset.from === 'reading') replace(problem);
+      const { campaign } = answer;
+      if (former && former !== campaign.state) replace(said, `The campaign is ${campaign.state}.`);
+      former = campaign.state;
+      orders.update(campaign);
+      redraw(now, answer, () => standing(answer, campaign));
+    }, (error) => {
+      if (error.status === 401) return;
+      problem.dataset.from = 'reading';
+      replace(problem, fail(error));
+    }),
+  ];
+  return () => ends.forEach((end) => end());
+}
+
+function standing(answer, campaign) {
+  const rest = { since: campaign.since, by: campaign.by, reason: campaign.reason };
+  return [
+    h('section', { class: 'card', 'aria-label': 'How it stands' },
+      h('p', {}, badge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && `: ${rest.reason}`),
+      campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
+        campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
+      picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign)),
+      campaign.rampWait && h('p', {}, sentence(campaign.rampWait.sentence))),
+    campaign.feedback && feedback(campaign.feedback, campaign.outcomes.delivered),
+    publisher(answer, campaign),
+    answer.isSilent && h('p', { class: 'badge warn' }, 'The brokers do not answer; this is as it was before.'),
+    answer.deleted > 0 && h('p', { class: 'muted' }, `${count(answer.deleted)} results, of this campaign or others, were deleted before they could be counted; what they said shows as waiting.`),
+    campaign.outcomes.failed > 0 && h('p', {}, h('a', { href: link('/failures', { where: `campaign = '${campaign.name}'` }) }, 'Why some failed'),
+      ', in their dead letters: one holds all push services of a recipient that failed alike, so they may be fewer.'),
+  ].filter(Boolean);
+}
+
+/** What an outcome that is known or to come is called, and how it is drawn: each in another pattern, because colours may be missing. */
+export function parts(answer, campaign) {
+  const { outcomes } = campaign;
+  const known = [
+    { name: 'delivered', count: outcomes.delivered, note: outcomes.recovered > 0 && `${count(outcomes.recovered)} of them by a replay` },
+    answer.isBacklogKnown && { name: 'retrying', count: campaign.retrying ?? 0, note: answer.isBacklogPartly && 'about; the retry topics are long' },
+    ...unreached.map((name, index) => (index === 0 || outcomes[name] > 0) && { name, count: outcomes[name] }),
+    { name: 'waiting', count: answer.isBacklogKnown ? campaign.waiting ?? 0 : campaign.open, note: campaign.suspended > 0 && `${count(campaign.suspended)} of them suspended` },
+    campaign.unpublished > 0 && { name: 'unpublished', count: campaign.unpublished },
+  ];
+  return known.filter(Boolean);
+}
+
+function picture(outcomes) {
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
+  if (whole === 0) return null;
+  let x = 0;
+  const shares = outcomes.filter((part) => part.count > 0).map((part) => {
+    const width = (part.count / whole) * 1000;
+    const rect = svg('rect', { x, y: 0, width, height: 24, class: `part-${part.name}` });
+    x += width;
+    return rect;
+  });
+  // The table beside it says the same in numbers.
+  return svg('svg', { viewBox: '0 0 1000 24', preserveAspectRatio: 'none', class: 'outcomes', 'aria-hidden': 'true', focusable: 'false' }, shares);
+}
+
+function figures(answer, campaign) {
+  const outcomes = parts(answer, campaign);
+  const whole = outcomes.reduce((sum, part) => sum + part.count, 0);
+  const hasNotes = outcomes.some((part) => part.note);
+  return table({
+    caption: 'Outcomes, one for each recipient and push service',
+    columns: [{ title: 'Outcome' }, { title: 'Count', number: true }, { title: 'Share', number: true }, ...(hasNotes ? [{ title: 'Note' }] : [])],
+    rows: outcomes.map((part) => [
+      [svg('svg', { viewBox: '0 0 10 10', class: 'key', 'aria-hidden': 'true' }, svg('rect', { width: 10, height: 10, class: `part-${part.name}` })), ' ', part.name],
+      count(part.count), share(part.count, whole),
+      ...(hasNotes ? [part.note || ''] : []),
+    ]),
+  });
+}
+
+/** How fast it goes, and until when. */
+export function pace(answer, campaign) {
+  if (answer.isOver) return 'Nothing will change any more, but by replays.';
+  const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
+  return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
+}
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+/** What is said for ever of an audience that gave way to another. */
+export function replaced(former) {
+  return ` Another audience since ${moment(former.at)} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
+}
+
+/** What is said for ever of people who were added. */
+export function added(addition) {
+  return ` ${count(addition.recipients)} ${addition.recipients === 1 ? 'recipient' : 'recipients'} added at ${moment(addition.at)} by ${addition.by}.`;
+}
+
+function publisher(answer, campaign) {
+  if (campaign.published === undefined) return h('p', { class: 'muted' }, campaign.startedAt ? 'Nothing is published yet.' : 'It was not started with herald campaign start.');
+  const counts = `Published ${count(campaign.published)} of ${count(campaign.recipients + (campaign.formerRecipients ?? 0))} recipients.${
+    (campaign.replacedAudiences ?? []).map(replaced).join('')}${(campaign.additions ?? []).map(added).join('')}`;
+  const isAtWork = !campaign.publishedAll && (campaign.state === 'running' || campaign.state === 'paused');
+  if (!isAtWork) return h('p', {}, counts);
+  const heard = `Its publisher, ${campaign.publisher.by}, `;
+  if (campaign.publisher.alive) return h('p', {}, counts, ' ', heard, 'is at work.');
+  return h('p', { class: 'badge bad' }, counts, ' ', heard, campaign.publisher.end ? `ended ${ago(campaign.publisher.at)} (${campaign.publisher.end})` : `was last heard of ${ago(campaign.publisher.at)}`, ': nobody publishes the rest. ',
+    campaign.state === 'paused' && 'Resume it, then ', h('a', { href: link('/campaigns', { new: campaign.name }) }, campaign.state === 'paused' ? 'start it again with the same audience' : 'Start it again with the same audience'), ', and it goes on.');
+}
+
+function feedback(told, taken) {
+  const rows = [['taken by the backend', taken], ['reached a push service', told.reached], ['nobody to reach', told.nobody],
+    ['refused by push services or the hub', told.refused], ['not told by the hub', told.untold], ['not known yet', told.open]];
+  return h('section', { class: 'card', 'aria-label': 'Behind the hub' }, table({
+    caption: 'What became of them behind the hub', columns: [{ title: 'What' }, { title: 'Notifications', number: true }],
+    rows: rows.filter(([name, number]) => number > 0 || name === 'reached a push service').map(([name, number]) => [name, count(number)]),
+  }));
+}
+
+// MARK: Orders
+
+function orderButtons(name, app, problem) {
+  const buttons = ['pause', 'resume', 'cancel'].map((order) => h('button', {
+    type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
+    onclick: () => give(order, name, problem),
+  }, { pause: 'Pause', resume: 'Resume', cancel: 'Cancel for good' }[order]));
+  const possible = { pause: ['running'], resume: ['paused'], cancel: ['running', 'paused'] };
+  return {
+    element: h('div', { class: 'toolbar', role: 'group', 'aria-label': 'Orders' }, app.viewer.canChange && buttons),
+    update: (campaign) => ['pause', 'resume', 'cancel'].forEach((order, index) => {
+      const button = buttons[index];
+      const isHidden = !possible[order].includes(campaign.state);
+      // The keyboard's place goes to what has taken the button's.
+      const hadFocus = isHidden && document.activeElement === button;
+      button.hidden = isHidden;
+      if (hadFocus) (buttons.find((other) => !other.hidden) ?? document.getElementById('main')).focus();
+    }),
+  };
+}
+
+async function give(order, name, problem) {
+  delete problem.dataset.from;
+  replace(problem);
+  const place = `/api/campaigns/${encodeURIComponent(name)}`;
+  try {
+    const { consequence, command: words } = await get(`${place}/consequence/${order}`);
+    const reason = await ask({
+      title: `${order[0].toUpperCase()}${order.slice(1)} campaign ${name}?`, body: [h('p', {}, consequence), command(words)],
+      confirm: { pause: 'Pause it', resume: 'Resume it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
+      reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',
+    });
+    if (!reason) return;
+    const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
+    say(answer.changed ? `The campaign is ${answer.is}.` : `The campaign was ${answer.is} already.`);
+  } catch (error) {
+    replace(problem, fail(error));
+  }
+}
+
+// MARK: What this console does for it
+
+/** The newest job that publishes this campaign, in a list. */
+export function ofCampaign(jobs, name) {
+  return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
+}
+
+function jobSection(job, app, problem) {
+  const isAtWork = job.state === 'running' || job.state === 'stopping';
+  const progress = job.progress ?? job.report;
+  return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
+    h('h2', {}, 'Published by this console'),
+    h('p', {}, h('span', { class: `badge ${job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet'}` }, job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
+    isAtWork && progress && h('p', {}, `${count(progress.published)} of ${count(progress.recipients)} recipients published, ${count(progress.open)} notifications without an outcome.`),
+    isAtWork && progress?.waitsFor && h('p', {}, sentence(progress.waitsFor)),
+    isAtWork && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
+    isAtWork && app.viewer.canChange && h('button', {
+      type: 'button', disabled: job.state === 'stopping',
+      onclick: async () => {
+        const isSure = await ask({
+          title: 'Stop publishing?', confirm: 'Stop publishing',
+          body: [h('p', {}, 'What is published goes on; the rest waits until the campaign is started again with the same audience. Pause holds back what is published, too.')],
+        });
+        if (isSure) await post(`/api/jobs/${job.id}/stop`).catch((error) => replace(problem, fail(error)));
+      },
+    }, 'Stop publishing'),
+    command(job.about.command));
+}
+
+// MARK: Report and message
+
+function reportSection(name) {
+  const place = `/api/campaigns/${encodeURIComponent(name)}/report`;
+  const result = h('div', { role: 'status' });
+  const button = h('button', {
+    type: 'button',
+    onclick: async () => {
+      button.disabled = true;
+      try {
+        let answer = await get(place, { anew: 'true' });
+        while (answer.state === 'reading') {
+          if (!button.isConnected) return;
+          replace(result, h('p', {}, answer.total > 0 ? `${count(answer.passed)} of ${count(answer.total)} results read.` : 'Reading the results.'));
+          await pause(400);
+          answer = await get(place);
+        }
+        replace(result, h('p', {}, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report')), command(answer.command));
+      } catch (error) {
+        replace(result, fail(error));
+      }
+      button.disabled = false;
+    },
+  }, 'Make a report');
+  return h('section', { class: 'card', 'aria-labelledby': 'report' }, h('h2', { id: 'report' }, 'Report'),
+    h('p', { class: 'muted' }, 'A page with outcomes over time and failures by reason, to be saved and passed on; without the message.'), button, result);
+}
+
+function messageSection(name, app) {
+  const text = h('div', {}, h('p', {}, masked(null)));
+  const button = app.viewer.role === 'operator' && h('button', {
+    type: 'button',
+    onclick: async () => {
+      try {
+        const answer = await post(`/api/campaigns/${encodeURIComponent(name)}/message`);
+        replace(text, h('pre', {}, answer.message));
+        say('The message is shown; the audit says by whom.');
+      } catch (error) {
+        replace(text, fail(error));
+      }
+    },
+  }, 'Reveal (goes into the audit)');
+  return h('section', { class: 'card', 'aria-labelledby': 'message' }, h('h2', { id: 'message' }, 'Message'), text, button);
+}

@@ -1,0 +1,199 @@
+// What became of a user's events, or of one event: a search, the timelines, and why an event stands where it stands.
+
+import { get, post } from '../../Frame/lib/api.js';
+import { command } from '../../Frame/lib/command.js';
+import { fail, say } from '../../Frame/lib/dialog.js';
+import { h, replace } from '../../Frame/lib/dom.js';
+import { count, masked, time } from '../../Frame/lib/format.js';
+import { traceLink } from '../../Frame/lib/links.js';
+import { pause } from '../../Frame/lib/live.js';
+import { go, link } from '../../Frame/lib/place.js';
+import { outcomeTone } from '../../Frame/lib/vocabulary.js';
+
+/** The search that was made last: going to one of its events does not search again. */
+let last = null;
+
+export async function show(main, place, app) {
+  const query = Object.fromEntries(['user', 'id', 'since', 'allPartitions'].map((name) => [name, place.query.get(name)]));
+  const results = h('div', {});
+  const state = { isLeft: false };
+  replace(main, h('h1', {}, 'Find'),
+    h('p', { class: 'muted' }, 'What became of a user’s events, or of one event, by all topics. Messages are not shown.'),
+    form(query), results);
+  if (query.user || query.id) search(results, query, place.query.get('event'), app, state);
+  return () => { state.isLeft = true; };
+}
+
+function form(query) {
+  const field = (id, label, value, hint) => h('div', {}, h('label', { for: id }, label),
+    h('input', { id, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
+  const all = h('input', { id: 'find-all', type: 'checkbox', checked: query.allPartitions === 'true' });
+  return h('form', {
+    class: 'card toolbar', role: 'search', 'aria-label': 'Find events',
+    onsubmit: (event) => {
+      event.preventDefault();
+      const value = (id) => document.getElementById(id).value.trim();
+      last = null;
+      const target = { user: value('find-user'), id: value('find-id'), since: value('find-since'), allPartitions: all.checked ? 'true' : '' };
+      if (!target.user && !target.id) {
+        say('Say whose: a user, an id, or both.');
+        document.getElementById('find-user').focus();
+        return;
+      }
+      if (link('/find', target) === location.pathname + location.search) dispatchEvent(new PopStateEvent('popstate'));
+      else go('/find', target);
+    },
+  },
+  field('find-user', 'User', query.user, 'ann'),
+  field('find-id', 'Event id or TOPIC/PARTITION/OFFSET', query.id, 'order-17'),
+  field('find-since', 'Since (2d, or a moment)', query.since, '2d'),
+  h('p', { class: 'check' }, all, h('label', { for: 'find-all' }, 'Read all partitions')),
+  h('button', { class: 'primary' }, 'Find'));
+}
+
+async function search(results, query, event, app, state) {
+  const text = JSON.stringify(query);
+  try {
+    if (last?.text !== text) last = { text, answer: await searched(results, query, state) };
+    if (!state.isLeft && last.answer) draw(results, query, event, app, last.answer);
+  } catch (error) {
+    last = null;
+    if (!state.isLeft) replace(results, fail(error));
+  }
+}
+
+/** The answer of a search that is done; the server ends one that nobody asks for any more. */
+async function searched(results, query, state) {
+  const bar = h('progress', { max: 1, 'aria-label': 'Records read' });
+  const said = h('p', { class: 'muted' }, 'Reading the topics.');
+  replace(results, h('div', { class: 'card', role: 'status' }, bar, said));
+  let answer = await get('/api/find', query);
+  for (let turn = 0; answer.state === 'reading'; turn += 1) {
+    if (state.isLeft) return null;
+    if (answer.total > 0) {
+      bar.value = answer.passed / answer.total;
+      if (turn % 8 === 0) replace(said, `${count(answer.passed)} of ${count(answer.total)} records read.`);
+    }
+    await pause(turn < 4 ? 150 : 400);
+    answer = await get(`/api/find/${answer.search ?? ''}`);
+  }
+  if (answer.state === 'failed') throw new Error(answer.error);
+  return answer;
+}
+
+function draw(results, query, chosen, app, answer) {
+  const { events } = answer;
+  const open = chosen ?? (events.length === 1 ? events[0].origin : null);
+  const sentence = events.length === 0 ? nothing(answer) : something(answer);
+  replace(results, remarks(answer).map((line) => h('p', { class: 'badge warn' }, line)), h('p', { role: 'status' }, sentence),
+    events.map((event) => (event.origin === open ? whole(event, query, answer, app) : brief(event, query))),
+    command(answer.command));
+  if (chosen) document.getElementById('chosen')?.focus({ preventScroll: false });
+}
+
+/** How many events there are, and where others may lie. */
+export function something({ events, isNarrow, strayTopics }) {
+  const others = isNarrow && strayTopics.length === 0
+    ? ' Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.' : '';
+  return `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.${others}`;
+}
+
+/** What is said when there is no event, with what was not read. */
+export function nothing({ gaps, unread, tombstones }) {
+  const others = gaps.filter((gap) => !unread.includes(gap));
+  const empty = tombstones > 0 ? ` ${count(tombstones)} ${tombstones === 1
+    ? 'record of this user has no value: it is no event, and notifies nobody.' : 'records of this user have no value: they are no events, and notify nobody.'}` : '';
+  const why = gaps.length === 0 ? ' It was never published to these topics, or they have forgotten it.' : '';
+  return `Nothing was found in what was read.${empty}${why}${others.length > 0 ? ` Not read: ${others.join('; ')}.` : ''}`;
+}
+
+/** What the reader should know about the answer before they trust it. */
+export function remarks(answer) {
+  const lines = answer.unread.map((reason) => `Not read: ${reason}.`);
+  if (answer.strayTopics.length > 0) {
+    lines.push(`Events of this user are not where the key of their user belongs in ${answer.strayTopics.join(', ')}: their producer has `
+      + 'another partitioner or key, so that some may be missing here. “Read all partitions” finds them all.');
+  }
+  if (answer.isCut || answer.hidden > 0) lines.push('Only the newest events are shown; the command shows more, and “Since” bounds them.');
+  if (answer.state === 'part') lines.push('The reading was ended before its end.');
+  return lines;
+}
+
+/** What is known of each push service, the newest outcome of each; null where there is none yet. */
+export function newestOutcomes(event) {
+  const known = new Map();
+  for (const step of event.steps) if (step.step === 'settled') for (const name of step.pns.length ? step.pns : ['event']) known.set(name, step.outcome);
+  return [...known, ...event.open.map((name) => [name, null])];
+}
+
+function outcomes(event) {
+  return newestOutcomes(event).flatMap(([name, outcome]) => [h('span', { class: `badge ${outcomeTone(outcome)}` }, `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
+}
+
+export function title(event) {
+  return [event.id ?? event.origin, event.user && ` for ${event.user}`, event.source && ` by ${event.source}`].filter(Boolean).join('');
+}
+
+function brief(event, query) {
+  return h('section', { class: 'card' },
+    h('h2', {}, h('a', { href: link('/find', { ...query, event: event.origin }) }, title(event))),
+    h('p', {}, event.steps.length > 0 && time(event.steps[0].at), ' ', outcomes(event)));
+}
+
+function whole(event, query, answer, app) {
+  const why = h('div', {}, h('p', { class: 'muted' }, 'Looking at why it stands there.'));
+  explain(why, event, answer);
+  return h('section', { class: 'card', 'aria-labelledby': 'chosen' },
+    h('h2', { id: 'chosen', tabindex: -1 }, title(event)),
+    h('p', {}, outcomes(event)),
+    h('dl', {}, h('dt', {}, 'Request'), h('dd', {}, event.origin),
+      event.campaign && [h('dt', {}, 'Campaign'), h('dd', {}, h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign))],
+      traceLink(app, event.trace) && [h('dt', {}, 'Trace'), h('dd', {}, h('a', { href: traceLink(app, event.trace) }, event.trace))],
+      h('dt', {}, 'Message'), message(event, app)),
+    h('h3', {}, 'Why, and what happens next'), why,
+    h('h3', {}, 'What happened'),
+    event.leftOut && h('p', { class: 'muted' }, `${count(event.leftOut)} older steps are left out.`),
+    h('ol', { class: 'steps' }, event.steps.map((step) => h('li', { class: `step-${step.step}` }, time(step.at), ' ', step.words, letterLink(step)))));
+}
+
+/** The page of a dead letter, by its record TOPIC/PARTITION/OFFSET. */
+export function letterAddress(record) {
+  const [partition, offset] = record.split('/').slice(-2);
+  return `/failures/letter/${partition}:${offset}`;
+}
+
+function letterLink(step) {
+  return step.step === 'dead-lettered' && [' ', h('a', { href: letterAddress(step.record) }, 'the dead letter')];
+}
+
+async function explain(why, event, answer) {
+  try {
+    const explanation = await get(`/api/find/${answer.search}/explanation`, { event: event.origin });
+    replace(why, explanation.sentences.map((sentence) => h('p', {}, sentence)),
+      explanation.commands.map((text) => command(text.split(' '))), command(explanation.command));
+  } catch (error) {
+    if (error.status !== 404) return replace(why, fail(error));
+    // The server has forgotten the search; the timelines are still here.
+    last = null;
+    replace(why, h('p', { class: 'muted' }, 'Find it again to see why it stands there.'));
+  }
+  return why;
+}
+
+function message(event, app) {
+  const text = h('dd', {}, masked(null), ' ');
+  if (app.viewer.role !== 'operator') return text;
+  text.append(h('button', {
+    type: 'button',
+    onclick: async () => {
+      try {
+        const answer = await post('/api/find/message', { origin: event.origin });
+        replace(text, answer.message === null ? h('span', { class: 'muted' }, 'the topic has forgotten it, or it is no event') : h('code', {}, answer.message));
+        say('The message is shown; the audit says by whom.');
+      } catch (error) {
+        text.append(fail(error));
+      }
+    },
+  }, 'Reveal (goes into the audit)'));
+  return text;
+}

@@ -1,0 +1,163 @@
+// What is the matter, since when, how many wait, and what to do first.
+
+import { get, onNews } from '../../Frame/lib/api.js';
+import { command } from '../../Frame/lib/command.js';
+import { h, replace, table } from '../../Frame/lib/dom.js';
+import { ago, count, duration, time } from '../../Frame/lib/format.js';
+import { alertLink } from '../../Frame/lib/links.js';
+import { redraw, repeat } from '../../Frame/lib/live.js';
+import { link } from '../../Frame/lib/place.js';
+import { planButton } from '../../Frame/lib/plan.js';
+import { section } from '../Runbook/runbook.js';
+
+const words = { good: 'All is well', warn: 'Look at this', bad: 'Act now', unknown: 'Not known' };
+const kinds = { good: 'good', warn: 'warn', bad: 'bad', unknown: 'quiet' };
+
+const badge = (state) => h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, words[state] ?? state);
+
+/** Since when, before the time: when nobody saw it begin, it began before that. */
+export const since = ({ sinceIsBefore }) => (sinceIsBefore ? ' since before ' : ' since ');
+
+/** The sentence with the time as the reader's clock shows it. */
+export function sentence(finding) {
+  return [finding.headline, finding.since && [since(finding), time(finding.since)], finding.cause && `: ${finding.cause}`];
+}
+
+function facts(finding) {
+  const entries = [
+    finding.since && ['Since', [finding.sinceIsBefore && 'before ', time(finding.since), ` (${ago(finding.since)})`]],
+    finding.waiting !== null && finding.waiting !== undefined && ['Events that wait', count(finding.waiting)],
+    finding.retrying > 0 && ['Events that wait for a retry', count(finding.retrying)],
+  ].filter(Boolean);
+  return entries.length > 0 && h('dl', {}, entries.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+}
+
+function step(next, app) {
+  if (!next) return null;
+  return [
+    h('p', {}, next.sentence),
+    (next.href || next.plan) && h('p', { class: 'toolbar' },
+      next.href && h('a', { class: 'button primary', href: next.href }, next.href.startsWith('/failures') ? 'See the failures' : 'Look there'),
+      next.plan && app.viewer?.role === 'operator' && planButton('Plan their replay', () => ({ filter: next.plan }), undefined, { class: 'plan' })),
+    next.command && command(next.command),
+    h('p', { class: 'muted' }, 'Runbook: ', h('a', { href: section(next.section) }, next.section),
+      alertLink(app, next.alert) && [' · Alert: ', h('a', { href: alertLink(app, next.alert) }, next.alert)]),
+  ];
+}
+
+function other(finding, app) {
+  return h('section', { class: 'card other', 'aria-label': finding.headline },
+    h('h3', {}, badge(finding.state), ' ', h('span', { class: 'sentence' }, sentence(finding))), h('div', { class: 'facts' }, facts(finding)), step(finding.next, app));
+}
+
+/** What was wrong within the last day, the newest first. */
+export function newestFirst(spans) {
+  return [...spans].sort((left, right) => (left.from < right.from ? 1 : -1));
+}
+
+/** A moment of whole seconds before or after, as a filter takes it. */
+function beside(text, seconds) {
+  const moment = new Date(new Date(text).valueOf() + seconds * 1000);
+  // A header may hold any moment.
+  return Number.isNaN(moment.valueOf()) ? text : moment.toISOString();
+}
+
+/** How many events came late, and by how much; where not all results were read, at least so many. */
+export function late(lateness) {
+  if (!lateness) return '–';
+  return `${lateness.isExact ? '' : 'at least '}${count(lateness.count)}, by up to ${duration(lateness.worstMilliseconds)}`;
+}
+
+/** What the numbers of the column rest upon. */
+export function basis({ isComplete, lookedAt, delivered, scattered }) {
+  const read = lookedAt === delivered ? `all ${count(delivered)} deliveries of the day` : `${count(lookedAt)} of about ${count(delivered)} deliveries of the day`;
+  const others = scattered ? ` Besides, one by one: ${late(scattered)}.` : '';
+  return `Late is an event that was delivered more than a minute after it was published, or due; it counts once. That is told from ${read}, as their results say${isComplete ? '' : '; older ones are still read'}.${others}`;
+}
+
+function howMany(span) {
+  if (span.count === null) return span.waiting ? `${span.late && !span.late.isExact && span.key === 'late' ? 'at least ' : ''}${count(span.waiting)} waited at most` : '–';
+  return [h('a', { href: link('/failures', { since: beside(span.from, -1), until: beside(span.to, 1) }) }, `${count(span.count)} dead letters`), `, ${count(span.open)} open`];
+}
+
+function day({ spans, watchedSince, lateness }) {
+  return [
+    table({
+      caption: 'What was wrong within the last day, the newest first',
+      columns: [{ title: 'From' }, { title: 'To' }, { title: 'What' }, { title: 'How many' }, { title: 'Came late' }],
+      rows: newestFirst(spans).map((span) => [
+        time(span.from), span.to ? time(span.to) : h('strong', {}, 'now'),
+        [h('span', { class: `badge ${kinds[span.state] ?? 'quiet'}` }, span.headline), span.cause && ` ${span.cause}`],
+        howMany(span), late(span.late),
+      ]),
+      empty: 'Nothing was wrong.',
+    }),
+    h('p', { class: 'muted' }, basis(lateness)),
+    h('p', { class: 'muted' }, 'Dead letters, and what was delivered late, are known of the whole day, from Kafka; anything else since this console was started, ', time(watchedSince), '.'),
+  ];
+}
+
+/** What stays on the page while its numbers and moments change: focus and selection live in it. */
+export function shape(verdict) {
+  return JSON.stringify([verdict, ...verdict.others].map(({ key, state, next }) => [key, state, next]));
+}
+
+export async function show(main, place, app) {
+  const heading = h('h1', { id: 'verdict-heading' }, 'Verdict');
+  const live = h('p', { class: 'unseen', role: 'status' });
+  const body = h('div', {});
+  const past = h('div', {});
+  main.append(heading, live, body, h('section', { class: 'card', 'aria-labelledby': 'day' }, h('h2', { id: 'day' }, 'The last day'), past));
+  const endDay = repeat(10_000, async () => {
+    const found = await get('/api/verdict/day');
+    redraw(past, found, () => day(found));
+  }, () => {});
+  let shown = null;
+  let said = null;
+  let latest = null;
+
+  // Facts and sentences are those of now, whatever stays.
+  function refresh() {
+    const findings = [latest, ...latest.others];
+    for (const [index, element] of body.querySelectorAll('.facts').entries()) replace(element, facts(findings[index]));
+    for (const [index, element] of body.querySelectorAll('.sentence').entries()) replace(element, sentence(latest.others[index]));
+  }
+
+  function draw(verdict) {
+    if (!verdict) return;
+    latest = verdict;
+    const key = `${verdict.key} ${verdict.state}`;
+    if (key !== said) replace(live, `Verdict: ${verdict.sentence}`);
+    said = key;
+    replace(heading, badge(verdict.state), ' ', sentence(verdict));
+    const present = shape(verdict);
+    if (present === shown) {
+      refresh();
+      return;
+    }
+    shown = present;
+    replace(body,
+      h('section', { class: `card first ${kinds[verdict.state] ?? 'quiet'}`, 'aria-labelledby': 'verdict-next' },
+        h('h2', { id: 'verdict-next' }, verdict.state === 'good' ? 'Nothing to do' : 'What to do first'),
+        h('div', { class: 'facts' }, facts(verdict)), step(verdict.next, app)),
+      verdict.others.length > 0 && [h('h2', {}, 'Besides'), verdict.others.map((finding) => other(finding, app))],
+      h('p', {}, h('a', { href: '/now' }, 'Rates, limits and what waits, now')));
+  }
+
+  const end = onNews('verdict', draw);
+  // How long ago something began changes without any news.
+  const timer = setInterval(() => { if (latest) refresh(); }, 1000);
+  try {
+    if (!shown) draw(await get('/api/verdict'));
+  } catch (error) {
+    endDay();
+    end();
+    clearInterval(timer);
+    throw error;
+  }
+  return () => {
+    endDay();
+    end();
+    clearInterval(timer);
+  };
+}
