@@ -14,7 +14,8 @@ struct LaneFixture {
     let lane: Lane<ScriptedIO>
 
     init(
-        isAtomic: Bool = false, tracing: Tracing? = nil, _ change: (inout EngineConfiguration) -> Void = { _ in }
+        isAtomic: Bool = false, tracing: Tracing? = nil, intervals: LaneIntervals = .never,
+        _ change: (inout EngineConfiguration) -> Void = { _ in }
     ) {
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.topics.requests = [Self.topic]
@@ -23,7 +24,7 @@ struct LaneFixture {
         configuration.isAtomic = isAtomic
         change(&configuration)
         lane = Lane(
-            number: 0, configuration: configuration, requestWeights: [1], io: io, logger: .silent, intervals: .never,
+            number: 0, configuration: configuration, requestWeights: [1], io: io, logger: .silent, intervals: intervals,
             tracer: tracing.map {
                 LaneTracer(
                     $0, slots: configuration.maxBuffered, pushServices: configuration.decoder.pushServices.names,

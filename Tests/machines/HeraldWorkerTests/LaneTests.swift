@@ -217,6 +217,22 @@ struct LaneTests {
         #expect(fixture.lane.engine.nextWake == fixture.lane.deadline)
     }
 
+    @Test("A lane with nothing to do wakes for its reports, and soon again for one that could not be left")
+    func reports() {
+        let fixture = LaneFixture(intervals: .usual)
+        fixture.assign()
+        let count = fixture.io.reports.count
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 250))
+        fixture.io.isReading = true
+        fixture.turn(after: 250)
+        #expect(fixture.io.reports.count == count)
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 5))
+        fixture.io.isReading = false
+        fixture.turn(after: 5)
+        #expect(fixture.io.reports.count == count + 1)
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 250))
+    }
+
     @Test("A consumer or a plain producer of no use ends the lane, and says what to do")
     func fatal() {
         var fixture = LaneFixture()

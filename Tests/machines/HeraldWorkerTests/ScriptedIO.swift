@@ -39,6 +39,8 @@ final class ScriptedIO: LaneIO {
     /// The headers of each record that was produced.
     private(set) var producedHeaders: [[String: String]] = []
     private(set) var reports: [LaneReport] = []
+    /// The former report is being read.
+    var isReading = false
 
     /// Takes what was noted.
     func takeDoings() -> [String] {
@@ -216,8 +218,8 @@ final class ScriptedIO: LaneIO {
     }
 
     func leave(_ report: LaneReport) -> Bool {
-        reports.append(report)
-        return true
+        if !isReading { reports.append(report) }
+        return !isReading
     }
 
     func isBroken(_ what: StaticString) { note("BROKEN: \(what)") }

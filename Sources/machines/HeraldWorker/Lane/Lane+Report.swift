@@ -17,9 +17,10 @@ extension Lane {
             oldestEvents = engine.oldestEvents(now: now)
             waiting = engine.waitCounts(now: now)
         }
-        // The report is being read: try again at the next turn.
-        guard io.leave(report(now: now.monotonic)) else { return }
-        nextReport = now.monotonic.advanced(byMilliseconds: intervals.report)
+        // The former one may be read at this moment.
+        let isLeft = io.leave(report(now: now.monotonic))
+        nextReport = now.monotonic.advanced(
+            byMilliseconds: isLeft ? intervals.report : LaneIntervals.reportRetry)
     }
 
     /// Says what has become of events since the last time.

@@ -3,7 +3,7 @@ import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 package import HeraldTelemetry
-package import HeraldTime
+import HeraldTime
 
 /// One thread's worker: an ``Engine`` that decides, and the loop that carries out what it decides over a ``LaneIO``.
 ///
@@ -12,6 +12,7 @@ package import HeraldTime
 /// | file | part |
 /// |---|---|
 /// | `LaneIO.swift`, `LaneMessage.swift` | what it drives, and what it receives |
+/// | `Lane+Timers.swift` | what it does at a moment |
 /// | `Lane+Run.swift` | the loop's end |
 /// | `Lane+Records.swift` | records that it takes |
 /// | `Lane+Assignments.swift` | partitions that come and go |
@@ -137,7 +138,7 @@ package final class Lane<IO: LaneIO> {
     package func turn(_ events: LaneEvents, after timeout: Int64) {
         let now = io.now
         noteStandstill(timeout, now: now)
-        let isPoll = now.monotonic >= nextPoll
+        let isPoll = isDue(.poll, at: now.monotonic)
         if events.contains(.messages) { receiveMessages() }
         receiveAnswers(now: now)
         if isPoll || events.contains(.producer) { receiveDeliveries(now: now) }
@@ -147,26 +148,15 @@ package final class Lane<IO: LaneIO> {
             receiveCommitOutcomes(now: now)
             serveConsumer()
         }
-        if looks && now.monotonic >= nextLook || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes {
+        if isDue(.look, at: now.monotonic) || io.fetchedBytes - lookedBytes >= LaneIntervals.lookBytes {
             lookAhead(now: now)
         }
         engine.tick(now: now)
         carryOut(now: now)
         pollRecords(now: now)
-        if now.monotonic >= nextReport { leaveReport(now: now) }
+        if isDue(.report, at: now.monotonic) { leaveReport(now: now) }
         tracer?.handOver()
     }
-
-    /// When the next turn has to begin at the latest.
-    package var deadline: MonotonicTime {
-        var deadline = looks ? min(nextPoll, nextLook) : nextPoll
-        if let wake = engine.nextWake { deadline = min(deadline, wake) }
-        if let wake = io.nextDeadline { deadline = min(deadline, wake) }
-        return deadline
-    }
-
-    /// Whether the look at what is fetched ahead could find anything: with nothing fetched there is nothing to see.
-    private var looks: Bool { hasQueues && (engine.watchesFetched || io.fetchedBytes != lookedBytes) }
 
     /// Tells the engine how much later it is than this turn was to begin.
     ///
@@ -279,22 +269,4 @@ package final class Lane<IO: LaneIO> {
         refused?.record.release()
         refused = nil
     }
-}
-
-/// How often a lane does what no event wakes it for (milliseconds).
-package struct LaneIntervals: Sendable {
-    /// The clients are polled: a sign of life for the group.
-    package var poll: Int64
-    /// How much is fetched ahead is looked at.
-    package var look: Int64
-    /// A report is left.
-    package var report: Int64
-
-    /// What a worker's lanes do.
-    package static let usual = LaneIntervals(poll: 500, look: 50, report: 250)
-    /// The caller wakes it for everything.
-    package static let never = LaneIntervals(poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
-
-    /// How much is fetched ahead is looked at as soon as so many bytes have come.
-    static let lookBytes = 4 << 20
 }

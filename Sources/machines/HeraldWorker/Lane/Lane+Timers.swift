@@ -1,0 +1,64 @@
+import HeraldCore
+package import HeraldTime
+
+/// What a lane does at a moment and not because something has arrived: ``Lane/due(_:)`` says when.
+///
+/// ``Lane/turn(_:after:)`` and ``Lane/deadline`` go by this one list, so a moment cannot be in one and not in the other.
+enum LaneTimer: CaseIterable {
+    /// The engine's own timers.
+    case engine
+    /// The clients are polled.
+    case poll
+    /// What is fetched ahead is looked at.
+    case look
+    /// A report is left.
+    case report
+    /// A call's time is over; the clients end it while they wait.
+    case call
+}
+
+/// How often a lane does what no event wakes it for (milliseconds).
+package struct LaneIntervals: Sendable {
+    /// The clients are polled: a sign of life for the group.
+    package var poll: Int64
+    /// How much is fetched ahead is looked at.
+    package var look: Int64
+    /// A report is left.
+    package var report: Int64
+
+    /// What a worker's lanes do.
+    package static let usual = LaneIntervals(poll: 500, look: 50, report: 250)
+    /// The caller wakes it for everything.
+    package static let never = LaneIntervals(poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
+
+    /// How much is fetched ahead is looked at as soon as so many bytes have come.
+    static let lookBytes = 4 << 20
+    /// A report that could not be left is tried again after this time (milliseconds).
+    static let reportRetry: Int64 = 5
+}
+
+extension Lane {
+    /// When the next turn has to begin at the latest.
+    package var deadline: MonotonicTime {
+        // There is always a next poll.
+        var deadline = nextPoll
+        for timer in LaneTimer.allCases {
+            if let due = due(timer) { deadline = min(deadline, due) }
+        }
+        return deadline
+    }
+
+    func isDue(_ timer: LaneTimer, at now: MonotonicTime) -> Bool { due(timer).map { $0 <= now } ?? false }
+
+    /// When something is to be done; `nil` while only an arrival can change anything.
+    private func due(_ timer: LaneTimer) -> MonotonicTime? {
+        switch timer {
+        case .engine: engine.nextWake
+        case .poll: nextPoll
+        // With nothing fetched there is nothing to see.
+        case .look: hasQueues && (engine.watchesFetched || io.fetchedBytes != lookedBytes) ? nextLook : nil
+        case .report: nextReport
+        case .call: io.nextDeadline
+        }
+    }
+}
