@@ -188,6 +188,8 @@ public struct AssignedPartition: Sendable, Equatable {
     public var number: Int32
     /// Where taking starts; `nil` when the broker decides (no offset yet), and the first record tells.
     public var startOffset: Int64?
+    /// Where reading starts: below ``startOffset`` lies what was dealt with, and is read to know it again. `nil`: nothing of it.
+    public var historyOffset: Int64?
     /// The metadata that was committed with that offset: what is done beyond it.
     public var metadata: String
     /// The push services for which the event at an offset below became a dead letter.
@@ -195,11 +197,13 @@ public struct AssignedPartition: Sendable, Equatable {
 
     /// A partition to take from.
     public init(
-        topic: Int, number: Int32, startOffset: Int64?, metadata: String = "", failed: [Int64: PushServiceSet] = [:]
+        topic: Int, number: Int32, startOffset: Int64?, historyOffset: Int64? = nil, metadata: String = "",
+        failed: [Int64: PushServiceSet] = [:]
     ) {
         self.topic = topic
         self.number = number
         self.startOffset = startOffset
+        self.historyOffset = historyOffset
         self.metadata = metadata
         self.failed = failed
     }

@@ -50,12 +50,14 @@ extension Checkers {
     }
 
     /// An event is called that was taken from its request topic by a worker who knows all that lies before `offset` to be
-    /// dealt with.
-    mutating func firstStay(_ duty: Int, of name: RecordName, begunAt offset: Int64) {
+    /// dealt with, but for what retention has deleted.
+    ///
+    /// - Parameter range: from the first record that is left to the one behind which the worker began.
+    mutating func firstStay(_ duty: Int, of name: RecordName, known range: Range<Int64>) {
         // At least once, an event that was delivered may have another life, which comes to something else.
         guard isAtomic else { return }
         let wasDelivered = others(than: duty).contains {
-            duties[$0].origin.offset < offset && duties[$0].origin.offset < name.offset
+            range.contains(duties[$0].origin.offset) && duties[$0].origin.offset < name.offset
                 && duties[$0].finals.contains(.delivered)
         }
         if wasDelivered { fail("\(text(duty)) was called, and the same event was delivered before its worker came") }

@@ -1,7 +1,9 @@
 import HeraldCore
 import HeraldHub
+import HeraldKafka
 import HeraldKernel
 import HeraldReplay
+import HeraldWorker
 
 /// One life of a process: a worker's, or a job's.
 struct Process: Hashable, CustomStringConvertible {
@@ -85,6 +87,8 @@ enum Fault {
     case outage
     case leaderLoss
     case refusal
+    /// Retention deletes records that are dealt with.
+    case retention
     case rival
     case clockStep
     /// A worker is told other settings.
@@ -126,6 +130,7 @@ enum News {
     case lost
     case assigned(generation: Int, [Place])
     case offsets(assignment: Int, [Committed])
+    case range(TopicPartition, reading: Int, OffsetRange)
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, CallOutcome)
     // Transactions.

@@ -32,6 +32,8 @@ extension Scenario {
         immediate = choices.below(4, for: "immediate")
         chooseDelays(choices)
         maxBufferedBytes = choices.pick([16 << 20, 16 << 20, 16 << 20, 2_000], for: "maxBufferedBytes")
+        fetchedAhead = choices.pick([1, 20, 100, 1_000], for: "fetchedAhead")
+        maxFetchedBytes = choices.pick([56 << 20, 100_000, 20_000], for: "maxFetchedBytes")
         commitIntervalMilliseconds = choices.pick([100, 100, 10, 1_000], for: "commitInterval")
         drainTimeoutMilliseconds = choices.pick([30_000, 30_000, 2_000], for: "drainTimeout")
         blockedAfterMilliseconds = choices.pick([15_000, 15_000, 3_000], for: "blockedAfter")
@@ -79,6 +81,7 @@ extension Scenario {
         sessionLosses = choices.below(4, for: "sessionLosses")
         growths = choices.below(3, for: "growths")
         refusals = choices.below(3, for: "refusals")
+        retentions = choices.pick([0, 2, 10, 40], for: "retentions")
         outages = choices.below(3, for: "outages")
         leaderLosses = choices.below(5, for: "leaderLosses")
         if choices.once(in: 4, for: "skew") { skew = choices.between(1, 3_000, for: "skewBy") }

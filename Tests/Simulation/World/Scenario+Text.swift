@@ -43,6 +43,7 @@ extension Scenario {
         ("replayKills", .count(\.replayKills, 0)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("refusals", .count(\.refusals, 0)),
+        ("retentions", .count(\.retentions, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),
         ("fullQueues", .count(\.fullQueues, 0)), ("refusedRecords", .count(\.refusedRecords, 0)),
@@ -58,7 +59,8 @@ extension Scenario {
         ("hanging", .users(\.hanging)), ("forbidden", .users(\.forbidden)),
         // Settings.
         ("ordering", .ordering(\.ordering)), ("maxInFlight", .count(\.maxInFlight, 1)),
-        ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("commitInterval", .time(\.commitIntervalMilliseconds)),
+        ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("fetchedAhead", .count(\.fetchedAhead, 1)),
+        ("maxFetchedBytes", .count(\.maxFetchedBytes, 1)), ("commitInterval", .time(\.commitIntervalMilliseconds)),
         ("maxUnrecorded", .time(\.maxUnrecordedMilliseconds)), ("drainTimeout", .time(\.drainTimeoutMilliseconds)),
         ("blockedAfter", .time(\.blockedAfterMilliseconds)), ("duplicateWindow", .time(\.duplicateWindowMilliseconds)),
         ("repeatsUnanswered", .flag(\.repeatsUnanswered)), ("immediate", .count(\.immediate, 0)),

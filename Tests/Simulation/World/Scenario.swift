@@ -73,6 +73,8 @@ package struct Scenario: Sendable {
     package var fatalErrors = 3_000
     /// How often a topic refuses every record for some seconds (a full disk, a right that is missing).
     package var refusals = 1
+    /// How often retention deletes records of a consumed topic that are dealt with.
+    package var retentions = 2
 
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
@@ -109,6 +111,9 @@ package struct Scenario: Sendable {
     package var ordering = Ordering.key
     package var maxInFlight = 40
     package var maxBufferedBytes = 16 << 20
+    /// How many records a worker's client fetches ahead for each queue, and how many bytes the engine lets lie there.
+    package var fetchedAhead = 100
+    package var maxFetchedBytes = 56 << 20
     package var commitIntervalMilliseconds: Int64 = 100
     package var maxUnrecordedMilliseconds: Int64 = 1_000
     package var drainTimeoutMilliseconds: Int64 = 30_000
@@ -145,6 +150,7 @@ package struct Scenario: Sendable {
         configuration.ordering = ordering
         configuration.maxInFlight = maxInFlight
         configuration.maxBufferedBytes = maxBufferedBytes
+        configuration.maxFetchedBytes = maxFetchedBytes
         configuration.commitIntervalMilliseconds = commitIntervalMilliseconds
         configuration.maxUnrecordedMilliseconds = maxUnrecordedMilliseconds
         configuration.drainTimeoutMilliseconds = drainTimeoutMilliseconds
@@ -191,6 +197,7 @@ package struct Scenario: Sendable {
         outages = 0
         leaderLosses = 0
         refusals = 0
+        retentions = 0
         openTransactions = 0
         campaignChanges = 0
         pauseIfFailures = nil

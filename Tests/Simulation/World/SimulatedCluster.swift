@@ -8,6 +8,8 @@ struct SimulatedCluster {
     /// One partition's log, and what the group has committed of it.
     struct Log {
         var records: [LogRecord] = []
+        /// The first record that retention has left.
+        var start: Int64 = 0
         /// The transactions with records here that have not ended here, and the first record of each.
         var open: [(transaction: Int, first: Int64)] = []
         /// Nothing is read or written before this moment.
@@ -95,6 +97,12 @@ struct SimulatedCluster {
     /// The partitions that the group consumes.
     var consumed: [Place] {
         (0..<consumedTopics).flatMap { topic in (0..<partitions).map { Place(topic: topic, partition: $0) } }
+    }
+
+    /// Retention deletes what lies before this offset, as far as the group has dealt with it; where the log begins now.
+    mutating func delete(before offset: Int64, in place: Place) -> Int64 {
+        self[place].start = max(self[place].start, min(offset, self[place].committed ?? 0))
+        return self[place].start
     }
 
     func name(_ place: Place) -> String { "\(topics[place.topic])/\(place.partition)" }

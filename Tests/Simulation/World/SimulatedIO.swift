@@ -4,8 +4,10 @@ import HeraldKafka
 import HeraldTime
 import HeraldWorker
 
-/// What a simulated lane drives, less what the simulation has no use for: nothing is fetched ahead, no offset is out of
-/// range, the clients themselves never fail, and there is neither a loop nor anybody who reads reports.
+/// What a simulated lane drives, less what no world has.
+///
+/// The clients themselves never fail, and there is neither a loop nor a reader of reports. What is fetched ahead, each
+/// world has as it likes.
 protocol SimulatedIO: LaneIO {}
 
 extension SimulatedIO {

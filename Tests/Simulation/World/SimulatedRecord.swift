@@ -2,7 +2,7 @@ import HeraldEvents
 import HeraldKafka
 import HeraldWorker
 
-/// A record in the hands of a worker's lane, or the end of a partition in a record's place.
+/// A record in the hands of a worker's lane, or an error in a record's place.
 final class SimulatedRecord: LaneRecord, RetainedRecord {
     private unowned let worker: SimulatedWorker
     let name: RecordName
@@ -19,15 +19,14 @@ final class SimulatedRecord: LaneRecord, RetainedRecord {
         error = nil
     }
 
-    /// The partition is read to its end, as far as a reader of committed records gets.
-    init(endOf place: Place, at offset: Int64, of worker: SimulatedWorker) {
+    /// What comes in a record's place: the partition is read to its end, as far as a reader of committed records gets, or
+    /// has no such offset.
+    init(_ code: Int32, at name: RecordName, of worker: SimulatedWorker) {
         self.worker = worker
-        name = RecordName(place: place, offset: offset)
+        self.name = name
         record = .marker(0)
-        error = Self.end
+        error = KafkaError(code: code)
     }
-
-    private static let end = KafkaError(code: KafkaError.Code.partitionEOF)
 
     var isError: Bool { error != nil }
     var partition: Int32 { Int32(name.place.partition) }

@@ -109,7 +109,8 @@ extension SimulatedWorker {
         }
         callsOut[name, default: 0] += 1
         if !isRetry, let duty = duty(record, token), let partition = places.firstIndex(of: name.place) {
-            simulation.checkers.firstStay(duty, of: name, begunAt: begunAt[partition])
+            let (left, begun) = (simulation.cluster[name.place].start, begunAt[partition])
+            simulation.checkers.firstStay(duty, of: name, known: left..<max(left, begun))
         }
         guard let line = line(of: name) else { return }
         if passed.contains(name) {

@@ -41,12 +41,18 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) {
+        for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
         places = positions.map { place($0.0) }
-        fetched = positions.map { max(0, $0.offset) }
-        isPaused = places.map { _ in false }
-        endTold = places.map { _ in 0 }
+        fetched.assign(
+            positions.map { partition, offset in
+                let place = place(partition)
+                return (place, offset < 0 ? simulation.cluster[place].start : offset)
+            })
         log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
         for place in places { simulation.cluster[place].takers.append(index) }
+        simulation.mayDeleteHistory(of: places)
+        fetched.fetchUnforwarded(
+            from: simulation.cluster, now: simulation.now, most: simulation.chance[.unforwarded].pick([0, 0, 1, 3]))
     }
 
     func unassign() {
@@ -101,64 +107,70 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     // MARK: Records
 
-    /// A record of one of the source's partitions, beginning with any; it fetches nothing ahead.
-    func next(from queue: Int) -> SimulatedRecord? {
-        guard simulation.cluster.awayUntil <= simulation.now else { return nil }
-        let partitions = lane.engine.sourceList[queue].partitions
-        guard !partitions.isEmpty else { return nil }
-        let first = simulation.chance[.take].below(partitions.count)
-        for step in partitions.indices {
-            let partition = Int(partitions[(first + step) % partitions.count])
-            let place = places[partition]
-            guard !isPaused[partition], simulation.cluster[place].leaderlessUntil <= simulation.now else { continue }
-            if simulation.cluster.seek(place, from: &fetched[partition]) {
-                let name = RecordName(place: place, offset: fetched[partition])
-                guard let record = simulation.cluster.record(name) else { continue }
-                simulation.inputs += 1
-                fetched[partition] += 1
-                return SimulatedRecord(record, name, of: self)
-            }
-            if endTold[partition] != fetched[partition] {
-                simulation.inputs += 1
-                endTold[partition] = fetched[partition]
-                return SimulatedRecord(endOf: place, at: fetched[partition], of: self)
-            }
+    func openQueues(_ count: Int) { fetched.openQueues(count) }
+
+    func forward(_ partition: TopicPartition, to queue: Int) {
+        if let index = places.firstIndex(of: place(partition)) { fetched.forward(index, to: queue) }
+    }
+
+    func next(from queue: Int) -> SimulatedRecord? { fetched.next(from: queue).map(record) }
+
+    func nextUnforwarded() -> SimulatedRecord? { fetched.nextUnforwarded().map(record) }
+
+    private func record(_ entry: FetchedQueues.Entry) -> SimulatedRecord {
+        simulation.inputs += 1
+        let name = RecordName(place: places[entry.partition], offset: entry.offset)
+        switch entry.kind {
+        case .record:
+            let record = simulation.cluster.record(name) ?? .marker(0)
+            return SimulatedRecord(record, name, of: self)
+        case .end: return SimulatedRecord(KafkaError.Code.partitionEOF, at: name, of: self)
+        case .outOfRange:
+            log("\(simulation.cluster.name(name.place)) has no offset \(name.offset)")
+            return SimulatedRecord(KafkaError.Code.autoOffsetReset, at: name, of: self)
         }
-        return nil
     }
 
-    /// Each that has anything.
     func filledQueues(all: Bool, _ body: (Int) -> Void) {
-        guard simulation.cluster.awayUntil <= simulation.now else { return }
-        for queue in lane.engine.sourceList.indices
-        where lane.engine.sourceList[queue].partitions.contains(where: { holdsAnything(Int($0)) }) { body(queue) }
+        for queue in fetched.takeFilled(all: all) { body(queue) }
     }
 
-    private func holdsAnything(_ partition: Int) -> Bool {
-        let place = places[partition]
-        guard !isPaused[partition], simulation.cluster[place].leaderlessUntil <= simulation.now else { return false }
-        var offset = fetched[partition]
-        return simulation.cluster.seek(place, from: &offset) || endTold[partition] != offset
+    var queueCounts: [Int] { fetched.counts }
+
+    var fetchedBytes: Int { fetched.bytes }
+
+    func retainQueue(_ queue: Int) {
+        fetched.retain(queue)
+        log("takes out what lies in queue \(queue): \(fetched.counts[queue]) records")
     }
 
-    var queueCounts: [Int] { lane.engine.sourceList.map { _ in 0 } }
+    func dropRetained(_ queue: Int) {
+        log("gives up what it took out of queue \(queue)")
+        fetched.dropRetained(queue)
+    }
 
     func seek(_ partition: TopicPartition, to offset: Int64) {
         guard let index = places.firstIndex(of: place(partition)) else { return }
         log("reads \(partition) again from \(offset)")
-        fetched[index] = offset
-        inbox.events.insert(.consumer)
+        fetched.seek(index, to: offset)
+    }
+
+    func findRange(of partition: TopicPartition, reading: Int) {
+        let log = simulation.cluster[place(partition)]
+        let range = OffsetRange(low: log.start, high: Int64(log.records.count))
+        simulation.schedule(.news(process, .range(partition, reading: reading, range)), after: simulation.travel())
     }
 
     func pause(_ partition: TopicPartition) {
         guard let index = places.firstIndex(of: place(partition)) else { return }
-        isPaused[index] = true
+        log("pauses \(partition)")
+        fetched.pause(index)
     }
 
     func resume(_ partition: TopicPartition) {
         guard let index = places.firstIndex(of: place(partition)) else { return }
-        isPaused[index] = false
-        inbox.events.insert(.consumer)
+        log("resumes \(partition)")
+        fetched.resume(index)
     }
 
     // MARK: People

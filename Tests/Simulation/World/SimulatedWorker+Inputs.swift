@@ -55,6 +55,8 @@ extension SimulatedWorker {
             guard !isZombie else { return }
             if assignment == askedFor { begunAt = offsets.map { $0.offset ?? 0 } }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
+        case .range(let partition, let reading, let range):
+            tell(.range(partition, reading: reading, .success(range)))
         case .acknowledged(let id, let failure): acknowledge(id, failure.map(Self.error))
         case .committed(let sequence, let outcome):
             inbox.commits.append((sequence, outcome))
@@ -95,8 +97,17 @@ extension SimulatedWorker {
 
     func recordsArrived() {
         guard isRunning, frozenUntil == nil else { return }
+        fetched.mayFetch()
         inbox.events.insert(.consumer)
         go()
+    }
+
+    /// Fetches what there is room for; a queue that fills wakes the lane.
+    func fetch() {
+        let hasFilled = fetched.fetch(from: simulation.cluster, now: simulation.now) { [simulation, places] in
+            simulation.chance[.take].below(places.count)
+        }
+        if hasFilled { inbox.events.insert(.consumer) }
     }
 
     /// Lets the lane turn as long as it has something to do, and checks its bounds.
@@ -126,6 +137,7 @@ extension SimulatedWorker {
     }
 
     private func turn() {
+        fetch()
         let events = inbox.events
         inbox.events = []
         // It would have polled, had it not been frozen.
@@ -133,6 +145,7 @@ extension SimulatedWorker {
         lastTurn = simulation.now
         frozenFor = 0
         lane.turn(events, after: awake)
+        fetch()
     }
 
     private func scheduleTick() {

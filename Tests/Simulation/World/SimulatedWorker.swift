@@ -29,15 +29,12 @@ final class SimulatedWorker {
     // The assignment.
     var generation = 0
     var places: [Place] = []
-    /// How far each of them was fetched.
-    var fetched: [Int64] = []
+    /// What is fetched of them.
+    var fetched = FetchedQueues(limit: 1)
     /// The lane's number of the assignment whose offsets it asked for last.
     var askedFor = 0
     /// Where each of them was committed when it was assigned.
     var begunAt: [Int64] = []
-    var isPaused: [Bool] = []
-    /// The end of each of them that the engine was told of last.
-    var endTold: [Int64] = []
 
     /// How many records are in the engine's slots.
     var retainedRecords = 0
@@ -131,6 +128,13 @@ final class SimulatedWorker {
         log("its clock is off by \(self.skew) ms")
     }
 
+    /// It looks at what is fetched ahead; for everything else it is woken.
+    private static var intervals: LaneIntervals {
+        var intervals = LaneIntervals.never
+        intervals.look = LaneIntervals.usual.look
+        return intervals
+    }
+
     var process: Process { Process(worker: index, life: life) }
 
     var transactionalID: Int {
@@ -170,7 +174,7 @@ final class SimulatedWorker {
         maxBuffered = configuration.maxBuffered
         runningLane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
-            intervals: .never)
+            intervals: Self.intervals)
         go()
     }
 
@@ -324,10 +328,8 @@ final class SimulatedWorker {
         stopTaking()
         generation = 0
         places = []
-        fetched = []
+        fetched = FetchedQueues(limit: simulation.scenario.fetchedAhead)
         begunAt = []
-        isPaused = []
-        endTold = []
         isStopping = false
         commitIsDoubtful = false
         active = [:]
@@ -348,9 +350,9 @@ final class SimulatedWorker {
         for case let record? in lane.records { hit(record.name) }
         // Without transactions what was written may not be committed.
         guard !simulation.scenario.isAtomic else { return }
-        for (place, fetched) in zip(places, fetched) {
+        for (place, taken) in zip(places, fetched.taken) {
             let committed = simulation.cluster[place].committed ?? 0
-            for offset in committed..<max(committed, fetched) {
+            for offset in committed..<max(committed, taken) {
                 let name = RecordName(place: place, offset: offset)
                 // What has found no room was not taken.
                 if name != lane.refused?.record.name { hit(name) }

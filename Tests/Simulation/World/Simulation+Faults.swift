@@ -11,7 +11,8 @@ extension Simulation {
             (.crash, .crash, scenario.crashes), (.stop, .stop, scenario.stops), (.freeze, .freeze, scenario.freezes),
             (.sessionLoss, .sessionLoss, scenario.sessionLosses), (.grow, .growth, scenario.growths),
             (.outage, .outage, scenario.outages), (.leaderLoss, .leaderLoss, scenario.leaderLosses),
-            (.refusal, .refusal, scenario.refusals), (.rival, .rival, scenario.rivals),
+            (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
+            (.rival, .rival, scenario.rivals),
             (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
         ]
         for (fault, stream, count) in faults {
@@ -51,6 +52,13 @@ extension Simulation {
             let duration = chance[.refusal].between(500, 15_000)
             log("\(cluster.topics[topic]) refuses every record for \(duration) ms")
             cluster.refusing = (topic, now + duration)
+        case .retention:
+            let place = Place(
+                topic: chance[.retention].below(cluster.consumedTopics),
+                partition: chance[.retention].below(cluster.partitions))
+            let committed = cluster[place].committed ?? 0
+            let offset = chance[.retention].pick([committed, chance[.retention].between(0, committed)])
+            log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now")
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
         case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))
@@ -61,6 +69,15 @@ extension Simulation {
             cluster.rivalled.insert(worker.transactionalID)
             announceDecided()
         }
+    }
+
+    /// Retention may delete what a worker has just asked for, before it is fetched: what it is to know again of the past.
+    func mayDeleteHistory(of places: [Place]) {
+        guard scenario.retentions > 0, !places.isEmpty, chance[.retention].below(8) == 0 else { return }
+        let place = chance[.retention].pick(places)
+        let committed = cluster[place].committed ?? 0
+        let offset = chance[.retention].between(cluster[place].start, max(committed, cluster[place].start))
+        log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now, before it is read")
     }
 
     private func anyWorker(_ stream: Stream) -> SimulatedWorker? {

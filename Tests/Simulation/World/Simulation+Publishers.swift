@@ -86,6 +86,6 @@ extension Simulation {
         guard let committed, place.topic < scenario.topics.requests.count else { return committed ?? 0 }
         let records = cluster[place].records
         let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindowMilliseconds } ?? records.count
-        return min(committed, Int64(first))
+        return min(committed, max(Int64(first), cluster[place].start))
     }
 }

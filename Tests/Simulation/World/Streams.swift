@@ -4,7 +4,7 @@
 /// others draw, and a case that is renamed draws anew.
 package enum Stream: Int, CaseIterable {
     // Faults of workers and brokers: when, whose, and for how long.
-    case crash, stop, freeze, sessionLoss, growth, outage, leaderLoss, refusal, rival, clockStep, settings
+    case crash, stop, freeze, sessionLoss, growth, outage, leaderLoss, refusal, retention, rival, clockStep, settings
     case start, restart
 
     // Faults of single requests and records.
@@ -12,7 +12,7 @@ package enum Stream: Int, CaseIterable {
     case refusedRecord, fullQueue, unknownLimit, batch
 
     // How long things take, and what the broker looks at first.
-    case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take
+    case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded
 
     // What is published.
     case burst, event, eventSize, campaignOfEvent, openTransaction, twin, gap

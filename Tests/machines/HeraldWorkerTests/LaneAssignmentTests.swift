@@ -12,9 +12,12 @@ struct LaneAssignmentTests {
     private typealias Code = KafkaError.Code
     private let partition = LaneFixture.partition()
 
-    private func start(_ offset: Int64, history: Int64? = nil, of topic: String = LaneFixture.topic) -> StartPosition {
+    private func start(
+        _ offset: Int64, history: Int64? = nil, number: Int32 = 0, of topic: String = LaneFixture.topic
+    ) -> StartPosition {
         StartPosition(
-            committed: CommitPosition(partition: LaneFixture.partition(of: topic), offset: offset), history: history)
+            committed: CommitPosition(partition: LaneFixture.partition(number, of: topic), offset: offset),
+            history: history)
     }
 
     @Test(
@@ -122,6 +125,29 @@ struct LaneAssignmentTests {
             #expect(fixture.turn() == answer)
             #expect((fixture.lane.end == nil) == (range.low == 0))
         }
+    }
+
+    @Test("What retention leaves of the time before the assignment is read, and no partition loses its place in it")
+    func historyDeleted() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition, LaneFixture.partition(1)]))
+        fixture.turn()
+        fixture.io.messages.append(
+            .starts(assignment: 1, .success([start(100, history: 40), start(50, history: 20, number: 1)])))
+        fixture.turn()
+        func hear(_ records: [ScriptedRecord], reading: Int) -> String? {
+            fixture.io.queues[0] = records
+            fixture.turn()
+            fixture.io.messages.append(.range(partition, reading: reading, .success(OffsetRange(low: 60, high: 120))))
+            return fixture.turn().first
+        }
+        let records = [20, 21].map { ScriptedRecord(LaneFixture.topic, 1, $0) }
+        let error = ScriptedRecord(LaneFixture.topic, 0, 40, error: Code.autoOffsetReset)
+        #expect(hear(records + [error], reading: 1) == "assign notifications/0@60 notifications/1@22")
+        // Of the other one all is read, and more.
+        #expect(
+            hear([ScriptedRecord(LaneFixture.topic, 1, 50)], reading: 2)
+                == "assign notifications/0@60 notifications/1@51")
     }
 
     @Test("A topic that was made anew is read from its beginning")

@@ -42,6 +42,15 @@ extension Engine {
     /// The offset that is to be taken next; `nil` when the first record will tell.
     public func nextOffset(of partition: Int32) -> Int64? { partitions[partition].tracker?.next }
 
+    /// The offset from which a partition is read when its reading begins again, which lies below ``nextOffset(of:)`` as
+    /// long as what was dealt with before is read; `nil` when the first record will tell.
+    public func readOffset(of partition: Int32) -> Int64? { partitions.readOffset(of: partition) }
+
+    /// Retention has deleted what lies before this offset, and all of it was dealt with.
+    public mutating func deleted(before offset: Int64, of partition: Int32) {
+        partitions.deleted(before: offset, of: partition)
+    }
+
     /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
     /// not due in one partition must not hold back another.
     public var sourceList: [Source] { sources.all }

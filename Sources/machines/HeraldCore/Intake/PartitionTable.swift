@@ -16,6 +16,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var identity: PartitionIdentity
         /// What lies below was dealt with before this assignment.
         fileprivate(set) var start: Int64
+        /// How far of that was read to know it again: the next offset of it.
+        fileprivate(set) var history: Int64
         /// `nil` until the first record tells where the partition begins.
         fileprivate(set) var tracker: OffsetTracker?
         /// Nothing more is taken, because what is done beyond the watermark would not fit into a commit.
@@ -62,6 +64,7 @@ struct PartitionTable: Sendable {
                     topic: partition.topic, number: partition.number,
                     hash: ByteHash.hash(topic.utf8.span.bytes, seed: hashSeed), identity: identity,
                     start: partition.startOffset ?? 0,
+                    history: partition.historyOffset ?? partition.startOffset ?? 0,
                     tracker: Self.tracker(of: partition, identity, in: topic, actions: &actions),
                     failed: partition.failed))
         }
@@ -84,7 +87,20 @@ struct PartitionTable: Sendable {
     mutating func restart(_ partition: Int32, at offset: Int64) {
         all[Int(partition)].tracker = OffsetTracker(startingAt: offset)
         all[Int(partition)].start = offset
+        all[Int(partition)].history = offset
         all[Int(partition)].expected = nil
+    }
+
+    /// What lies below is not there any more.
+    mutating func deleted(before offset: Int64, of partition: Int32) {
+        all[Int(partition)].history = max(all[Int(partition)].history, offset)
+    }
+
+    /// Where reading goes on when it begins again; `nil` when the first record will tell.
+    func readOffset(of partition: Int32) -> Int64? {
+        let partition = all[Int(partition)]
+        guard let next = partition.tracker?.next else { return nil }
+        return next > partition.start ? next : min(next, partition.history)
     }
 }
 
@@ -116,6 +132,7 @@ extension PartitionTable {
         }
         let taken = all[place].tracker?.accept(offset)
         guard taken == .new else {
+            if offset < all[place].start { all[place].history = offset + 1 }
             // What this worker took itself it knows better.
             return .doneBefore(byOthers: taken == .doneBefore || offset < all[place].start)
         }

@@ -65,7 +65,7 @@ extension Lane {
             assigned.append(
                 AssignedPartition(
                     topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
-                    metadata: isFresh ? "" : position.metadata, failed: start.failed))
+                    historyOffset: start.history, metadata: isFresh ? "" : position.metadata, failed: start.failed))
         }
         member = io.member()
         read(known)
@@ -102,7 +102,7 @@ extension Lane {
 
     /// Reads a partition again from the record that the engine did not take.
     func rewind(_ partition: Int32) {
-        guard let offset = engine.nextOffset(of: partition) else { return }
+        guard let offset = engine.readOffset(of: partition) else { return }
         let name = topicPartition(partition)
         do {
             try io.seek(name, to: offset)

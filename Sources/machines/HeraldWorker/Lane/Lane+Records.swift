@@ -168,19 +168,20 @@ extension Lane {
                 engine.restart(partition: index, at: range.low)
                 readAgain()
             case .none:
-                // Read again since, or good after all.
+                // Read again since, good after all, or of the time before the assignment, of which the rest is left.
+                engine.deleted(before: range.low, of: index)
                 if reading == self.reading { readAgain() }
             }
         }
     }
 
-    /// Reads every partition from what the engine takes next.
+    /// Reads every partition from where the engine has come to.
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
     /// does. The engine keeps what is under way.
     private func readAgain() {
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
-            (topicPartition(index), offset: engine.nextOffset(of: index) ?? Offset.beginning)
+            (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
         }
         read(positions)
         guard end == nil else { return }

@@ -1,0 +1,219 @@
+import HeraldEvents
+import HeraldTime
+
+/// What a worker's client has fetched and its lane has not taken, as librdkafka keeps it.
+///
+/// Each of the lane's sources has a queue. Records lie in it until the lane takes them, or until they are void because their
+/// partition was paused, or is read from another offset: void ones still count, and are dropped on the way to the next.
+struct FetchedQueues {
+    /// A record, or what comes in a record's place.
+    struct Entry {
+        enum Kind { case record, end, outOfRange }
+
+        var partition: Int
+        var offset: Int64
+        var kind: Kind
+        fileprivate var version: Int
+    }
+
+    private struct Partition {
+        var place: Place
+        /// From where the client fetches on.
+        var next: Int64
+        /// From where it would after a pause: behind what it has handed out.
+        var position: Int64
+        /// Behind what the lane has been given.
+        var taken: Int64
+        /// The end that was told last.
+        var endTold: Int64 = -1
+        /// Entries of an older one are void.
+        var version = 0
+        var isPaused = false
+        /// Its offset is not there: it is not fetched any more.
+        var isLost = false
+        /// The lane's queue; before it has one, what comes lies in the consumer's own.
+        var queue: Int?
+    }
+
+    /// A queue has at most so many that are fetched ahead.
+    private let limit: Int
+    private var partitions: [Partition] = []
+    private var queues: [[Entry]] = []
+    private var unforwarded: [Entry] = []
+    /// What was taken out of each queue.
+    private var retained: [[Entry]] = []
+    /// The queues that were empty and have filled, and were not told of.
+    private var filled: Set<Int> = []
+    /// Whether there may be something to fetch.
+    private var isDue = false
+    /// What was fetched in the client's life (bytes).
+    private(set) var bytes = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    var isEmpty: Bool { partitions.isEmpty }
+    /// Behind what the lane has been given of each partition.
+    var taken: [Int64] { partitions.map(\.taken) }
+    /// How many lie in each queue, void ones too.
+    var counts: [Int] { queues.indices.map { queues[$0].count + retained[$0].count } }
+
+    // MARK: What the lane wants
+
+    mutating func assign(_ positions: [(place: Place, offset: Int64)]) {
+        let versions = partitions
+        partitions = positions.enumerated().map { index, start in
+            var partition = Partition(
+                place: start.place, next: start.offset, position: start.offset, taken: start.offset)
+            // The same partitions are read again.
+            if versions.indices.contains(index) {
+                partition.version = versions[index].version + 1
+                partition.isPaused = versions[index].isPaused
+            }
+            return partition
+        }
+        isDue = true
+    }
+
+    mutating func openQueues(_ count: Int) {
+        queues = Array(repeating: [], count: count)
+        retained = queues
+        filled = []
+    }
+
+    mutating func forward(_ partition: Int, to queue: Int) {
+        partitions[partition].queue = queue
+        isDue = true
+    }
+
+    mutating func pause(_ partition: Int) {
+        partitions[partition].isPaused = true
+        void(partition)
+    }
+
+    mutating func resume(_ partition: Int) {
+        partitions[partition].isPaused = false
+        isDue = true
+    }
+
+    mutating func seek(_ partition: Int, to offset: Int64) {
+        partitions[partition].position = offset
+        partitions[partition].taken = offset
+        void(partition)
+        isDue = true
+    }
+
+    private mutating func void(_ partition: Int) {
+        partitions[partition].version += 1
+        partitions[partition].next = partitions[partition].position
+        partitions[partition].endTold = -1
+    }
+
+    mutating func retain(_ queue: Int) {
+        var entries: [Entry] = []
+        while let entry = popFetched(queue) { entries.append(entry) }
+        retained[queue] = entries
+    }
+
+    mutating func dropRetained(_ queue: Int) { retained[queue] = [] }
+
+    mutating func next(from queue: Int) -> Entry? {
+        let entry = retained[queue].isEmpty ? popFetched(queue) : retained[queue].removeFirst()
+        return given(entry)
+    }
+
+    mutating func nextUnforwarded() -> Entry? {
+        while !unforwarded.isEmpty {
+            let entry = unforwarded.removeFirst()
+            if isValid(entry) { return given(handedOut(entry)) }
+        }
+        return nil
+    }
+
+    /// Names each queue that has filled since the last time, or each that has anything.
+    mutating func takeFilled(all: Bool) -> [Int] {
+        defer { filled = [] }
+        return all ? queues.indices.filter { counts[$0] > 0 } : filled.sorted()
+    }
+
+    private mutating func popFetched(_ queue: Int) -> Entry? {
+        isDue = true
+        while !queues[queue].isEmpty {
+            let entry = queues[queue].removeFirst()
+            if isValid(entry) { return handedOut(entry) }
+        }
+        return nil
+    }
+
+    private func isValid(_ entry: Entry) -> Bool {
+        partitions.indices.contains(entry.partition) && partitions[entry.partition].version == entry.version
+    }
+
+    /// The client's position is behind it.
+    private mutating func handedOut(_ entry: Entry) -> Entry {
+        if entry.kind == .record { partitions[entry.partition].position = entry.offset + 1 }
+        return entry
+    }
+
+    private mutating func given(_ entry: Entry?) -> Entry? {
+        if let entry, entry.kind == .record { partitions[entry.partition].taken = entry.offset + 1 }
+        return entry
+    }
+
+    // MARK: What the broker gives
+
+    /// A broker may have something more.
+    mutating func mayFetch() { isDue = true }
+
+    /// Fetches what there is room for, beginning with any partition; whether a queue has filled that was empty.
+    mutating func fetch(from cluster: SimulatedCluster, now: Int64, first: () -> Int) -> Bool {
+        guard isDue, !partitions.isEmpty, cluster.awayUntil <= now else { return false }
+        isDue = false
+        let start = first()
+        for step in partitions.indices {
+            let index = (start + step) % partitions.count
+            guard let queue = partitions[index].queue else { continue }
+            while queues[queue].count < limit, let entry = fetched(index, from: cluster, now: now) {
+                if queues[queue].isEmpty { filled.insert(queue) }
+                queues[queue].append(entry)
+            }
+        }
+        return !filled.isEmpty
+    }
+
+    /// Fetches a few before the lane has told where they are to go.
+    mutating func fetchUnforwarded(from cluster: SimulatedCluster, now: Int64, most: Int) {
+        guard cluster.awayUntil <= now else { return }
+        for index in partitions.indices {
+            for _ in 0..<most {
+                guard let entry = fetched(index, from: cluster, now: now) else { break }
+                unforwarded.append(entry)
+            }
+        }
+    }
+
+    private mutating func fetched(_ index: Int, from cluster: SimulatedCluster, now: Int64) -> Entry? {
+        let place = partitions[index].place
+        guard !partitions[index].isPaused, !partitions[index].isLost, cluster[place].leaderlessUntil <= now else {
+            return nil
+        }
+        var entry = Entry(
+            partition: index, offset: partitions[index].next, kind: .record, version: partitions[index].version)
+        if entry.offset < cluster[place].start {
+            partitions[index].isLost = true
+            entry.kind = .outOfRange
+            return entry
+        }
+        if cluster.seek(place, from: &entry.offset),
+            let record = cluster.record(RecordName(place: place, offset: entry.offset))
+        {
+            bytes += (record.key?.count ?? 0) + (record.value?.count ?? 0) + record.headers.byteCount
+            partitions[index].next = entry.offset + 1
+            return entry
+        }
+        partitions[index].next = entry.offset
+        guard partitions[index].endTold != entry.offset else { return nil }
+        partitions[index].endTold = entry.offset
+        entry.kind = .end
+        return entry
+    }
+}
