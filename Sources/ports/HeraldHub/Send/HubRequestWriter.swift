@@ -53,14 +53,19 @@ public final class HubRequestWriter: Sendable {
 
     /// Appends the call for a notification whose body is written.
     ///
-    /// - Parameter user: only what a tag may hold.
-    public func append(
+    /// - Parameters:
+    ///   - user: only what a tag may hold.
+    ///   - trackingID: the numbers of its ``TrackingID``.
+    package func append(
         service: Int, user: RawSpan, body: [UInt8], options: DeliveryOptions, now: WallTime,
-        to output: inout [UInt8]
+        trackingID: (UInt64, UInt64), to output: inout [UInt8]
     ) {
         output.append(contentsOf: services[service].start)
         output.append(copying: user)
         output.append(contentsOf: tagEnd)
+        output.append(text: "TrackingId: ")
+        TrackingID.append(trackingID.0, trackingID.1, to: &output)
+        output.append(text: "\r\n")
         switch services[service].format {
         case .apple: appendAppleHeaders(options, to: &output)
         case .windows:
