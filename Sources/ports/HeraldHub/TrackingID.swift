@@ -6,24 +6,34 @@ internal import HeraldBytes
 package enum TrackingID {
     package static let header = "TrackingId"
 
-    /// A new one, in the form of a UUID.
+    /// A new one.
     package static func random() -> String { text(.random(in: 0...(.max)), .random(in: 0...(.max))) }
 
-    /// The one of two numbers.
+    /// The one of two numbers, in the form of a UUID.
     package static func text(_ first: UInt64, _ second: UInt64) -> String {
-        var output: [UInt8] = []
-        append(first, second, to: &output)
+        var output = start(first)
+        appendEnd(second, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Appends the one of two numbers: their digits with dashes where a UUID has them.
-    package static func append(_ first: UInt64, _ second: UInt64, to output: inout [UInt8]) {
-        for place in 0..<32 {
-            if place == 8 || place == 12 || place == 16 || place == 20 { output.append(UInt8(ascii: "-")) }
-            let digits = place < 16 ? first : second
-            let digit = UInt8(truncatingIfNeeded: digits >> UInt64(60 - place % 16 * 4)) & 0xF
-            output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
-        }
+    /// What the number makes the id begin with.
+    static func start(_ number: UInt64) -> [UInt8] {
+        var output: [UInt8] = []
+        output.append(hexadecimal: UInt32(truncatingIfNeeded: number >> 32))
+        output.append(text: "-")
+        output.append(hexadecimal: UInt16(truncatingIfNeeded: number >> 16))
+        output.append(text: "-")
+        output.append(hexadecimal: UInt16(truncatingIfNeeded: number))
+        output.append(text: "-")
+        return output
+    }
+
+    /// Appends what the number makes the id end with.
+    static func appendEnd(_ number: UInt64, to output: inout [UInt8]) {
+        output.append(hexadecimal: UInt16(truncatingIfNeeded: number >> 48))
+        output.append(text: "-")
+        output.append(hexadecimal: UInt16(truncatingIfNeeded: number >> 32))
+        output.append(hexadecimal: UInt32(truncatingIfNeeded: number))
     }
 
     /// An error's text with the id, unless the service has put one there itself.

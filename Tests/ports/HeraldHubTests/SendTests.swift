@@ -20,7 +20,8 @@ struct SendTests {
         tag: String = "username:{user}", endpoint: String = "sb://ns.example/"
     ) throws -> String {
         let sending = try Self.sending(["a": .apple, "pns": format], tag: tag, endpoint: endpoint)
-        let writer = HubRequestWriter(sending, authorization: "SharedAccessSignature x")
+        let writer = HubRequestWriter(
+            sending, authorization: "SharedAccessSignature x", tracking: 0x0123_4567_89AB_CDEF)
         let number = writer.service(named: Array("pns".utf8).span.bytes)
         let service = try #require(number)
         var body: [UInt8] = []
@@ -30,7 +31,7 @@ struct SendTests {
         var output: [UInt8] = []
         writer.append(
             service: service, user: Array("bob".utf8).span.bytes, body: body, options: options, now: Self.now,
-            trackingID: (0x0123_4567_89AB_CDEF, 7), to: &output)
+            token: 0xFEDC_0000_0000_0007, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -67,7 +68,7 @@ struct SendTests {
         #expect(
             try request(format, Self.hostile)
                 == start(contentType, format.rawValue) + "\(before)ServiceBusNotification-Tags: username:bob\r\n"
-                + "TrackingId: 01234567-89ab-cdef-0000-000000000007\r\n\(after)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                + "TrackingId: 01234567-89ab-cdef-fedc-000000000007\r\n\(after)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )
     }
 
@@ -124,7 +125,7 @@ struct SendTests {
             (.fcmv1, "voip", 4_096), (.windows, "", 5_120), (.browser, "", 4_096),
         ])
     func limits(format: NotificationFormat, pushType: String, limit: Int) throws {
-        let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil)
+        let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil, tracking: 0)
         let options = DeliveryOptions(pushType: Array(pushType.utf8))
         func excess(_ count: Int) -> (excess: Int, limit: Int)? {
             var body: [UInt8] = []
@@ -158,7 +159,7 @@ struct SendTests {
 
     @Test("A push service without a format is none")
     func unknown() throws {
-        let writer = HubRequestWriter(try Self.sending(["apns": .apple]), authorization: nil)
+        let writer = HubRequestWriter(try Self.sending(["apns": .apple]), authorization: nil, tracking: 0)
         let (unknown, known) = (
             writer.service(named: Array("apn".utf8).span.bytes), writer.service(named: Array("apns".utf8).span.bytes)
         )

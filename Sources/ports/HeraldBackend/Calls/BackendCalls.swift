@@ -29,7 +29,7 @@ public final class BackendCalls {
     /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
     @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
     /// The first half of the tracking ids of sends over a hub; the other is the call's token.
-    private let trackingStart = UInt64.random(in: 0...(.max))
+    private let tracking = UInt64.random(in: 0...(.max))
     private var redaction: Redaction
     @exclusivity(unchecked) private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
@@ -45,8 +45,8 @@ public final class BackendCalls {
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
         self.configuration = configuration
         writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
-        hubWriter = configuration.hub.map {
-            HubRequestWriter($0, authorization: configuration.credentials.authorization)
+        hubWriter = configuration.hub.map { [tracking] hub in
+            HubRequestWriter(hub, authorization: configuration.credentials.authorization, tracking: tracking)
         }
         redaction = Redaction(authorization: configuration.credentials.authorization)
     }
@@ -58,7 +58,9 @@ public final class BackendCalls {
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
         writer = RequestWriter(configuration, authorization: access.authorization?.reveal())
-        hubWriter = configuration.hub.map { HubRequestWriter($0, authorization: access.authorization?.reveal()) }
+        hubWriter = configuration.hub.map {
+            HubRequestWriter($0, authorization: access.authorization?.reveal(), tracking: tracking)
+        }
         redaction.learn(access.authorization?.reveal())
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
@@ -124,8 +126,7 @@ public final class BackendCalls {
         }
         pool.begin(token: token, deadline: deadline, now: now) { output in
             hubWriter.append(
-                service: service, user: user, body: scratch, options: options, now: wall,
-                trackingID: (trackingStart, token), to: &output)
+                service: service, user: user, body: scratch, options: options, now: wall, token: token, to: &output)
         }
     }
 
@@ -210,7 +211,7 @@ public final class BackendCalls {
 
     /// What went wrong, of a send over a hub with the id that Microsoft's support finds it by.
     private func tracked(_ completion: Completion, _ detail: String?) -> String? {
-        isHub ? TrackingID.adding(TrackingID.text(trackingStart, completion.token), to: detail) : detail
+        isHub ? TrackingID.adding(TrackingID.text(tracking, completion.token), to: detail) : detail
     }
 
     /// What the hub calls the notification: the last part of the address in `Location`.

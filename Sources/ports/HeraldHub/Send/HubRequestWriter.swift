@@ -13,18 +13,20 @@ public final class HubRequestWriter: Sendable {
     }
 
     private let services: [Service]
-    /// The rest of the tag and its line's end.
+    /// The rest of the tag, its line's end, and the tracking id up to the call's own part.
     private let tagEnd: [UInt8]
 
-    /// - Parameter authorization: the value of that header; `nil` leaves it out.
-    public init(_ sending: HubSending, authorization: String?) {
+    /// - Parameters:
+    ///   - authorization: the value of that header; `nil` leaves it out.
+    ///   - tracking: the first half of all tracking ids.
+    public init(_ sending: HubSending, authorization: String?, tracking: UInt64) {
         var headers = "Host: \(sending.connectionString.authority)\r\n"
         if let authorization { headers += "Authorization: \(authorization)\r\n" }
         headers += "User-Agent: herald\r\n"
         services = sending.formats.sorted { $0.key < $1.key }.map { name, format in
             Service(name: Array(name.utf8), format: format, start: Self.start(sending, format, headers))
         }
-        tagEnd = Array("\(sending.tag.end)\r\n".utf8)
+        tagEnd = Array("\(sending.tag.end)\r\n\(TrackingID.header): ".utf8) + TrackingID.start(tracking)
     }
 
     private static func start(_ sending: HubSending, _ format: NotificationFormat, _ headers: String) -> [UInt8] {
@@ -55,16 +57,15 @@ public final class HubRequestWriter: Sendable {
     ///
     /// - Parameters:
     ///   - user: only what a tag may hold.
-    ///   - trackingID: the numbers of its ``TrackingID``.
-    package func append(
+    ///   - token: the other half of its tracking id.
+    public func append(
         service: Int, user: RawSpan, body: [UInt8], options: DeliveryOptions, now: WallTime,
-        trackingID: (UInt64, UInt64), to output: inout [UInt8]
+        token: UInt64, to output: inout [UInt8]
     ) {
         output.append(contentsOf: services[service].start)
         output.append(copying: user)
         output.append(contentsOf: tagEnd)
-        output.append(text: "TrackingId: ")
-        TrackingID.append(trackingID.0, trackingID.1, to: &output)
+        TrackingID.appendEnd(token, to: &output)
         output.append(text: "\r\n")
         switch services[service].format {
         case .apple: appendAppleHeaders(options, to: &output)

@@ -35,7 +35,7 @@ struct HubTemplateTests {
         #expect(caller.emulator.payloads(ofHandle: "g") == [#"{"data":{"a":"hi","b":"hi","c":""}}"#])
     }
 
-    @Test("A value is written as the body's kind demands: JSON stays JSON, XML stays XML, a raw text is taken as it is")
+    @Test("A value is written as the body's kind demands: JSON stays JSON, XML stays XML, the rest is raw")
     func kinds() throws {
         let caller = try HubCaller.start()
         let type = "<WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"

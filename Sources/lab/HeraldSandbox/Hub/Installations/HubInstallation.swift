@@ -41,6 +41,7 @@ struct HubInstallation: Sendable {
         }
         var changed = self
         for change in changes { try changed.apply(change) }
+        changed.document["pushChannelExpired"] = .bool(false)
         changed.tagTemplates()
         changed.registrations = try changed.derived()
         return changed

@@ -7,7 +7,7 @@ import Testing
 @testable import HeraldSandbox
 
 @Suite("Blobs of the emulated hub's feedback container")
-struct HubFeedbackTests {
+struct FeedbackBlobTests {
     private static let names = [
         "ETag", "Last-Modified", "Content-Length", "Content-Range", "Content-Type", "Accept-Ranges", "x-ms-blob-type",
         "x-ms-error-code", "x-ms-version", "x-ms-client-request-id",
