@@ -139,7 +139,7 @@ private func hub(_ count: Int) -> Int {
         let sending = try HubSending(HubConnectionString(string), hub: "bench", formats: ["apns": .apple])
         // As long as a signature for such a hub.
         writer = HubRequestWriter(
-            sending, authorization: "SharedAccessSignature \(String(repeating: "s", count: 180))")
+            sending, authorization: "SharedAccessSignature \(String(repeating: "s", count: 180))", tracking: 7)
     } catch {
         preconditionFailure("\(error)")
     }

@@ -31,7 +31,7 @@ struct HubCalls {
         precondition(excess == nil, "the notification is too large")
         writer.append(
             service: service, user: event.bytes(of: event.user, value: value), body: body, options: options, now: wall,
-            to: &output)
+            token: UInt64(truncatingIfNeeded: bytes), to: &output)
         bytes += output.count
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 public import HeraldHTTP
 public import HeraldText
 internal import HeraldTime
@@ -18,6 +19,10 @@ public struct HubClient: Sendable {
     private let timeoutMilliseconds: Int
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
+    /// How requests are repeated that may be.
+    package var patience = RequestPatience()
+    /// Waits for so many milliseconds before a request is repeated; blocks.
+    package var pause: @Sendable (Int64) -> Void = { Thread.sleep(forTimeInterval: Double($0) / 1_000) }
 
     /// A client of one hub.
     ///
@@ -61,13 +66,23 @@ public struct HubClient: Sendable {
         _ method: SingleRequest.Method, _ path: String, query: [String] = [], headers: [SingleRequest.Header] = [],
         wantedHeaders: [String] = [], isCancelled: @escaping @Sendable () -> Bool = { false }
     ) -> SingleRequest.Outcome {
+        let trackingID = TrackingID.random()
         let expiresAt = SystemClock.wall().milliseconds / 1_000 + Self.tokenLifetimeSeconds
         let parameters = (query + ["api-version=\(Self.apiVersion)"]).joined(separator: "&")
-        return SingleRequest(
+        let outcome = SingleRequest(
             method, url: "\(connectionString.origin)\(connectionString.basePath)/\(hub)/\(path)?\(parameters)",
             authorization: SharedAccessSignature(for: connectionString, expiresAt: expiresAt).authorization,
-            headers: headers, wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy,
-            tls: tls
+            headers: headers + [SingleRequest.Header(name: TrackingID.header, value: trackingID)],
+            wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls
         ).perform(isCancelled: isCancelled)
+        return switch outcome {
+        case .failure(let kind, let detail):
+            .failure(kind, detail: TrackingID.adding(trackingID, to: detail))
+        case .response(let response):
+            .response(
+                SingleRequest.Response(
+                    status: response.status, retryAfterSeconds: response.retryAfterSeconds, date: response.date,
+                    headers: response.headers.merging([TrackingID.header: trackingID]) { $1 }, body: response.body))
+        }
     }
 }

@@ -124,21 +124,55 @@ struct BackendOnHubTests {
         #expect(setup.emulator.sends.isEmpty)
     }
 
-    @Test("answers 500 to what the hub refuses, and without a Retry-After", arguments: [400, 403, 429, 503])
-    func hubRefuses(status: Int) throws {
+    @Test(
+        "passes on that the hub wants patience, and answers 500 to what else it refuses",
+        arguments: [
+            (400, "7", 500, nil), (403, "7", 429, "7"), (403, nil, 500, nil), (429, "7", 429, "7"),
+            (503, "7", 503, "7"), (500, nil, 500, nil),
+        ] as [(Int, String?, Int, String?)])
+    func hubRefuses(status: Int, retryAfter: String?, answered: Int, passed: String?) throws {
         let setup = try start()
         defer { setup.stop() }
         setup.emulator.misbehave([
             .status(status) {
                 $0.path = "*"
-                $0.retryAfter = "7"
+                $0.retryAfter = retryAfter
             }
         ])
         let answer = try setup.ann.notify("gcm", "bob")
-        #expect(answer.status == 500)
-        #expect(!String(decoding: answer.body, as: UTF8.self).isEmpty)
-        #expect(try setup.ann.call("POST", "/api/register").status == 500)
-        #expect(setup.backend.calls.map(\.status) == [500])
+        #expect(answer.status == answered)
+        #expect(answer.headers["retry-after"] == passed)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("TrackingId:"))
+        #expect(setup.backend.calls.map(\.status) == [answered])
+        // Longer than a request of a registration waits here.
+        if retryAfter != nil { #expect(try setup.ann.call("POST", "/api/register").status == answered) }
+    }
+
+    @Test("tries a registration again when the hub says \"later\"")
+    func later() throws {
+        let setup = try start()
+        defer { setup.stop() }
+        setup.emulator.misbehave([
+            .status(429) {
+                $0.path = "*"
+                $0.calls = 1
+                $0.retryAfter = "1"
+            }
+        ])
+        #expect(try !setup.ann.newID().isEmpty)
+    }
+
+    @Test(
+        "answers 413 to what is larger than its push service takes, and sends none of it",
+        arguments: [("apns", 4_096), ("gcm", 4_096), ("wns", 5_120)])
+    func oversized(pns: String, limit: Int) throws {
+        let setup = try start()
+        defer { setup.stop() }
+        let answer = try setup.ann.notify(pns, "bob", String(repeating: "x", count: limit))
+        #expect(answer.status == 413)
+        #expect(setup.emulator.sends.isEmpty)
+        #expect(try setup.ann.notify(pns, "bob", String(repeating: "x", count: limit - 200)).status == 200)
+        #expect(setup.emulator.sends.count == 1)
     }
 
     @Test("answers 410 when the hub has given an id up")

@@ -38,6 +38,14 @@ struct ReferenceBackendTests {
         }
     }
 
+    @Test("answers 400 to a user whose name would be an expression of tags", arguments: ["a||b", "(a", "!a", "a&&b"])
+    func expression(user: String) throws {
+        let (backend, client) = try SandboxClient.start()
+        let name = try #require(user.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        #expect(try client.notify("gcm", name).status == 400)
+        backend.stop()
+    }
+
     @Test("gives a new registration id as a JSON string each time")
     func newIDs() throws {
         let (backend, client) = try SandboxClient.start()

@@ -1,6 +1,10 @@
 import HeraldBackend
 import HeraldHTTP
+import HeraldHub
+import HeraldText
+import HeraldThreads
 import HeraldTime
+import TestSupport
 import Testing
 
 @Suite("Calls as a lane drives them")
@@ -48,5 +52,57 @@ struct BackendCallsTests {
         #expect(calls.count == 0)
         calls.close()
         #expect(calls.connectionCount == 0)
+    }
+
+    @Test("What a hub refuses, or does not answer, names the tracking id of its request")
+    func trackingIDs() throws {
+        let certificates = try TestCertificates.shared()
+        let requests = Guarded<[String]>([])
+        let server = try ScriptedServer(tls: certificates.good) { peer in
+            while true {
+                let request = try peer.readRequest()
+                let number = requests.withLock { seen in
+                    seen.append(request)
+                    return seen.count
+                }
+                guard number < 3 else { return }
+                try peer.write(FakeBackend.answer(number == 1 ? 201 : 403))
+            }
+        }
+        defer { server.stop() }
+        let string = try HubConnectionString(
+            "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=n;SharedAccessKey=k")
+        let loop = try EventLoop()
+        let calls = BackendCalls(
+            loop: loop, owner: 1,
+            configuration: try BackendConfiguration(
+                hub: HubSending(string, hub: "h", formats: ["apns": .apple]), timeout: .seconds(60),
+                connectTimeout: .seconds(60), connectionLimit: 1, tls: TLSFiles(caFile: certificates.authorityFile)))
+        defer { calls.close() }
+        var answers: [Answer] = []
+        for token: UInt64 in 1...3 {
+            var now = SystemClock.monotonic()
+            calls.sendOverHub(
+                token: token, deadline: calls.deadline(now: now), now: now, wall: SystemClock.wall(),
+                pushService: Array("apns".utf8).span.bytes, user: Array("ann".utf8).span.bytes,
+                message: Array("Hi".utf8).span.bytes)
+            while answers.count < token {
+                let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
+                let count = loop.wait(timeoutMilliseconds: timeout)
+                now = SystemClock.monotonic()
+                for index in 0..<count { calls.handle(loop[index], now: now) }
+                calls.tick(now)
+                calls.drain { answers.append($0.answer) }
+            }
+        }
+        let ids = requests.withLock { $0.compactMap { $0.firstMatch(of: /\r\nTrackingId: ([-0-9a-f]{36})\r\n/)?.1 } }
+        #expect(ids.count == 3 && Set(ids.map { $0.prefix(19) }).count == 1 && Set(ids).count == 3)
+        #expect(answers[0] == .status(201, retryAfter: nil, detail: nil))
+        #expect(answers[1] == .status(403, retryAfter: nil, detail: "TrackingId:\(ids[1])"))
+        guard case .failure(_, let detail) = answers[2] else {
+            Issue.record("the hub answers")
+            return
+        }
+        #expect(detail.hasSuffix(" TrackingId:\(ids[2])"))
     }
 }

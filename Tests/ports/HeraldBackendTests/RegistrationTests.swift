@@ -51,6 +51,22 @@ struct RegistrationTests {
         await client.close()
     }
 
+    @Test("A backend that says \"later\" is asked again, three times at most", arguments: [2, 4])
+    func later(count: Int) async throws {
+        let backend = try FakeBackend { line, number in
+            number < count
+                ? FakeBackend.answer(429, headers: "Retry-After: 0\r\n")
+                : FakeBackend.answer(200, line.hasPrefix("POST") ? #""id""# : "")
+        }
+        defer { backend.stop() }
+        let client = try backend.client()
+        let id = try? await client.register(
+            handle: DeviceHandle("h"), platform: .gcm, store: FileRegistrationStore(path: temporaryFile()))
+        #expect(id == (count == 2 ? "id" : nil))
+        #expect(backend.lines.count == 4)
+        await client.close()
+    }
+
     @Test("An id that the backend gave up is forgotten, and a new one tried once", arguments: [true, false])
     func gone(isNewOneGood: Bool) async throws {
         let backend = try FakeBackend { line, number in

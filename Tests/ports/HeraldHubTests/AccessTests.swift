@@ -54,6 +54,12 @@ struct HubAccessTests {
         }
     }
 
+    @Test("A byte-order mark in front of a connection string is none of its")
+    func byteOrderMark() throws {
+        let text = "Endpoint=sb://ns.example/;SharedAccessKeyName=n;SharedAccessKey=k"
+        #expect(try HubConnectionString("\u{FEFF}" + text) == HubConnectionString(text))
+    }
+
     @Test("A connection string is split at each part's first '=', in any order and case")
     func connectionString() throws {
         let string = try HubConnectionString(

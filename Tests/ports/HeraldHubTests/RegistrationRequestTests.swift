@@ -10,13 +10,15 @@ struct RegistrationRequestTests {
     /// A hub that answers each request by its line, in the order of the requests, over TLS.
     private final class Hub: Sendable {
         private let seen: Guarded<[String]>
+        private let pauses: Guarded<[Int64]>
         private let server: ScriptedServer
         let client: HubClient
 
         init(_ answer: @escaping @Sendable (_ line: String, _ number: Int) -> String) throws {
             let certificates = try TestCertificates.shared()
-            let seen = Guarded<[String]>([])
+            let (seen, pauses) = (Guarded<[String]>([]), Guarded<[Int64]>([]))
             self.seen = seen
+            self.pauses = pauses
             server = try ScriptedServer(tls: certificates.good) { peer in
                 let request = try peer.readRequest()
                 let number = seen.withLock { requests in
@@ -25,12 +27,16 @@ struct RegistrationRequestTests {
                 }
                 try peer.write(answer(String(request.prefix { $0 != "\r\n" }), number))
             }
-            client = HubClient(
+            var client = HubClient(
                 try HubConnectionString(
                     "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=Full;SharedAccessKey=key"),
                 hub: "hub", timeoutMilliseconds: 60_000, tls: TLSFiles(caFile: certificates.authorityFile))
+            client.pause = { milliseconds in pauses.withLock { $0.append(milliseconds) } }
+            self.client = client
         }
 
+        /// The waits before requests that were repeated, in milliseconds.
+        var waits: [Int64] { pauses.withLock { $0 } }
         var requests: [String] { seen.withLock { $0 } }
         /// The requests' lines without the version of HTTP.
         var lines: [String] {
@@ -67,9 +73,11 @@ struct RegistrationRequestTests {
         #expect(request.contains("\r\nAuthorization: SharedAccessSignature sr=https%3A%2F%2F127.0.0.1"))
     }
 
-    @Test("An answer without a place is none")
-    func noID() throws {
-        let hub = try Hub { _, _ in Hub.answer(201) }
+    @Test(
+        "An answer without a place, or with that of all ids, is none",
+        arguments: ["", "Location: https://ns.example/hub/registrationids/?api-version=2020-06\r\n"])
+    func noID(headers: String) throws {
+        let hub = try Hub { _, _ in Hub.answer(201, headers: headers) }
         defer { hub.stop() }
         #expect(hub.client.makeRegistrationID() == .failure(.unreadable(reason: "the answer names no registration id")))
     }
@@ -145,16 +153,16 @@ struct RegistrationRequestTests {
     @Test(
         "What the hub refuses is told apart",
         arguments: [
-            (404, .notFound(detail: "no & none")), (410, .gone(detail: "no & none")),
-            (412, .preconditionFailed(detail: "no & none")),
-            (403, .refused(status: 403, retryAfterSeconds: 7, detail: "no & none")),
-            (401, .refused(status: 401, retryAfterSeconds: 7, detail: "no & none")),
+            (404, .notFound(detail: "no & none.TrackingId:1")), (410, .gone(detail: "no & none.TrackingId:1")),
+            (412, .preconditionFailed(detail: "no & none.TrackingId:1")),
+            (403, .refused(status: 403, retryAfterSeconds: 61, detail: "no & none.TrackingId:1")),
+            (401, .refused(status: 401, retryAfterSeconds: 61, detail: "no & none.TrackingId:1")),
         ] as [(Int, HubFailure)])
     func refusals(status: Int, failure: HubFailure) throws {
         let hub = try Hub { _, _ in
             Hub.answer(
-                status, "<Error><Code>\(status)</Code><Detail>no &amp; none</Detail></Error>",
-                headers: "Retry-After: 7\r\n")
+                status, "<Error><Code>\(status)</Code><Detail>no &amp; none.TrackingId:1</Detail></Error>",
+                headers: "Retry-After: 61\r\n")
         }
         defer { hub.stop() }
         #expect(hub.client.makeRegistrationID() == .failure(failure))
@@ -166,6 +174,55 @@ struct RegistrationRequestTests {
             Issue.record("another failure")
             return
         }
+    }
+
+    @Test("Each request has a tracking id of its own, which a failure names when the hub does not")
+    func trackingID() throws {
+        let hub = try Hub { _, number in number < 2 ? Hub.answer(403) : "" }
+        defer { hub.stop() }
+        var details: [String?] = []
+        for _ in 0..<3 {
+            guard case .failure(let failure) = hub.client.makeRegistrationID() else {
+                Issue.record("the request is taken")
+                return
+            }
+            details.append(failure.detail)
+        }
+        let ids = hub.requests.compactMap { $0.firstMatch(of: /\r\nTrackingId: ([-0-9a-f]{36})\r\n/)?.1 }
+        #expect(Set(ids).count == 3)
+        #expect(details[0] == "TrackingId:\(ids[0])")
+        #expect(details[1] == "TrackingId:\(ids[1])")
+        #expect(details[2]?.hasSuffix(" TrackingId:\(ids[2])") == true)
+    }
+
+    @Test(
+        "A request is repeated when the hub says \"later\", and waits as long as it asks for",
+        arguments: [
+            (429, "Retry-After: 7\r\n", [7_000]), (403, "Retry-After: 60\r\n", [60_000]), (503, "", [1_000]),
+            (429, "Retry-After: 61\r\n", []), (403, "", []), (400, "Retry-After: 1\r\n", []),
+        ] as [(Int, String, [Int64])])
+    func patience(status: Int, headers: String, waits: [Int64]) throws {
+        let hub = try Hub { _, number in
+            number == 0
+                ? Hub.answer(status, headers: headers)
+                : Hub.answer(201, headers: "Location: https://x/hub/registrationids/9\r\n")
+        }
+        defer { hub.stop() }
+        let result = hub.client.makeRegistrationID()
+        #expect(hub.waits == waits)
+        #expect((result == .success("9")) == !waits.isEmpty)
+    }
+
+    @Test("A hub that goes on saying \"later\" is asked four times, with growing waits")
+    func impatience() throws {
+        let hub = try Hub { _, _ in Hub.answer(429) }
+        defer { hub.stop() }
+        guard case .failure(.refused(429, 0, _)) = hub.client.registrations(ofHandle: "h") else {
+            Issue.record("another failure")
+            return
+        }
+        #expect(hub.waits == [1_000, 2_000, 4_000])
+        #expect(hub.lines.count == 4)
     }
 
     @Test("A hub that is away and an answer that is no feed are failures of their own")

@@ -20,7 +20,8 @@ struct SendTests {
         tag: String = "username:{user}", endpoint: String = "sb://ns.example/"
     ) throws -> String {
         let sending = try Self.sending(["a": .apple, "pns": format], tag: tag, endpoint: endpoint)
-        let writer = HubRequestWriter(sending, authorization: "SharedAccessSignature x")
+        let writer = HubRequestWriter(
+            sending, authorization: "SharedAccessSignature x", tracking: 0x0123_4567_89AB_CDEF)
         let number = writer.service(named: Array("pns".utf8).span.bytes)
         let service = try #require(number)
         var body: [UInt8] = []
@@ -30,7 +31,7 @@ struct SendTests {
         var output: [UInt8] = []
         writer.append(
             service: service, user: Array("bob".utf8).span.bytes, body: body, options: options, now: Self.now,
-            to: &output)
+            token: 0xFEDC_0000_0000_0007, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -67,7 +68,8 @@ struct SendTests {
         #expect(
             try request(format, Self.hostile)
                 == start(contentType, format.rawValue) + "\(before)ServiceBusNotification-Tags: username:bob\r\n"
-                + "\(after)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                + "TrackingId: 01234567-89ab-cdef-fedc-000000000007\r\n\(after)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
     }
 
     @Test("Options and the expiry reach the push services that know them")
@@ -87,7 +89,7 @@ struct SendTests {
             try request(.fcmv1, "x", options: options).hasSuffix(
                 "{\"message\":{\"data\":{\"message\":\"x\"},"
                     + "\"android\":{\"ttl\":\"60s\",\"priority\":\"HIGH\",\"collapse_key\":\"a\\\"b\"}}}"))
-        #expect(try request(.windows, "x", options: options).contains("username:bob\r\nX-WNS-TTL: 60\r\nContent-"))
+        #expect(try request(.windows, "x", options: options).contains("\r\nX-WNS-TTL: 60\r\nContent-"))
     }
 
     @Test("One option alone makes a proper object too")
@@ -123,7 +125,7 @@ struct SendTests {
             (.fcmv1, "voip", 4_096), (.windows, "", 5_120), (.browser, "", 4_096),
         ])
     func limits(format: NotificationFormat, pushType: String, limit: Int) throws {
-        let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil)
+        let writer = HubRequestWriter(try Self.sending(["pns": format]), authorization: nil, tracking: 0)
         let options = DeliveryOptions(pushType: Array(pushType.utf8))
         func excess(_ count: Int) -> (excess: Int, limit: Int)? {
             var body: [UInt8] = []
@@ -157,7 +159,7 @@ struct SendTests {
 
     @Test("A push service without a format is none")
     func unknown() throws {
-        let writer = HubRequestWriter(try Self.sending(["apns": .apple]), authorization: nil)
+        let writer = HubRequestWriter(try Self.sending(["apns": .apple]), authorization: nil, tracking: 0)
         let (unknown, known) = (
             writer.service(named: Array("apn".utf8).span.bytes), writer.service(named: Array("apns".utf8).span.bytes)
         )
@@ -173,6 +175,21 @@ struct HubVerdictTests {
             (400, false, "400: The supplied notification payload is invalid.TrackingId:1", nil),
             (400, false, nil, nil),
             (400, false, "400: The Push Notification Service credentials are invalid", HubVerdict.platformCredentials),
+            (400, false, "The Apns certificate is expired. .TrackingId:1_G6,TimeStamp:1", .platformCredentials),
+            (400, false, "SubCode=40000. The apns certificate has expired", .platformCredentials),
+            (
+                400, false,
+                "The notification has no target applications. The notification format is gcm. Review the credentials "
+                    + "specified in the notification hub description and the notification format.. TrackingId:1",
+                .platformCredentials
+            ),
+            (400, false, "The target application platform is not configured", .platformCredentials),
+            (400, false, "400: The tag 'username:credential' is invalid", nil),
+            (400, false, "The tag expression username:certificate has expired: a tag is too long", nil),
+            (400, false, "The payload is no JSON: the Apns certificate is expired", nil),
+            (400, false, "certificate is expired", nil),
+            (403, false, "403: No rights to send to username:quota", nil),
+            (403, false, "403: Send claim is required. username:throttled quota exceeded", nil),
             (401, false, "401: ExpiredToken: . TrackingId:1", nil),
             (401, true, "401: InvalidSignature", nil),
             (403, false, nil, nil),

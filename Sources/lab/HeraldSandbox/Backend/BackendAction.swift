@@ -69,6 +69,9 @@ enum BackendAction {
         guard services.count == 1, users.count == 1, let name = services.first, let user = users.first, !name.isEmpty,
             !user.isEmpty
         else { return .decided(.failure(400, "expected pns and to_tag, once each, or no query and no body")) }
+        guard !user.contains(where: { "|&!()".contains($0) }) else {
+            return .decided(.failure(400, "no user can have this name: it would be an expression of tags"))
+        }
         guard let message = try? JSONDecoder().decode(String.self, from: Data(request.body)) else {
             return .decided(.failure(400, "the body is not a JSON string"))
         }

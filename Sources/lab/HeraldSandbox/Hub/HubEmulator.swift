@@ -122,7 +122,7 @@ package final class HubEmulator: Sendable {
     package func payloads(ofHandle handle: String) -> [String] {
         service.state.withLock { state in
             state.sendDue(SystemClock.wall().milliseconds)
-            return state.inbox.entries(of: handle).map { String(decoding: $0.body, as: UTF8.self) }
+            return state.deliveries(ofHandle: handle).map { String(decoding: $0.body, as: UTF8.self) }
         }
     }
 

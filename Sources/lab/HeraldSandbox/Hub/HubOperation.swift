@@ -25,12 +25,8 @@ enum HubOperation: Sendable {
         let ifMatch = request.headers["If-Match"]
         switch (route, request.method) {
         case (.messages, _):
-            let notification = try HubNotification(request)
-            if case .handles = notification.audience {
-                self = .send(notification, .direct)
-            } else {
-                self = .send(notification, .tags)
-            }
+            let kind = route.sendKind(request.target) ?? .tags
+            self = .send(try HubNotification(request, isDirect: kind == .direct), kind)
         case (.message(let id), _): self = .telemetry(id: id)
         case (.registrationIDs, _): self = .giveID
         case (.registrations, "POST"): self = .create(try HubRegistration(entry: request.body))

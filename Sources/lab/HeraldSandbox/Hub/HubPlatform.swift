@@ -25,17 +25,33 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// The elements of a registration that hold its handle, the first of which identifies the device.
-    var handleFields: (first: String, others: [String]) {
+    /// The elements of a registration that hold its handle, in the order of its data contract.
+    var handleFields: [String] {
         switch self {
-        case .apns: ("DeviceToken", [])
-        case .mpns, .wns: ("ChannelUri", ["SecondaryTileName"])
-        case .gcm: ("GcmRegistrationId", [])
-        case .adm: ("AdmRegistrationId", [])
-        case .fcmv1: ("FcmV1RegistrationId", [])
-        case .baidu: ("BaiduChannelId", ["BaiduUserId"])
-        case .browser: ("Endpoint", ["P256DH", "Auth"])
-        case .xiaomi: ("XiaomiRegistrationId", [])
+        case .apns: ["DeviceToken"]
+        case .mpns, .wns: ["ChannelUri", Self.optionalHandleField]
+        case .gcm: ["GcmRegistrationId"]
+        case .adm: ["AdmRegistrationId"]
+        case .fcmv1: ["FcmV1RegistrationId"]
+        case .baidu: ["BaiduUserId", "BaiduChannelId"]
+        case .browser: ["Endpoint", "P256DH", "Auth"]
+        case .xiaomi: ["XiaomiRegistrationId"]
+        }
+    }
+
+    /// The only element of a handle that need not be there.
+    static let optionalHandleField = "SecondaryTileName"
+
+    /// The element of the handle that identifies the device.
+    var identity: String { self == .baidu ? "BaiduChannelId" : handleFields[0] }
+
+    /// The elements that a template registration has besides, in the order of its data contract.
+    var templateFields: [String] {
+        switch self {
+        case .apns: ["BodyTemplate", "Expiry", "TemplateName", "Priority", "ApnsHeaders"]
+        case .wns: ["BodyTemplate", "WnsHeaders", "TemplateName"]
+        case .mpns: ["BodyTemplate", "MpnsHeaders", "TemplateName"]
+        case .gcm, .adm, .fcmv1, .baidu, .browser, .xiaomi: ["BodyTemplate", "TemplateName"]
         }
     }
 

@@ -9,16 +9,14 @@ enum HubReading {
     var notification: HubNotification? {
         if case .operation(.send(let notification, _)) = self { notification } else { nil }
     }
-
-    var kind: HubSend.Kind? { if case .operation(.send(_, let kind)) = self { kind } else { nil } }
 }
 
 extension HubSend {
     /// What is known of a send before the hub looks at it.
-    init(_ request: HTTPRequest, _ reading: HubReading, at time: Int64) {
+    init(_ request: HTTPRequest, _ kind: Kind, _ reading: HubReading, at time: Int64) {
         let notification = reading.notification
         self.init(
-            number: 0, receivedAt: time, kind: reading.kind ?? .tags, isTest: notification?.isTest ?? false,
+            number: 0, receivedAt: time, kind: kind, isTest: notification?.isTest ?? false,
             format: notification?.format ?? request.headers["ServiceBusNotification-Format"]?.lowercased(),
             tags: request.headers["ServiceBusNotification-Tags"], headers: notification?.headers ?? [],
             contentType: request.headers["Content-Type"] ?? "", body: notification?.body ?? request.body, outcomes: [:])

@@ -51,6 +51,15 @@ enum HubRoute: Equatable {
         }
     }
 
-    /// Whether a request here is a send, which is recorded.
-    var isSend: Bool { self == .messages || self == .batch || self == .schedule }
+    /// How a send here is asked for; `nil` for what is no send, and is not recorded.
+    func sendKind(_ target: HTTPTarget) -> HubSend.Kind? {
+        switch self {
+        case .messages: target.parameters.contains { $0.name.lowercased() == "direct" } ? .direct : .tags
+        case .batch: .batch
+        case .schedule: .scheduled
+        case .message, .scheduled, .registrationIDs, .registrations, .registration, .registrationsOfTag, .installation,
+            .feedbackContainer, .unknown:
+            nil
+        }
+    }
 }

@@ -66,7 +66,7 @@ final class HubService: Sendable {
         _ request: HTTPRequest, _ route: HubRoute, path: String, _ context: HubState.Context
     ) -> (MisbehaviourRules.Verdict, HubReply?) {
         let reading = reading(of: request, route, context)
-        var record = route.isSend ? HubSend(request, reading, at: context.time) : nil
+        var record = route.sendKind(request.target).map { HubSend(request, $0, reading, at: context.time) }
         let call = MisbehaviourRules.Call(path: path, record)
         return state.withLock { state in
             state.sendDue(context.time)

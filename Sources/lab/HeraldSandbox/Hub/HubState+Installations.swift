@@ -23,14 +23,13 @@ extension HubState {
             return .failure(404, "The installation \(id) does not exist")
         }
         // JSON with the type of XML, as the service answers.
-        return HubReply(
-            status: 200, headers: ["Content-Type": "application/xml; charset=utf-8"], body: installation.json)
+        return .xml(installation.json)
     }
 
     mutating func deleteInstallation(_ id: String) -> HubReply {
         for registration in registrations.registrations(ofInstallation: id) { registrations.delete(registration.id) }
         installations[id] = nil
-        return HubReply(status: 204)
+        return .emptyXML(204)
     }
 
     private mutating func store(_ installation: HubInstallation, _ context: Context) -> HubReply {
@@ -46,8 +45,9 @@ extension HubState {
         }
         for registration in former.dropFirst(installation.registrations.count) { registrations.delete(registration.id) }
         installations[installation.id] = installation
-        installations[installation.id]?.note(updatedAt: context.time)
-        return HubReply(
-            status: 200, headers: ["Content-Location": "\(context.hubURL)/installations/\(installation.id)"])
+        var reply = HubReply.emptyXML(200)
+        reply.headers.append(
+            name: "Content-Location", value: "\(context.hubURL)/installations/\(installation.id)")
+        return reply
     }
 }

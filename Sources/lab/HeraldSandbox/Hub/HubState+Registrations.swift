@@ -6,6 +6,16 @@ extension HubState {
         return HubReply(status: 201, headers: ["Location": address, "Content-Location": address])
     }
 
+    mutating func create(_ registration: HubRegistration, _ context: Context) -> HubReply {
+        let id = newID()
+        var reply = put(registration, id: id, ifMatch: nil, context)
+        if reply.status == 200 {
+            reply.headers.append(
+                name: "Content-Location", value: "\(context.hubURL)/registrations/\(id)?api-version=2020-06")
+        }
+        return reply
+    }
+
     /// Creates or replaces; with a condition it only replaces.
     mutating func put(
         _ registration: HubRegistration, id: String, ifMatch: String?, _ context: Context
@@ -46,12 +56,12 @@ extension HubState {
         let page = Array(found.prefix(query.count))
         let address =
             query.tag.map { "\(context.hubURL)/tags/\($0)/registrations" } ?? "\(context.hubURL)/registrations"
-        let feed = HubXML.feed(page, hubURL: context.hubURL, address: address, at: context.time)
+        let token = page.count < found.count ? page.last.map { RegistrationQuery.token(behind: $0.number) } : nil
+        let feed = HubXML.feed(
+            page, hubURL: context.hubURL, address: address, next: token.map { query.address(address, $0) },
+            at: context.time)
         var reply = HubReply.text(feed, type: "application/atom+xml; type=feed; charset=utf-8")
-        if page.count < found.count, let last = page.last {
-            reply.headers.append(
-                name: "x-ms-continuationtoken", value: RegistrationQuery.token(behind: last.number))
-        }
+        if let token { reply.headers.append(name: "x-ms-continuationtoken", value: token) }
         return reply
     }
 

@@ -24,7 +24,9 @@ extension HubState {
         let place = scheduled.firstIndex { $0.dueAt > moment } ?? scheduled.endIndex
         scheduled.insert(Scheduled(id: id, dueAt: moment, notification: notification), at: place)
         let address = "\(context.hubURL)/schedulednotifications/\(id)?api-version=2020-06"
-        return HubReply(status: 201, headers: ["Location": address])
+        var reply = HubReply.emptyXML(201)
+        reply.headers.append(name: "Location", value: address)
+        return reply
     }
 
     mutating func cancel(_ id: String) -> HubReply {

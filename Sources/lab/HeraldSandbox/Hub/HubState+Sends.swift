@@ -18,7 +18,7 @@ extension HubState {
         record?.outcomes = results.counts
         record?.isCarriedOut = true
         record?.messageID = id
-        var reply = notification.isTest ? .xml(results.xml, status: 201) : HubReply(status: 201)
+        var reply: HubReply = notification.isTest ? .xml(results.xml, status: 201) : .emptyXML(201)
         if let id {
             reply.headers.append(name: "Location", value: "\(context.hubURL)/messages/\(id)?api-version=2020-06")
         }
@@ -38,7 +38,8 @@ extension HubState {
             return .failure(400, "The format gcm is not supported any more: use fcmv1")
         }
         if settings.guesses.refusesLargePayloads, let platform = notification.platform,
-            notification.isTooLarge(notification.body, platform)
+            HubDelivery(platform: platform, headers: notification.headers, body: notification.body, at: context.time)
+                .isTooLarge
         {
             return .failure(400, "The notification is too large for its push service")
         }
@@ -65,19 +66,20 @@ extension HubState {
         guard case .handles(let handles) = notification.audience, let platform = notification.platform else {
             return registrations.targets(of: notification, at: time)
         }
-        return handles.map { HubRegistration(platform: platform, handle: $0, tags: []) }
+        return handles.map { handle in
+            let kept = try? HubRegistration.normalised(handle, of: platform)
+            return HubRegistration(platform: platform, handle: kept ?? handle, tags: [])
+        }
     }
 
     private mutating func deliver(
         _ notification: HubNotification, to target: HubRegistration, _ messageID: String?, at time: Int64
     ) -> String {
-        let body = notification.body(for: target)
-        guard !notification.isTooLarge(body, target.platform) else { return "InvalidNotificationSize" }
+        let delivery = notification.delivery(to: target, at: time)
+        guard !delivery.isTooLarge else { return "InvalidNotificationSize" }
         let outcome = outcome(for: target)
         if outcome == "Success" {
-            inbox.receive(
-                HubDelivery(platform: target.platform, headers: notification.headers, body: body, at: time),
-                on: target.handle)
+            inbox.receive(delivery, on: target.handle)
         } else if HubOutcomeRule.endsRegistration(outcome) {
             registrations.delete(target.id)
             if let id = target.installation { installations[id]?.expirePushChannel() }
@@ -113,12 +115,5 @@ struct SendResults {
         return "<NotificationOutcome xmlns=\"\(HubXML.serviceBus)\" xmlns:i=\"\(HubXML.instance)\">"
             + HubXML.element("Success", "\(good)") + HubXML.element("Failure", "\(results.count - good)")
             + "<Results>\(list.joined())</Results></NotificationOutcome>"
-    }
-}
-
-extension HubNotification {
-    /// Whether the push service takes no payload of this size.
-    func isTooLarge(_ body: [UInt8], _ platform: HubPlatform) -> Bool {
-        platform.payloadLimitBytes(isVoIP: isVoIP).map { body.count > $0 } ?? false
     }
 }

@@ -62,7 +62,7 @@ struct HubState: Sendable {
             send(notification, kind, record: &record, context)
         case .telemetry(let id): telemetry(id, context)
         case .giveID: giveID(context)
-        case .create(let registration): put(registration, id: newID(), ifMatch: nil, context)
+        case .create(let registration): create(registration, context)
         case .put(let registration, let id, let ifMatch): put(registration, id: id, ifMatch: ifMatch, context)
         case .get(let id): get(id, context)
         case .delete(let id, let ifMatch): delete(id, ifMatch: ifMatch)
@@ -107,6 +107,12 @@ struct HubState: Sendable {
     /// So many of the registrations, by chance.
     mutating func draw(_ registrations: [HubRegistration], _ count: Int) -> [HubRegistration] {
         registrations.count <= count ? registrations : Array(registrations.shuffled(using: &generator).prefix(count))
+    }
+
+    /// What a device received, oldest first; the digits of an Apple token may be small letters.
+    func deliveries(ofHandle handle: String) -> [HubDelivery] {
+        let found = inbox.entries(of: handle)
+        return found.isEmpty ? inbox.entries(of: handle.uppercased()).filter { $0.platform == .apns } : found
     }
 
     /// What the push services say to a device.

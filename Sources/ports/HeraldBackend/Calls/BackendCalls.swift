@@ -28,6 +28,8 @@ public final class BackendCalls {
     @exclusivity(unchecked) private var writer: RequestWriter
     /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
     @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
+    /// The first half of the tracking ids of sends over a hub; the other is the call's token.
+    private let tracking = UInt64.random(in: 0...(.max))
     private var redaction: Redaction
     @exclusivity(unchecked) private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
@@ -43,8 +45,8 @@ public final class BackendCalls {
         timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
         self.configuration = configuration
         writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
-        hubWriter = configuration.hub.map {
-            HubRequestWriter($0, authorization: configuration.credentials.authorization)
+        hubWriter = configuration.hub.map { [tracking] hub in
+            HubRequestWriter(hub, authorization: configuration.credentials.authorization, tracking: tracking)
         }
         redaction = Redaction(authorization: configuration.credentials.authorization)
     }
@@ -56,7 +58,9 @@ public final class BackendCalls {
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
         writer = RequestWriter(configuration, authorization: access.authorization?.reveal())
-        hubWriter = configuration.hub.map { HubRequestWriter($0, authorization: access.authorization?.reveal()) }
+        hubWriter = configuration.hub.map {
+            HubRequestWriter($0, authorization: access.authorization?.reveal(), tracking: tracking)
+        }
         redaction.learn(access.authorization?.reveal())
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
@@ -122,7 +126,7 @@ public final class BackendCalls {
         }
         pool.begin(token: token, deadline: deadline, now: now) { output in
             hubWriter.append(
-                service: service, user: user, body: scratch, options: options, now: wall, to: &output)
+                service: service, user: user, body: scratch, options: options, now: wall, token: token, to: &output)
         }
     }
 
@@ -193,7 +197,7 @@ public final class BackendCalls {
     private func answer(_ completion: Completion) -> Answer {
         if let failure = completion.failure {
             let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) }
-            return .failure(failure, detail: detail ?? failure.rawValue)
+            return .failure(failure, detail: tracked(completion, detail ?? failure.rawValue) ?? failure.rawValue)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
         if completion.status < 300 {
@@ -202,7 +206,12 @@ public final class BackendCalls {
         let detail =
             completion.body.isEmpty
             ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
-        return .status(completion.status, retryAfter: retryAfter, detail: detail)
+        return .status(completion.status, retryAfter: retryAfter, detail: tracked(completion, detail))
+    }
+
+    /// What went wrong, of a send over a hub with the id that Microsoft's support finds it by.
+    private func tracked(_ completion: Completion, _ detail: String?) -> String? {
+        isHub ? TrackingID.adding(TrackingID.text(tracking, completion.token), to: detail) : detail
     }
 
     /// What the hub calls the notification: the last part of the address in `Location`.
@@ -210,7 +219,6 @@ public final class BackendCalls {
         guard !completion.location.isEmpty, let text = pool.withText(completion.location, { OneLine.text($0) }) else {
             return nil
         }
-        let path = text.prefix { $0 != "?" }
-        return path.split(separator: "/").last.map(String.init)
+        return HubAddress.id(in: text)
     }
 }

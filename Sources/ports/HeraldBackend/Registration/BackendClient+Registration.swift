@@ -2,6 +2,7 @@ public import HeraldDevices
 internal import HeraldHTTP
 internal import HeraldHub
 internal import HeraldText
+internal import HeraldTime
 
 extension BackendClient {
     /// Registers a device, or renews its registration: asks for an id unless one is remembered, and puts the device
@@ -62,6 +63,7 @@ extension BackendClient {
 /// Requests for registrations over the client's own connections.
 private struct ClientTransport: RegistrationTransport {
     private let client: BackendClient
+    private let patience = RequestPatience()
 
     init(_ client: BackendClient) {
         self.client = client
@@ -69,13 +71,24 @@ private struct ClientTransport: RegistrationTransport {
 
     var address: String { client.configuration.address.origin + client.configuration.registerPath }
 
+    /// Registrations may be repeated without harm, and are when the backend says "later".
     func send(_ request: RegistrationRequest) async throws -> RegistrationReply {
-        let reply = try await client.request(
-            request.method, client.configuration.registerPath + request.target, json: request.json)
-        guard case .status(let status, let retryAfter, let detail) = reply.answer else {
-            throw refusal(of: request, reply.answer)
+        var repeats = 0
+        while true {
+            let reply = try await client.request(
+                request.method, client.configuration.registerPath + request.target, json: request.json)
+            guard case .status(let status, let retryAfter, let detail) = reply.answer else {
+                throw refusal(of: request, reply.answer)
+            }
+            let asked = retryAfter.flatMap {
+                RequestPatience.milliseconds(retryAfter: $0, now: SystemClock.wall().milliseconds, limit: Int64.max)
+            }
+            guard let wait = patience.wait(after: status, retryAfterMilliseconds: asked, repeats: repeats) else {
+                return RegistrationReply(status: status, retryAfter: retryAfter, detail: detail, body: reply.body)
+            }
+            try await Task.sleep(for: .milliseconds(wait))
+            repeats += 1
         }
-        return RegistrationReply(status: status, retryAfter: retryAfter, detail: detail, body: reply.body)
     }
 
     func refusal(of request: RegistrationRequest, _ reply: RegistrationReply) -> any Error {

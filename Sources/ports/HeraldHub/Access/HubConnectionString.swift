@@ -19,6 +19,8 @@ public struct HubConnectionString: Sendable, Hashable, CustomStringConvertible {
     /// Takes the text apart; throws with what is wrong with it, without a word of the key.
     public init(_ text: String) throws(InvalidArgument) {
         var parts: [String: Substring] = [:]
+        // Editors on Windows begin files with a byte-order mark.
+        let text = String(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
         for part in text.split(separator: ";") where !part.allSatisfy(\.isWhitespace) {
             // Keys end in "=".
             guard let equals = part.firstIndex(of: "=") else {

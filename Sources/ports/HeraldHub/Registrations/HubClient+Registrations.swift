@@ -3,7 +3,7 @@ internal import HeraldBytes
 internal import HeraldHTTP
 internal import HeraldText
 
-/// The registrations of a hub, one request each. All of them block.
+/// The registrations of a hub, one request each. All of them block, and are repeated when the hub says "later".
 extension HubClient {
     /// So many registrations are asked for at a time: a page of them fits the limit of an answer, however long the
     /// handles are.
@@ -13,13 +13,14 @@ extension HubClient {
 
     /// Asks for a registration id, which the hub remembers for a while.
     package func makeRegistrationID() -> HubResult<String> {
-        let outcome = perform(.other("POST"), "registrationids", wantedHeaders: ["Location", "Content-Location"])
+        let outcome = performPatiently(
+            .other("POST"), "registrationids", wantedHeaders: ["Location", "Content-Location"])
         switch outcome {
         case .failure(let kind, let detail): return .failure(.unanswered(kind, detail: detail))
         case .response(let response) where response.status == 200 || response.status == 201:
             // The documents say Content-Location, the service Location.
             guard let location = response.headers["Location"] ?? response.headers["Content-Location"],
-                let id = Self.lastSegment(of: location)
+                let id = HubAddress.id(in: location)
             else { return .failure(.unreadable(reason: "the answer names no registration id")) }
             return .success(id)
         case .response(let response): return .failure(HubFailure(response))
@@ -29,7 +30,7 @@ extension HubClient {
     /// Puts a registration at an id, whatever is there; `gone` when the id is none any more.
     package func put(_ registration: HubRegistration, at id: String) -> HubResult<Void> {
         done(
-            perform(
+            performPatiently(
                 .other("PUT", registration.entry, mediaType: HubRegistration.mediaType),
                 "registrations/\(Self.encoded(id))"))
     }
@@ -37,7 +38,7 @@ extension HubClient {
     /// Deletes a registration, whatever it has become; `notFound` when it is gone already.
     package func deleteRegistration(_ id: String) -> HubResult<Void> {
         done(
-            perform(
+            performPatiently(
                 .other("DELETE"), "registrations/\(Self.encoded(id))",
                 headers: [SingleRequest.Header(name: "If-Match", value: "*")]))
     }
@@ -62,7 +63,7 @@ extension HubClient {
             var query = ["$top=\(Self.pageSize)"]
             if let filter { query.append(filter) }
             if let token { query.append("continuationtoken=" + Self.encoded(token)) }
-            switch perform(.get, path, query: query, wantedHeaders: [Self.continuation]) {
+            switch performPatiently(.get, path, query: query, wantedHeaders: [Self.continuation]) {
             case .failure(let kind, let detail): return .failure(.unanswered(kind, detail: detail))
             case .response(let response) where response.status == 200:
                 do {
@@ -87,18 +88,33 @@ extension HubClient {
         }
     }
 
-    /// `ID` of `https://NS/HUB/registrationids/ID?api-version=…`.
-    private static func lastSegment(of location: String) -> String? {
-        let path = location.prefix { $0 != "?" }
-        guard let segment = path.split(separator: "/").last, path.contains("/"),
-            let id = String(segment).removingPercentEncoding, !id.isEmpty
-        else { return nil }
-        return id
+    /// Makes a request that may be repeated without harm, and repeats it as ``patience`` says.
+    private func performPatiently(
+        _ method: SingleRequest.Method, _ path: String, query: [String] = [], headers: [SingleRequest.Header] = [],
+        wantedHeaders: [String] = []
+    ) -> SingleRequest.Outcome {
+        var repeats = 0
+        while true {
+            let outcome = perform(method, path, query: query, headers: headers, wantedHeaders: wantedHeaders)
+            guard case .response(let response) = outcome,
+                let wait = patience.wait(
+                    after: response.status, retryAfterMilliseconds: response.retryAfterMilliseconds, repeats: repeats)
+            else { return outcome }
+            pause(wait)
+            repeats += 1
+        }
     }
 
     private static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         PercentEncoding.append(Array(text.utf8).span.bytes, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension SingleRequest.Response {
+    /// What the header `Retry-After` asks for; `nil` without one.
+    fileprivate var retryAfterMilliseconds: Int64? {
+        retryAfterSeconds > 0 ? min(retryAfterSeconds, .max / 1_000) * 1_000 : nil
     }
 }

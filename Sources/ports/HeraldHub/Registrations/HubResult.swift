@@ -26,7 +26,8 @@ package enum HubFailure: Sendable, Hashable {
 
     /// The failure that an answer says.
     init(_ response: SingleRequest.Response) {
-        let detail = Self.detail(of: response.body)
+        var detail = Self.detail(of: response.body)
+        if let id = response.headers[TrackingID.header] { detail = TrackingID.adding(id, to: detail) }
         switch response.status {
         case 404: self = .notFound(detail: detail)
         case 410: self = .gone(detail: detail)

@@ -13,18 +13,20 @@ public final class HubRequestWriter: Sendable {
     }
 
     private let services: [Service]
-    /// The rest of the tag and its line's end.
+    /// The rest of the tag, its line's end, and the tracking id up to the call's own part.
     private let tagEnd: [UInt8]
 
-    /// - Parameter authorization: the value of that header; `nil` leaves it out.
-    public init(_ sending: HubSending, authorization: String?) {
+    /// - Parameters:
+    ///   - authorization: the value of that header; `nil` leaves it out.
+    ///   - tracking: the first half of all tracking ids.
+    public init(_ sending: HubSending, authorization: String?, tracking: UInt64) {
         var headers = "Host: \(sending.connectionString.authority)\r\n"
         if let authorization { headers += "Authorization: \(authorization)\r\n" }
         headers += "User-Agent: herald\r\n"
         services = sending.formats.sorted { $0.key < $1.key }.map { name, format in
             Service(name: Array(name.utf8), format: format, start: Self.start(sending, format, headers))
         }
-        tagEnd = Array("\(sending.tag.end)\r\n".utf8)
+        tagEnd = Array("\(sending.tag.end)\r\n\(TrackingID.header): ".utf8) + TrackingID.start(tracking)
     }
 
     private static func start(_ sending: HubSending, _ format: NotificationFormat, _ headers: String) -> [UInt8] {
@@ -53,14 +55,18 @@ public final class HubRequestWriter: Sendable {
 
     /// Appends the call for a notification whose body is written.
     ///
-    /// - Parameter user: only what a tag may hold.
+    /// - Parameters:
+    ///   - user: only what a tag may hold.
+    ///   - token: the other half of its tracking id.
     public func append(
         service: Int, user: RawSpan, body: [UInt8], options: DeliveryOptions, now: WallTime,
-        to output: inout [UInt8]
+        token: UInt64, to output: inout [UInt8]
     ) {
         output.append(contentsOf: services[service].start)
         output.append(copying: user)
         output.append(contentsOf: tagEnd)
+        TrackingID.appendEnd(token, to: &output)
+        output.append(text: "\r\n")
         switch services[service].format {
         case .apple: appendAppleHeaders(options, to: &output)
         case .windows:

@@ -18,17 +18,14 @@ public enum HubVerdict: Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter detail: what the body says, as one line.
     public init?(status: Int, hasRetryAfter: Bool, detail: String?) {
-        let words = detail?.lowercased() ?? ""
+        let sentence = HubSentence(detail ?? "")
         switch status {
-        case 400 where Self.platformWords.contains { words.contains($0) }: self = .platformCredentials
-        case 403 where hasRetryAfter || Self.throttleWords.contains { words.contains($0) }: self = .throttled
-        case 403 where words.contains("quota"): self = .quotaUsedUp
+        case 400 where sentence.isAboutPlatform: self = .platformCredentials
+        case 403 where hasRetryAfter || sentence.isAboutThrottling: self = .throttled
+        case 403 where sentence.isAboutQuota: self = .quotaUsedUp
         case 404: self = .hubNotFound
         case 429: self = .throttled
         default: return nil
         }
     }
-
-    private static let platformWords = ["credential"]
-    private static let throttleWords = ["throttl", "too many requests", "too busy"]
 }

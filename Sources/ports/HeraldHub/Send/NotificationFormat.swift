@@ -19,7 +19,7 @@ public enum NotificationFormat: String, Sendable, CaseIterable {
     /// The most bytes that the push service takes in one notification.
     ///
     /// - Parameter pushType: of APNs; a `voip` notification may be larger.
-    func byteLimit(isVoIP: Bool) -> Int {
+    package func byteLimit(isVoIP: Bool) -> Int {
         switch self {
         case .apple: isVoIP ? 5_120 : 4_096
         case .gcm, .fcmv1, .browser: 4_096

@@ -33,16 +33,11 @@ public enum MessageAnswer: Sendable, Hashable {
             }
         case 401, 403, 408, 429, 500...:
             self = .unavailable(
-                reason: "HTTP \(status)", retryAfterMilliseconds: retryAfter.flatMap { Self.milliseconds($0, now) })
+                reason: "HTTP \(status)",
+                retryAfterMilliseconds: retryAfter.flatMap {
+                    RequestPatience.milliseconds(retryAfter: $0, now: now, limit: Self.longestPauseMilliseconds)
+                })
         default: self = .notKnown
         }
-    }
-
-    private static func milliseconds(_ text: String, _ now: Int64) -> Int64? {
-        if let seconds = Int64(text.trimmed), seconds >= 0 {
-            return min(longestPauseMilliseconds / 1_000, seconds) * 1_000
-        }
-        guard let date = HTTPDate.parse(text.trimmed) else { return nil }
-        return min(longestPauseMilliseconds, max(0, date.milliseconds - now))
     }
 }

@@ -3,10 +3,12 @@ package import HeraldText
 
 /// An element of a small XML document, read whole.
 ///
-/// Names are local: prefixes and namespaces are left out, because the hub's SDKs and the service disagree on prefixes.
+/// Names are local, without prefixes: the hub's SDKs and the service disagree on those.
 package struct XMLElement: Sendable, Hashable {
     /// The local name.
     package let name: String
+    /// The namespace of the name; empty without one.
+    package let namespace: String
     /// The attributes by their local names.
     package let attributes: [String: String]
     /// The elements inside, in order.
@@ -30,7 +32,6 @@ package struct XMLElement: Sendable, Hashable {
     /// ignored, because the .NET SDK declares UTF-16 in front of UTF-8.
     package init(document: [UInt8]) throws(InvalidArgument) {
         let builder = XMLBuilder()
-        // U+0001 never stands in a name.
         guard let parser = XML_ParserCreateNS("UTF-8", 1) else {
             throw InvalidArgument("the XML cannot be read: no memory is left")
         }
@@ -51,8 +52,11 @@ package struct XMLElement: Sendable, Hashable {
         self = root
     }
 
+    /// - Parameter name: with its namespace in front, as expat joins them.
     fileprivate init(name: String, attributes: [String: String]) {
-        self.name = name
+        let parts = name.split(separator: XMLBuilder.separator, maxSplits: 1, omittingEmptySubsequences: false)
+        self.name = String(parts.last ?? "")
+        namespace = parts.count == 2 ? String(parts[0]) : ""
         self.attributes = attributes
     }
 
@@ -67,6 +71,9 @@ private final class XMLBuilder {
     private(set) var mistake: String?
     private var open: [XMLElement] = []
     private var count = 0
+
+    /// What stands between a namespace and a name: it never does in a name.
+    static let separator: Character = "\u{1}"
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> XMLBuilder? {
         context.map { Unmanaged<XMLBuilder>.fromOpaque($0).takeUnretainedValue() }
@@ -99,7 +106,7 @@ private final class XMLBuilder {
             attributes[Self.local(String(cString: name))] = String(cString: value)
             index += 2
         }
-        open.append(XMLElement(name: Self.local(name), attributes: attributes))
+        open.append(XMLElement(name: name, attributes: attributes))
     }
 
     private func end() {
@@ -117,6 +124,6 @@ private final class XMLBuilder {
     }
 
     private static func local(_ name: String) -> String {
-        name.lastIndex(of: "\u{1}").map { String(name[name.index(after: $0)...]) } ?? name
+        name.lastIndex(of: separator).map { String(name[name.index(after: $0)...]) } ?? name
     }
 }

@@ -19,6 +19,16 @@ struct HubMoreSendsTests {
         #expect(try caller.send("apple", path: "messages?\(query)").status == 400)
     }
 
+    @Test("A send that is refused is recorded as what it was to be")
+    func refusedKinds() throws {
+        let caller = try HubCaller.start()
+        #expect(try caller.send("apple", "{", path: "messages").status == 400)
+        #expect(try caller.send("apple", "{", path: "messages?direct").status == 400)
+        #expect(try caller.send("apple", "{", path: "messages/$batch?direct").status == 400)
+        #expect(try caller.send("apple", "{", path: "schedulednotifications").status == 400)
+        #expect(caller.emulator.sends.map(\.kind) == [.tags, .direct, .batch, .scheduled])
+    }
+
     private func batch(_ caller: HubCaller, devices: String, type: String) throws -> SingleRequest.Response {
         let body =
             "--nh-x\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n"

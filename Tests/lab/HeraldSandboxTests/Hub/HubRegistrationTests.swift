@@ -54,7 +54,7 @@ struct HubRegistrationTests {
             ("Windows", "<ChannelUri>https://w/?a=1&amp;b</ChannelUri><SecondaryTileName>t</SecondaryTileName>"),
             ("Browser", "<Endpoint>https://b/</Endpoint><P256DH>p</P256DH><Auth>q</Auth>"),
             ("Adm", "<AdmRegistrationId>a</AdmRegistrationId>"),
-            ("Baidu", "<BaiduChannelId>c</BaiduChannelId><BaiduUserId>u</BaiduUserId>"),
+            ("Baidu", "<BaiduUserId>u</BaiduUserId><BaiduChannelId>c</BaiduChannelId>"),
         ])
     func platforms(name: String, fields: String) throws {
         let caller = try HubCaller.start()
@@ -62,7 +62,7 @@ struct HubRegistrationTests {
         #expect(response.status == 200)
         #expect(response.text.contains("<RegistrationId>1</RegistrationId>\(fields)</\(name)RegistrationDescription>"))
         #expect(try caller.call("GET", "registrations/1").text == response.text)
-        let template = "<BodyTemplate>{}</BodyTemplate><TemplateName>n</TemplateName>"
+        let template = "<BodyTemplate><![CDATA[{}]]></BodyTemplate><TemplateName>n</TemplateName>"
         let made = try caller.put(
             "2", HubCaller.entry("\(name)TemplateRegistrationDescription", fields + template))
         #expect(made.text.contains("\(fields)\(template)</\(name)TemplateRegistrationDescription>"))

@@ -54,6 +54,7 @@ struct HubSendTests {
             (["Format": "apple", "Tags": "a ||"], "{}", "application/json"),
             (["Format": "apple", "Tags": "josé"], "{}", "application/json"),
             (["Format": "apple", "apns-priority": "11"], "{}", "application/json"),
+            (["Format": "apple", "apns-priority": "0"], "{}", "application/json"),
             (["Format": "apple", "apns-expiration": "soon"], "{}", "application/json"),
             (["Format": "apple", "Apns-Expiry": "soon"], "{}", "application/json"),
         ])
@@ -76,6 +77,9 @@ struct HubSendTests {
         for expiry in ["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.0000000Z", "01/31/2030 13:00:00"] {
             let headers = ["ServiceBusNotification-Apns-Expiry": expiry]
             #expect(try caller.send("apple", headers: headers, type: "application/json").status == 201)
+        }
+        for priority in ["1", "5", "10"] {
+            #expect(try caller.send("apple", headers: ["apns-priority": priority]).status == 201)
         }
         let toast = #"<?xml version="1.0" encoding="utf-16"?><toast><visual/></toast>"#
         #expect(

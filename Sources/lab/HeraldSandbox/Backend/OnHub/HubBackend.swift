@@ -1,10 +1,13 @@
+import HeraldHTTP
 package import HeraldHub
 import HeraldThreads
 
 /// The reference backend's work on a notification hub: the tutorial's controllers, with their statuses.
 ///
-/// A registration may be repeated without harm. A notification is sent once for a request, and whatever becomes of it
-/// but a success of the hub is answered 500: a client that repeats it may reach a device twice.
+/// A registration may be repeated without harm, and is when the hub says "later". A notification is sent once for a
+/// request. One that is too large for its push service is answered 413, and "later" is passed on: 429 or 503 with the
+/// hub's `Retry-After`. Whatever else becomes of it but a success is answered 500: a client that repeats it may reach a
+/// device twice.
 package final class HubBackend: Sendable {
     /// The hub, and what is asked of it.
     package struct Configuration: Sendable {
@@ -21,6 +24,9 @@ package final class HubBackend: Sendable {
         }
     }
 
+    /// So long a registration's request waits at most before it is repeated; its client waits for longer ones.
+    private static let longestWaitMilliseconds: Int64 = 5_000
+
     private let client: HubClient
     private let registrations: HubRegistrations
     private let google: GoogleForm
@@ -28,7 +34,9 @@ package final class HubBackend: Sendable {
 
     init(_ configuration: Configuration) throws {
         client = configuration.client
-        registrations = HubRegistrations(configuration.client)
+        var registering = configuration.client
+        registering.patience = RequestPatience(longestWaitMilliseconds: Self.longestWaitMilliseconds)
+        registrations = HubRegistrations(registering)
         google = configuration.google
         workers = try WorkerThreads(name: "hub-request", count: configuration.threads)
     }
@@ -98,17 +106,30 @@ package final class HubBackend: Sendable {
         } catch {
             return .failure(400, "no user can have this name: \(error)")
         }
+        let (payload, format) = (platform.payload(for: text, google), platform.format(google))
+        if let limit = NotificationFormat(rawValue: format)?.byteLimit(isVoIP: false), payload.count > limit {
+            let excess = payload.count - limit
+            return .failure(
+                413, "the notification has \(payload.count) bytes, \(excess) more than its push service takes")
+        }
         let result = client.send(
-            platform.payload(for: text, google), as: platform.format(google), mediaType: platform.mediaType,
-            headers: platform.hubHeaders, to: tags)
+            payload, as: format, mediaType: platform.mediaType, headers: platform.hubHeaders, to: tags)
         if case .failure(let failure) = result { return Self.refusal(failure) }
         return .ok
     }
 
-    /// What an exception in a controller becomes; the hub's `Retry-After` is not passed on either.
+    /// What an exception in a controller becomes, but for one that only asks for patience.
     private static func refusal(_ failure: HubFailure) -> BackendReply {
         let answered = failure.status.map { "the hub answered \($0)" } ?? "the hub did not answer"
-        return .failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
+        var reply = BackendReply.failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
+        guard case .refused(let status, let seconds, let detail) = failure else { return reply }
+        if HubVerdict(status: status, hasRetryAfter: seconds > 0, detail: detail) == .throttled {
+            reply.status = 429
+        } else if status == 503 {
+            reply.status = 503
+        }
+        if reply.status != 500, seconds > 0 { reply.headers.append(name: "Retry-After", value: "\(seconds)") }
+        return reply
     }
 }
 

@@ -28,11 +28,12 @@ enum HubControl: Equatable {
     {
         switch self {
         case .feedback, .feedbackBlob:
-            guard request.target.values(of: "sig") == [signature] else {
-                return Self.blobError(403, "AuthenticationFailed")
+            var answer = feedback(request, containerURL: containerURL, signature: signature, state: state)
+            answer.headers.append(name: "x-ms-version", value: request.headers["x-ms-version"] ?? "2018-03-28")
+            if let id = request.headers["x-ms-client-request-id"] {
+                answer.headers.append(name: "x-ms-client-request-id", value: id)
             }
-            guard request.method == "GET" else { return Self.blobError(405, "UnsupportedHttpVerb") }
-            return feedback(request, containerURL: containerURL, state: state)
+            return answer
         case .misbehaviour, .calls, .inbox:
             guard request.isFromLoopback else {
                 return .text("only this machine may control the sandbox\n", status: 403)
@@ -41,24 +42,26 @@ enum HubControl: Equatable {
         }
     }
 
-    private func feedback(_ request: HTTPRequest, containerURL: String, state: HubState) -> HTTPResponse {
+    private func feedback(
+        _ request: HTTPRequest, containerURL: String, signature: String, state: HubState
+    ) -> HTTPResponse {
         func value(_ name: String) -> String { request.target.values(of: name).first ?? "" }
-        let text: String
-        if case .feedbackBlob(let name) = self {
-            guard let blob = state.feedback.text(of: name) else { return Self.blobError(404, "BlobNotFound") }
-            text = blob
-        } else {
-            guard value("comp") == "list" else { return Self.blobError(400, "InvalidQueryParameterValue") }
-            text = state.feedback.list(
-                containerURL: containerURL, prefix: value("prefix"), marker: value("marker"),
-                limit: Int(value("maxresults")))
+        guard request.target.values(of: "sig") == [signature] else {
+            return FeedbackBlob.failure(403, "AuthenticationFailed")
         }
-        return HTTPResponse(status: 200, headers: ["Content-Type": "application/xml"], body: Array(text.utf8))
-    }
-
-    private static func blobError(_ status: Int, _ code: String) -> HTTPResponse {
-        let text = "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code></Error>"
-        return HTTPResponse(status: status, headers: ["Content-Type": "application/xml"], body: Array(text.utf8))
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return FeedbackBlob.failure(405, "UnsupportedHttpVerb")
+        }
+        if case .feedbackBlob(let name) = self {
+            return state.feedback[name]?.response(method: request.method, request.headers)
+                ?? FeedbackBlob.failure(404, "BlobNotFound")
+        }
+        guard value("comp") == "list" else { return FeedbackBlob.failure(400, "InvalidQueryParameterValue") }
+        let text = state.feedback.list(
+            containerURL: containerURL, prefix: value("prefix"), marker: value("marker"),
+            limit: Int(value("maxresults")))
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": FeedbackBlob.mediaType], body: Array(text.utf8))
     }
 
     private func control(_ request: HTTPRequest, state: inout HubState) -> HTTPResponse {
@@ -73,7 +76,7 @@ enum HubControl: Equatable {
             state.sends.removeAll()
             return HTTPResponse(status: 200)
         case (.inbox(let handle), "GET"):
-            return .json(Array(JSONValue.array(state.inbox.entries(of: handle).map(\.json)).compact.utf8))
+            return .json(Array(JSONValue.array(state.deliveries(ofHandle: handle).map(\.json)).compact.utf8))
         default: return .text("\(request.method) is not possible at \(request.target.path)\n", status: 405)
         }
     }

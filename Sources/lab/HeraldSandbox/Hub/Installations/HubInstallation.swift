@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HeraldText
 
 /// An installation: a device with its native registration and one for each of its templates.
@@ -13,6 +12,13 @@ struct HubInstallation: Sendable {
     var visibleAt: Int64 = 0
 
     private static let readOnly = ["pushChannelExpired", "lastUpdate", "lastActiveOn"]
+    /// The end of what does not end, as installations have it.
+    private static let never = "9999-12-31T23:59:59.9999999Z"
+    /// The members of a document and of its templates in the order in which the service writes them.
+    private static let order = [
+        "body", "headers", "expiry", "installationId", "pushChannel", "pushChannelExpired", "platform",
+        "expirationTime", "tags", "pushVariables", "templates", "userId",
+    ]
 
     /// Reads the document of a PUT; throws with what is wrong with it.
     init(id: String, _ document: HubJSON) throws(InvalidArgument) {
@@ -23,6 +29,8 @@ struct HubInstallation: Sendable {
             throw InvalidArgument("installationId is not that of the address")
         }
         self.document["installationId"] = .string(id)
+        self.document["pushChannelExpired"] = .bool(false)
+        tagTemplates()
         registrations = try derived()
     }
 
@@ -33,14 +41,10 @@ struct HubInstallation: Sendable {
         }
         var changed = self
         for change in changes { try changed.apply(change) }
+        changed.document["pushChannelExpired"] = .bool(false)
+        changed.tagTemplates()
         changed.registrations = try changed.derived()
         return changed
-    }
-
-    /// Notes what the hub knows of it at a moment.
-    mutating func note(updatedAt time: Int64) {
-        document["lastUpdate"] = .string(HubTime.text(time))
-        document["pushChannelExpired"] = .bool(false)
     }
 
     /// The push service knows the channel no more.
@@ -49,12 +53,11 @@ struct HubInstallation: Sendable {
         registrations = []
     }
 
-    /// The document as JSON, with its members in order.
-    var json: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Values that were read from JSON can be written as JSON.
-        return (try? encoder.encode(document)).map { Array($0) } ?? []
+    /// The document as JSON, with its members in the service's order; of a kind that is not known here by their names.
+    var json: String {
+        var document = document
+        if document["expirationTime"] == nil { document["expirationTime"] = .string(Self.never) }
+        return HubJSON.object(document).ordered(by: Self.order).compact
     }
 
     // MARK: Changes
@@ -109,6 +112,17 @@ struct HubInstallation: Sendable {
 
     // MARK: Registrations
 
+    /// A template without tags has its name as one, whatever characters that has, as the service gives it.
+    private mutating func tagTemplates() {
+        guard var templates = document["templates"]?.members else { return }
+        for (name, template) in templates where template["tags"] == nil {
+            guard var members = template.members else { continue }
+            members["tags"] = .array([.string(name)])
+            templates[name] = .object(members)
+        }
+        document["templates"] = .object(templates)
+    }
+
     private func derived() throws(InvalidArgument) -> [HubRegistration] {
         guard let name = document["platform"]?.text, let platform = HubPlatform(installation: name) else {
             throw InvalidArgument("platform is none of \(HubPlatform.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -126,13 +140,17 @@ struct HubInstallation: Sendable {
         for (name, template) in (document["templates"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let body = template["body"]?.text else { throw InvalidArgument("the template \(name) has no body") }
             var registration = native
-            registration.tags = try HubRegistration.tags(native.tags + Self.texts(template["tags"], "tags"))
-            registration.template = .init(name: name, body: body)
+            let tags = try Self.texts(template["tags"], "tags")
+            registration.tags =
+                try HubRegistration.tags(native.tags + tags.filter { $0 != name }) + tags.filter { $0 == name }
+            let headers = (template["headers"]?.members ?? [:]).sorted { $0.key < $1.key }
+            registration.template = .init(
+                name: name, body: body, headers: headers.map { HubHeader(name: $0.key, value: $0.value.text ?? "") })
             all.append(registration)
         }
         return all.map { registration in
             var registration = registration
-            registration.tags += system
+            registration.tags = system + registration.tags
             return registration
         }
     }

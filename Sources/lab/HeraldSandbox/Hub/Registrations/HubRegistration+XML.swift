@@ -4,19 +4,24 @@ import HeraldText
 extension HubRegistration {
     private static let suffix = "RegistrationDescription"
 
+    /// The elements of every description, in the order of its data contract, in front of the handle.
+    private static let commonFields = ["ETag", "ExpirationTime", "RegistrationId", "Tags", "PushVariables"]
+
     /// Reads the entry of a PUT or POST: `<entry><content><AppleRegistrationDescription>…`.
     ///
     /// The .NET SDK's `<RegistrationDescription i:type="AppleRegistrationDescription">` is taken too.
     init(entry document: [UInt8]) throws(InvalidArgument) {
         let entry = try XMLElement(document: document)
-        guard entry.name == "entry", let description = entry["content"]?.children.first else {
-            throw InvalidArgument("the body is no Atom entry with a registration in its content")
-        }
+        guard entry.name == "entry", entry.namespace == HubXML.atom, let content = entry["content"],
+            content.namespace == HubXML.atom, let description = content.children.first
+        else { throw InvalidArgument("the body is no Atom entry with a registration in its content") }
         var name = description.name
         if name == Self.suffix {
             name = description.attributes["type"].map { String($0.split(separator: ":").last ?? "") } ?? ""
         }
-        guard name.hasSuffix(Self.suffix) else { throw InvalidArgument("the content is no registration: \(name)") }
+        guard name.hasSuffix(Self.suffix), description.namespace == HubXML.serviceBus else {
+            throw InvalidArgument("the content is no registration: \(name) of the namespace \(description.namespace)")
+        }
         name.removeLast(Self.suffix.count)
         let isTemplate = name.hasSuffix("Template")
         if isTemplate { name.removeLast("Template".count) }
@@ -27,31 +32,33 @@ extension HubRegistration {
     }
 
     private init(_ platform: HubPlatform, _ description: XMLElement, isTemplate: Bool) throws(InvalidArgument) {
-        func value(_ name: String) -> String? {
-            guard let element = description[name], !element.isNil, !element.text.isEmpty else { return nil }
-            return element.text
-        }
+        let fields = Self.commonFields + platform.handleFields + (isTemplate ? platform.templateFields : [])
+        let contract = DataContract(description, namespace: HubXML.serviceBus, fields: fields)
         self.platform = platform
-        let fields = platform.handleFields
-        guard let handle = value(fields.first) else { throw InvalidArgument("the registration has no \(fields.first)") }
-        self.handle = try Self.normalised(handle, of: platform)
-        for field in fields.others { handleDetails[field] = value(field) }
-        tags = try Self.tags(value("Tags") ?? "")
-        pushVariables = value("PushVariables")
-        if let text = value("ExpirationTime") {
+        for field in platform.handleFields {
+            let value = contract.text(field)
+            guard value != nil || field == HubPlatform.optionalHandleField else {
+                throw InvalidArgument("the registration has no \(field), or not in its place")
+            }
+            if field != platform.identity { handleDetails[field] = value }
+        }
+        handle = try Self.normalised(contract.text(platform.identity) ?? "", of: platform)
+        tags = try Self.tags(contract.text("Tags") ?? "")
+        pushVariables = contract.text("PushVariables")
+        if let text = contract.text("ExpirationTime") {
             guard let moment = HubTime.parse(text) else { throw InvalidArgument("ExpirationTime is no date: \(text)") }
             expiresAt = moment
         }
         guard isTemplate else { return }
-        guard let body = value("BodyTemplate") else { throw InvalidArgument("the registration has no BodyTemplate") }
-        let known = [
-            "ETag", "ExpirationTime", "RegistrationId", "Tags", "PushVariables", "BodyTemplate", "TemplateName",
-        ]
-        template = Template(
-            name: value("TemplateName"), body: body,
-            headers: description.children.filter { child in
-                !known.contains(child.name) && child.name != fields.first && !fields.others.contains(child.name)
-            })
+        guard let body = contract.text("BodyTemplate") else {
+            throw InvalidArgument("the registration has no BodyTemplate, or not in its place")
+        }
+        let others = platform.templateFields.filter { $0 != "BodyTemplate" && $0 != "TemplateName" }
+        let elements = others.compactMap { contract[$0] }
+        let headers = elements.filter { $0.name.hasSuffix("Headers") }.flatMap(\.children).compactMap { header in
+            header["Header"].map { HubHeader(name: $0.text, value: header["Value"]?.text ?? "") }
+        }
+        template = Template(name: contract.text("TemplateName"), body: body, headers: headers, elements: elements)
     }
 
     /// A handle as the hub keeps it: Apple's tokens are hexadecimal and come back in capitals.
@@ -90,16 +97,19 @@ extension HubRegistration {
         text += HubXML.element("RegistrationId", id)
         if !tags.isEmpty { text += HubXML.element("Tags", tags.joined(separator: ",")) }
         if let pushVariables { text += HubXML.element("PushVariables", pushVariables) }
-        let fields = platform.handleFields
-        for field in [fields.first] + fields.others {
-            guard let value = field == fields.first ? handle : handleDetails[field] else { continue }
+        for field in platform.handleFields {
+            guard let value = field == platform.identity ? handle : handleDetails[field] else { continue }
             text += HubXML.element(field, value)
         }
-        if let template {
-            text += HubXML.element("BodyTemplate", template.body)
-            text += template.headers.map { HubXML.element($0) }.joined()
-            if let name = template.name { text += HubXML.element("TemplateName", name) }
-        }
+        if let template { text += platform.templateFields.map { Self.element($0, of: template) }.joined() }
         return text + "</\(name)>"
+    }
+
+    private static func element(_ field: String, of template: Template) -> String {
+        switch field {
+        case "BodyTemplate": "<BodyTemplate>\(HubXML.literal(template.body))</BodyTemplate>"
+        case "TemplateName": template.name.map { HubXML.element(field, $0) } ?? ""
+        default: template.elements.first { $0.name == field }.map { HubXML.element($0) } ?? ""
+        }
     }
 }

@@ -6,8 +6,10 @@ struct HubRegistration: Sendable, Equatable {
     struct Template: Sendable, Equatable {
         var name: String?
         var body: String
-        /// The elements with headers for the push service, as they came.
-        var headers: [XMLElement] = []
+        /// The headers for the push service; their values may hold `$(name)`.
+        var headers: [HubHeader] = []
+        /// What else a description said of it, as it came.
+        var elements: [XMLElement] = []
     }
 
     var platform: HubPlatform

@@ -1,3 +1,4 @@
+internal import HeraldBytes
 import HeraldHTTP
 import HeraldText
 
@@ -35,13 +36,30 @@ struct RegistrationQuery: Sendable {
         }
     }
 
+    /// The address of the next page.
+    ///
+    /// - Parameters:
+    ///   - list: the address of the list, without a query.
+    ///   - token: percent-encoded, as in the answer's header.
+    func address(_ list: String, _ token: String) -> String {
+        let quoted = handle.map { $0.replacing("'", with: "''") }
+        let filter = quoted.map { "&%24filter=" + Self.encoded("ChannelUri eq '\($0)'") } ?? ""
+        return "\(list)?api-version=2020-06&%24top=\(count)\(filter)&continuationtoken=\(Self.encoded(token))"
+    }
+
+    private static func encoded(_ text: String) -> String {
+        var output: [UInt8] = []
+        PercentEncoding.append(Array(text.utf8).span.bytes, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
     /// The token that goes on behind a registration, percent-encoded as the service does.
     static func token(behind number: Int) -> String { "nextRow%3D\(number)" }
 
     /// The handle of `FIELD eq 'HANDLE'`; `ChannelUri` stands for the field of every push service.
     private static func handle(_ filter: String) throws(InvalidArgument) -> String {
         let words = filter.split(separator: " ", maxSplits: 2).map(String.init)
-        let fields = HubPlatform.allCases.map { $0.handleFields.first.lowercased() }
+        let fields = HubPlatform.allCases.map { $0.identity.lowercased() }
         guard words.count == 3, fields.contains(words[0].lowercased()), words[1].lowercased() == "eq",
             words[2].count >= 2, words[2].hasPrefix("'"), words[2].hasSuffix("'")
         else { throw InvalidArgument("$filter must be like ChannelUri eq 'HANDLE'") }

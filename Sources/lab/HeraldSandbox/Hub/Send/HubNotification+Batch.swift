@@ -33,11 +33,4 @@ extension HubNotification {
         }
         scheduledAt = moment
     }
-
-    /// The payload for one device: a template's with the send's properties put in for `$(name)`.
-    func body(for registration: HubRegistration) -> [UInt8] {
-        guard let template = registration.template else { return body }
-        return Array(
-            template.body.replacing(#/\$\(([^)]+)\)/#) { properties[String($0.1)] ?? "" }.utf8)
-    }
 }

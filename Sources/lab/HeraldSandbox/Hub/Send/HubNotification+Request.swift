@@ -9,11 +9,10 @@ extension HubNotification {
     static let limitBytes = 65_536
 
     /// Reads a send to tags, or to all devices, or to the handle of a direct send.
-    init(_ request: HTTPRequest) throws(InvalidArgument) {
+    init(_ request: HTTPRequest, isDirect: Bool) throws(InvalidArgument) {
         try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
-        let parameters = Set(request.target.parameters.map { $0.name.lowercased() })
-        isTest = parameters.contains("test")
-        if parameters.contains("direct") {
+        isTest = request.target.parameters.contains { $0.name.lowercased() == "test" }
+        if isDirect {
             guard let handle = request.headers["ServiceBusNotification-DeviceHandle"], !handle.isEmpty else {
                 throw InvalidArgument("a direct send needs the header ServiceBusNotification-DeviceHandle")
             }
@@ -66,8 +65,8 @@ extension HubNotification {
         if let expiration = head["apns-expiration"], Int64(expiration) == nil {
             throw InvalidArgument("the header apns-expiration is no whole number: \(expiration)")
         }
-        if let priority = head["apns-priority"], priority != "10", priority != "5" {
-            throw InvalidArgument("the header apns-priority is neither 10 nor 5: \(priority)")
+        if let priority = head["apns-priority"], !(Int(priority).map { (1...10).contains($0) } ?? false) {
+            throw InvalidArgument("the header apns-priority is none of 1 to 10: \(priority)")
         }
     }
 
@@ -104,11 +103,11 @@ extension HubNotification {
             }
         }
         guard platform == nil else { return }
-        for (name, value) in object {
+        for (name, value) in object.sorted(by: { $0.key < $1.key }) {
             guard case .string(let text) = value else {
                 throw InvalidArgument("the body of a template send has a member that is no text: \(name)")
             }
-            properties[name] = text
+            properties[name.lowercased()] = text
         }
     }
 }

@@ -20,10 +20,8 @@ struct HubNotification: Sendable {
     var headers: [HubHeader]
     var contentType: String
     var body: [UInt8]
-    /// The members of a template send.
+    /// The members of a template send, by their names in small letters: templates name them in any case.
     var properties: [String: String] = [:]
-
-    var isVoIP: Bool { headers.contains { $0.name.lowercased() == "apns-push-type" && $0.value == "voip" } }
 }
 
 /// A header for the push service.

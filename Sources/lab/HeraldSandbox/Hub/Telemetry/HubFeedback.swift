@@ -1,5 +1,4 @@
 import HeraldHub
-import HeraldTime
 
 /// The feedback container: one blob for each device that a push service named as gone, as Azure Blob Storage lists them.
 struct HubFeedback: Sendable {
@@ -8,14 +7,7 @@ struct HubFeedback: Sendable {
     /// Most blobs of a page.
     private static let pageLimit = 5_000
 
-    private struct Blob: Sendable {
-        let number: Int
-        let name: String
-        let text: String
-        let at: Int64
-    }
-
-    private var blobs = BoundedLog<Blob>(limit: Self.blobLimit)
+    private var blobs = BoundedLog<FeedbackBlob>(limit: Self.blobLimit)
     private var lastNumber = 0
 
     /// Adds what a push service said of a device.
@@ -33,13 +25,13 @@ struct HubFeedback: Sendable {
         if let messageID { text += HubXML.element("NotificationId", messageID) }
         let digits = "\(lastNumber)"
         blobs.append(
-            Blob(
+            FeedbackBlob(
                 number: lastNumber, name: String(repeating: "0", count: max(0, 12 - digits.count)) + digits + ".xml",
                 text: "<PnsFeedback>\(text)</PnsFeedback>", at: time))
     }
 
-    /// A blob's text.
-    func text(of name: String) -> String? { blobs.elements.first { $0.name == name }?.text }
+    /// The blob of this name.
+    subscript(_ name: String) -> FeedbackBlob? { blobs.elements.first { $0.name == name } }
 
     /// The answer of *List Blobs*: those behind the marker whose names begin with the prefix.
     func list(containerURL: String, prefix: String, marker: String, limit: Int?) -> String {
@@ -56,12 +48,11 @@ struct HubFeedback: Sendable {
             + "</EnumerationResults>"
     }
 
-    private static func entry(_ blob: Blob) -> String {
-        let date = HTTPDate.text(WallTime(milliseconds: blob.at))
-        return "<Blob>\(HubXML.element("Name", blob.name))<Properties>" + HubXML.element("Creation-Time", date)
-            + HubXML.element("Last-Modified", date) + HubXML.element("Etag", "0x\(String(blob.number, radix: 16))")
+    private static func entry(_ blob: FeedbackBlob) -> String {
+        "<Blob>\(HubXML.element("Name", blob.name))<Properties>" + HubXML.element("Creation-Time", blob.date)
+            + HubXML.element("Last-Modified", blob.date) + HubXML.element("Etag", blob.etag)
             + HubXML.element("Content-Length", "\(blob.text.utf8.count)")
-            + HubXML.element("Content-Type", "application/xml") + HubXML.element("BlobType", "BlockBlob")
+            + HubXML.element("Content-Type", FeedbackBlob.mediaType) + HubXML.element("BlobType", "BlockBlob")
             + "</Properties></Blob>"
     }
 }

@@ -53,6 +53,23 @@ enum HubJSON: Codable, Sendable, Equatable {
         return value
     }
 
+    /// The value with the members of each object in the given order, and the others behind them by their names.
+    func ordered(by names: [String]) -> JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
+        case .string(let text): .string(text)
+        case .array(let values): .array(values.map { $0.ordered(by: names) })
+        case .object(let members):
+            .object(
+                members.sorted { one, other in
+                    let places = [one, other].map { names.firstIndex(of: $0.key) ?? names.count }
+                    return places[0] == places[1] ? one.key < other.key : places[0] < places[1]
+                }.map { .init($0.key, $0.value.ordered(by: names)) })
+        }
+    }
+
     var text: String? { if case .string(let text) = self { text } else { nil } }
     var elements: [HubJSON]? { if case .array(let values) = self { values } else { nil } }
     var members: [String: HubJSON]? { if case .object(let members) = self { members } else { nil } }

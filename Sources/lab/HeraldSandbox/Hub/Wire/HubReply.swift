@@ -23,6 +23,9 @@ struct HubReply {
         .text(text, type: "application/xml; charset=utf-8", status: status)
     }
 
+    /// No body, but the type of one, as the service answers sends and installations.
+    static func emptyXML(_ status: Int) -> Self { .xml("", status: status) }
+
     /// The HTTP answer with what every answer of the service has.
     func response(trackingID: String, time: String) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers, body: body)

@@ -11,30 +11,44 @@ enum HubXML {
 
     static func element(_ name: String, _ text: String) -> String { "<\(name)>\(XMLText.escaped(text))</\(name)>" }
 
-    /// An element that was read, without its attributes.
+    /// An element that was read, without attributes beside the one that says that it has no value.
     static func element(_ element: XMLElement) -> String {
-        element.children.isEmpty
+        if element.isNil { return "<\(element.name) i:nil=\"true\"/>" }
+        return element.children.isEmpty
             ? self.element(element.name, element.text)
             : "<\(element.name)>" + element.children.map { self.element($0) }.joined() + "</\(element.name)>"
+    }
+
+    /// A text as the service writes bodies of templates.
+    static func literal(_ text: String) -> String {
+        "<![CDATA[" + text.replacing("]]>", with: "]]]]><![CDATA[>") + "]]>"
     }
 
     /// An Atom entry about one registration, with the address of the hub in front of its own.
     static func entry(_ registration: HubRegistration, hubURL: String, isAlone: Bool) -> String {
         let address = XMLText.escaped("\(hubURL)/registrations/\(registration.id)?api-version=2020-06")
-        let namespaces = isAlone ? " xmlns=\"\(atom)\" xmlns:a=\"\(metadata)\"" : ""
+        let namespaces = (isAlone ? " xmlns=\"\(atom)\"" : "") + " xmlns:a=\"\(metadata)\""
         return "<entry a:etag=\"\(XMLText.escaped(registration.etag))\"\(namespaces)>" + "<id>\(address)</id>"
             + "<title type=\"text\">\(XMLText.escaped(registration.id))</title>"
             + element("published", HubTime.text(registration.publishedAt))
-            + element("updated", HubTime.text(registration.updatedAt)) + "<link rel=\"self\" href=\"\(address)\"/>"
+            + element("updated", HubTime.text(registration.updatedAt)) + link("self", address)
             + "<content type=\"application/xml\">\(registration.descriptionXML)</content></entry>"
     }
 
     /// An Atom feed of registrations.
-    static func feed(_ registrations: [HubRegistration], hubURL: String, address: String, at time: Int64) -> String {
+    ///
+    /// - Parameter next: the address of what follows, if anything does.
+    static func feed(
+        _ registrations: [HubRegistration], hubURL: String, address: String, next: String?, at time: Int64
+    ) -> String {
         let address = XMLText.escaped(address)
-        return "<feed xmlns=\"\(atom)\" xmlns:a=\"\(metadata)\"><title type=\"text\">Registrations</title>"
-            + "<id>\(address)</id>" + element("updated", HubTime.text(time))
-            + "<link rel=\"self\" href=\"\(address)\"/>"
+        return "<feed xmlns=\"\(atom)\"><title type=\"text\">Registrations</title>"
+            + "<id>\(address)</id>" + element("updated", HubTime.text(time)) + link("self", address)
+            + (next.map { link("next", XMLText.escaped($0)) } ?? "")
             + registrations.map { entry($0, hubURL: hubURL, isAlone: false) }.joined() + "</feed>"
+    }
+
+    private static func link(_ relation: String, _ address: String) -> String {
+        "<link rel=\"\(relation)\" href=\"\(address)\"/>"
     }
 }

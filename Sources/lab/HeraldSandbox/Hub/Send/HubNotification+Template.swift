@@ -1,0 +1,49 @@
+import HeraldHub
+
+/// What one device gets: the send itself, or its template filled with the send's properties.
+extension HubNotification {
+    /// The headers and the payload for the push service of one device.
+    func delivery(to target: HubRegistration, at time: Int64) -> HubDelivery {
+        guard let template = target.template else {
+            return HubDelivery(platform: target.platform, headers: headers, body: body, at: time)
+        }
+        let own = template.headers.map { HubHeader(name: $0.name, value: filled($0.value, .plain)) }
+        let body = filled(template.body, TextKind(of: template.body))
+        return HubDelivery(platform: target.platform, headers: headers + own, body: Array(body.utf8), at: time)
+    }
+
+    /// What the text of a template is, which decides how a value is written into it.
+    private enum TextKind {
+        case json
+        case xml
+        case plain
+
+        init(of text: String) {
+            switch text.first(where: { !$0.isWhitespace }) {
+            case "{", "[": self = .json
+            case "<": self = .xml
+            default: self = .plain
+            }
+        }
+    }
+
+    /// The text with a property in place of each `$(name)`, and nothing where there is none.
+    private func filled(_ text: String, _ kind: TextKind) -> String {
+        text.replacing(#/\$\(\s*([^)]+?)\s*\)/#) { match in
+            let value = properties[match.1.lowercased()] ?? ""
+            return switch kind {
+            case .json: String(JSONBytes.text(value).dropFirst().dropLast())
+            case .xml: XMLText.escaped(value)
+            case .plain: value
+            }
+        }
+    }
+}
+
+extension HubDelivery {
+    /// Whether the push service takes no payload of this size.
+    var isTooLarge: Bool {
+        let isVoIP = headers.contains { $0.name.lowercased() == "apns-push-type" && $0.value == "voip" }
+        return platform.payloadLimitBytes(isVoIP: isVoIP).map { body.count > $0 } ?? false
+    }
+}

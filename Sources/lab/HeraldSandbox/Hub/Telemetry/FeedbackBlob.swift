@@ -1,0 +1,109 @@
+import HeraldHTTP
+import HeraldTime
+
+/// A blob of the feedback container, and what Azure Blob Storage answers to a request for it.
+///
+/// Azure's clients ask for the first bytes of a blob, and for the rest with the blob's ETag as a condition.
+struct FeedbackBlob: Sendable {
+    static let mediaType = "application/xml"
+
+    let number: Int
+    let name: String
+    let text: String
+    /// Milliseconds of Unix time.
+    let at: Int64
+
+    /// As lists have it; in the header it has quotation marks.
+    var etag: String { "0x\(String(number, radix: 16, uppercase: true))" }
+    /// When it was made, and never changed.
+    var date: String { HTTPDate.text(WallTime(milliseconds: at)) }
+
+    /// The whole blob, the bytes that are asked for, or why not.
+    ///
+    /// Of the answer to HEAD the server leaves the body out.
+    func response(method: String, _ headers: HTTPHeaderFields) -> HTTPResponse {
+        var answer: HTTPResponse
+        switch condition(headers) {
+        case .changed: answer = Self.failure(412, "ConditionNotMet")
+        case .known: answer = HTTPResponse(status: 304)
+        case .holds: answer = content(method, headers)
+        }
+        if answer.status < 400 {
+            answer.headers.append(name: "ETag", value: "\"\(etag)\"")
+            answer.headers.append(name: "Last-Modified", value: date)
+            for (name, value) in [
+                ("Accept-Ranges", "bytes"), ("x-ms-blob-type", "BlockBlob"), ("x-ms-creation-time", date),
+                ("x-ms-lease-state", "available"), ("x-ms-lease-status", "unlocked"),
+                ("x-ms-server-encrypted", "true"),
+            ] { answer.headers.append(name: name, value: value) }
+        }
+        return answer
+    }
+
+    /// A refusal as Azure Blob Storage writes it.
+    static func failure(_ status: Int, _ code: String) -> HTTPResponse {
+        let text =
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code><Message>\(code)</Message></Error>"
+        return HTTPResponse(
+            status: status, headers: ["Content-Type": mediaType, "x-ms-error-code": code], body: Array(text.utf8))
+    }
+
+    // MARK: Conditions
+
+    private enum Condition {
+        case holds
+        /// `If-None-Match` or `If-Modified-Since`: the client has it.
+        case known
+        /// `If-Match` or `If-Unmodified-Since`: it is another one.
+        case changed
+    }
+
+    private func condition(_ headers: HTTPHeaderFields) -> Condition {
+        func moment(_ name: String) -> Int64? { headers[name].flatMap { HTTPDate.parse($0)?.milliseconds } }
+        let second = at / 1_000 * 1_000
+        if let wanted = headers["If-Match"], !names(wanted) { return .changed }
+        if let limit = moment("If-Unmodified-Since"), second > limit { return .changed }
+        if let known = headers["If-None-Match"] { return names(known) ? .known : .holds }
+        if let limit = moment("If-Modified-Since"), second <= limit { return .known }
+        return .holds
+    }
+
+    /// Whether a list of ETags has this blob's, or stands for all.
+    private func names(_ list: String) -> Bool {
+        list.split(separator: ",").contains { item in
+            let tag = item.filter { $0 != " " && $0 != "\"" }
+            return tag == "*" || tag == etag
+        }
+    }
+
+    // MARK: Content
+
+    private func content(_ method: String, _ headers: HTTPHeaderFields) -> HTTPResponse {
+        let bytes = Array(text.utf8)
+        // A range says nothing about the properties that HEAD asks for.
+        guard method == "GET", let text = headers["x-ms-range"] ?? headers["Range"],
+            let (first, last) = Self.range(text)
+        else { return HTTPResponse(status: 200, headers: ["Content-Type": Self.mediaType], body: bytes) }
+        guard first < bytes.count else {
+            var refusal = Self.failure(416, "InvalidRange")
+            refusal.headers.append(name: "Content-Range", value: "bytes */\(bytes.count)")
+            return refusal
+        }
+        let end = min(last ?? bytes.count, bytes.count - 1)
+        return HTTPResponse(
+            status: 206,
+            headers: ["Content-Type": Self.mediaType, "Content-Range": "bytes \(first)-\(end)/\(bytes.count)"],
+            body: Array(bytes[first...end]))
+    }
+
+    /// The places of `bytes=FIRST-LAST` or `bytes=FIRST-`; other forms Azure does not know, and they ask for all.
+    private static func range(_ text: String) -> (first: Int, last: Int?)? {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "bytes" else { return nil }
+        let places = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard places.count == 2, let first = Int(places[0]), first >= 0 else { return nil }
+        if places[1].isEmpty { return (first, nil) }
+        guard let last = Int(places[1]), last >= first else { return nil }
+        return (first, last)
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+public import Testing
+
+/// Answers of Microsoft's service to its .NET SDK, recorded by the SDK's own tests; they lie beside the repository.
+public struct HubRecordings: Decodable, Sendable {
+    /// One answer.
+    public struct Answer: Decodable, Sendable {
+        /// The path with its query.
+        public let path: String
+        /// The status.
+        public let status: Int
+        /// All headers.
+        public let headers: [String: String]
+        /// The body; empty without one.
+        public let body: String
+
+        private enum CodingKeys: String, CodingKey {
+            case path = "RequestUriPath"
+            case status = "StatusCode"
+            case headers = "Headers"
+            case contentHeaders = "ContentHeaders"
+            case body = "Content"
+        }
+
+        /// Reads an answer as the SDK's tests write it.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            path = try container.decode(String.self, forKey: .path)
+            status = try container.decode(Int.self, forKey: .status)
+            headers = try container.decode([String: String].self, forKey: .headers)
+                .merging(container.decode([String: String].self, forKey: .contentHeaders)) { $1 }
+            body = try container.decodeIfPresent(String.self, forKey: .body) ?? ""
+        }
+
+        /// The segments of the path behind the hub's name.
+        public var segments: [String] {
+            path.prefix { $0 != "?" }.split(separator: "/").dropFirst().map(String.init)
+        }
+    }
+
+    private let answers: [Answer]
+
+    private enum CodingKeys: String, CodingKey { case answers = "HttpCalls" }
+
+    private static let folder = Repository.root.appending(path: "../shared/judges/azure-dotnet").standardizedFileURL
+    /// Whether they are on this machine.
+    public static let areThere = FileManager.default.fileExists(atPath: folder.path)
+
+    /// Every answer of the service's data plane, in the order of the files' names; those of its management are left out.
+    public static func answers() throws -> [Answer] {
+        let decoder = JSONDecoder()
+        // One file has a comma too many.
+        decoder.allowsJSON5 = true
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".http") && !$0.hasPrefix("ManagementApi") }.sorted()
+        return try names.flatMap { name in
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            return try decoder.decode(HubRecordings.self, from: Data(text.replacing("\u{FEFF}", with: "").utf8)).answers
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs the test only where the recorded answers are; elsewhere the run's last lines say so.
+    public static var hubRecordings: Self {
+        .enabled("needs ../shared/judges/azure-dotnet beside the repository") {
+            if !HubRecordings.areThere { SkippedSuites.note(absent: "a hub's recorded answers (../shared/judges)") }
+            return HubRecordings.areThere
+        }
+    }
+}
