@@ -9,7 +9,8 @@ package struct SettingsTable: SettingsDeclarations {
     /// All settings in the order of their declarations.
     static let all = settings(in: declared)
 
-    private static func settings(in section: any SettingsDeclarations) -> [any AnySetting] {
+    /// Those of a section in the order of their declarations.
+    static func settings(in section: any SettingsDeclarations) -> [any AnySetting] {
         Mirror(reflecting: section).children.flatMap { child -> [any AnySetting] in
             if let inner = child.value as? any SettingsDeclarations { return settings(in: inner) }
             return [child.value as? any AnySetting].compactMap(\.self)

@@ -49,8 +49,8 @@ enum CommandTable {
     ]
 
     static let root = CommandDeclaration(
-        group: "herald", "Delivers push notifications from Kafka events, and records every outcome.",
-        options: GlobalOptions.declarations,
+        "herald", "Delivers push notifications from Kafka events, and records every outcome.",
+        options: GlobalOptions.all,
         examples: [
             .init("herald demo", "See every outcome, with an embedded broker and backend."),
             .init("herald topics apply --config herald.yaml", "Create the topics."),
@@ -76,7 +76,7 @@ enum CommandTable {
             switch entry {
             case .command(let command): declaration(of: command)
             case .group(let name, let summary, let commands):
-                CommandDeclaration(group: name, summary, subcommands: commands.map(declaration))
+                CommandDeclaration(name, summary, subcommands: commands.map(declaration))
             }
         })
 

@@ -7,8 +7,7 @@ enum GlobalOptions {
     static let quiet = CommandOption.flag("quiet", short: "q", "Suppress progress and remarks on standard error.")
     static let noColor = CommandOption.flag("no-color", "No colours; NO_COLOR in the environment does the same.")
 
-    static let declarations = [config.declaration, quiet.declaration, noColor.declaration]
-        .map { $0.inGroup("Global options") }
+    static let all = [config.declaration, quiet.declaration, noColor.declaration].map { $0.inGroup("Global options") }
 
     /// The flags of all settings, for a command that uses some of them; none for one that uses none.
     static func settings(used: UsedSettings) -> [OptionDeclaration] {

@@ -24,6 +24,15 @@ package enum OutputFormat: String, Sendable, CaseIterable {
         case .jsonl: try console.print(value.withoutNulls.compact)
         }
     }
+
+    /// Writes these objects: an array, one on each line, or these lines for people.
+    package func writeAll(_ objects: [JSONValue], lines: @autoclosure () -> [String], to console: Console) throws {
+        switch self {
+        case .table: for line in lines() { try console.print(line) }
+        case .json: try console.print(JSONValue.array(objects).pretty)
+        case .jsonl: for object in objects { try console.print(object.compact) }
+        }
+    }
 }
 
 extension JSONValue {

@@ -7,7 +7,7 @@ internal import HeraldTools
 extension EventTimeline {
     /// It as `herald find -o json` has it; messages are not in it.
     package var json: JSONValue {
-        .object(
+        .present(
             [
                 .init("id", .text(id)), .init("user", .text(user)), .init("source", .text(source)),
                 .init("campaign", .text(campaign)), .init("trace", .text(trace)), .init("origin", .string("\(origin)")),
@@ -17,7 +17,7 @@ extension EventTimeline {
                 .init("replays", replays > 0 ? .integer(replays) : .null),
                 .init("leftOut", droppedCount > 0 ? .integer(droppedCount) : .null),
                 .init("steps", .array(steps.map(\.json))),
-            ].filter { $0.value != .null })
+            ])
     }
 }
 
@@ -71,9 +71,7 @@ extension TimelineStep {
                     .init("reached", .integer(feedback.reached)), .init("backendId", .string(feedback.backendID)),
                 ]
             }
-        let members =
-            [JSONValue.Member("at", .string(at.text))] + own + [.init("record", .string("\(record)"))]
-        return .object(members.filter { $0.value != .null })
+        return .present([.init("at", .string(at.text))] + own + [.init("record", .string("\(record)"))])
     }
 }
 

@@ -135,14 +135,17 @@ package struct EventTimeline: Sendable, Equatable {
 
     /// Where it lies for the workers: in a delay topic, or where it was published last.
     var waitingRecord: Origin {
-        if let delay { return delay.record }
-        let last = steps.last { step in
+        delay?.record ?? lastPublication ?? origin
+    }
+
+    /// Where it was published last, by its publisher or by a replay.
+    var lastPublication: Origin? {
+        steps.last { step in
             switch step.kind {
             case .published, .replayed: true
             case .called, .delayed, .deadLettered, .settled, .reported: false
             }
-        }
-        return last?.record ?? origin
+        }?.record
     }
 
     /// The newest record of the dead-letter topic about it.

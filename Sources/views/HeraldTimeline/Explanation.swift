@@ -81,11 +81,6 @@ package struct Explanation: Sendable {
         package struct Unheard: Sendable, Equatable {
             package var worker: String
             package var reason: String
-
-            package init(worker: String, reason: String) {
-                self.worker = worker
-                self.reason = reason
-            }
         }
 
         package init() {}
@@ -436,13 +431,7 @@ package struct Explanation: Sendable {
                     + workers(isNext: false))
             return
         }
-        let place = event.steps.last { step in
-            switch step.kind {
-            case .published, .replayed: true
-            case .called, .delayed, .deadLettered, .settled, .reported: false
-            }
-        }?.record
-        guard let place else { return sayForgotten(names) }
+        guard let place = event.lastPublication else { return sayForgotten(names) }
         // A replay lies in another place than its origin.
         guard place == event.origin, committed > place.offset else {
             let ahead = place == event.origin ? place.offset - committed : 0

@@ -13,21 +13,8 @@ package struct TimelineBuilder: Sendable {
         package var source: String?
         package var campaign: String?
         package var trace: String?
-        package var pushServices: [String]
+        package var pushServices: [String] = []
         package var fault: PublisherFault?
-
-        package init(
-            id: String? = nil, user: String? = nil, source: String? = nil, campaign: String? = nil,
-            trace: String? = nil, pushServices: [String] = [], fault: PublisherFault? = nil
-        ) {
-            self.fault = fault
-            self.id = id
-            self.user = user
-            self.source = source
-            self.campaign = campaign
-            self.trace = trace
-            self.pushServices = pushServices
-        }
     }
 
     private struct Partition: Hashable, Comparable {

@@ -137,6 +137,28 @@ extension TimelineSearch {
         guard partitions.contains(where: { $0.id == origin.partition }) else {
             return "\(origin.topic) has no partition \(origin.partition)."
         }
+        switch try record(at: origin) {
+        case .deleted(let begin):
+            return "it is not there any more: retention has deleted what was before offset \(begin)."
+        case .missing(let end): return "nothing is there yet: the partition ends at offset \(end)."
+        case .removed:
+            return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
+        case .found(nil, _): return "that record has no value (a tombstone): it is no event, and notifies nobody."
+        case .found: return nil
+        }
+    }
+
+    /// What is at a place of a topic.
+    private enum Record {
+        /// The partition begins behind it.
+        case deleted(begin: Int64)
+        /// The partition ends before it.
+        case missing(end: Int64)
+        case removed
+        case found(value: [UInt8]?, headers: HeaderList)
+    }
+
+    private func record(at origin: Origin) throws -> Record {
         let place = TopicPartition(topic: origin.topic, partition: origin.partition)
         let reader = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             try TopicReader(properties: readerProperties)
@@ -144,27 +166,23 @@ extension TimelineSearch {
         defer { reader.close() }
         let (begin, end) = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             let queries = reader.consumer.queries
-            return (
-                try queries.beginnings(of: [place], timeoutMilliseconds: Self.questionMilliseconds)[place] ?? 0,
-                try queries.ends(of: [place], timeoutMilliseconds: Self.questionMilliseconds)[place] ?? 0
-            )
+            let marks = try queries.watermarks(of: place, timeoutMilliseconds: Self.questionMilliseconds)
+            let ends = try queries.ends(of: [place], timeoutMilliseconds: Self.questionMilliseconds)
+            return (marks.low, ends[place] ?? marks.high)
         }
-        guard origin.offset >= begin else {
-            return "it is not there any more: retention has deleted what was before offset \(begin)."
-        }
-        guard origin.offset < end else { return "nothing is there yet: the partition ends at offset \(end)." }
-        var hasValue: Bool?
+        guard origin.offset >= begin else { return .deleted(begin: begin) }
+        guard origin.offset < end else { return .missing(end: end) }
         try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             try reader.begin([place: .offset(origin.offset)])
         }
+        var record = Record.removed
         try reader.catchUp(to: .offsets([place: origin.offset + 1])) { message in
-            if message.offset == origin.offset { hasValue = message.valueCopy != nil }
+            guard message.offset == origin.offset else { return }
+            var headers = HeaderList()
+            message.forEachHeader { headers.append(name: $0, value: $1) }
+            record = .found(value: message.valueCopy, headers: headers)
         }
-        switch hasValue {
-        case true?: return nil
-        case false?: return "that record has no value (a tombstone): it is no event, and notifies nobody."
-        case nil: return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
-        }
+        return record
     }
 
     /// Up to where the group has consumed the partition of the request; `nil` when it has committed nothing there.
@@ -193,44 +211,19 @@ extension TimelineSearch {
         var states = CampaignStates()
         try reader.catchUp { message in
             guard let key = message.keyCopy else { return }
-            let value = message.valueCopy
             // What is no control record counts as not there.
-            if let value {
-                try? states.record(key: key.span.bytes, value: value.span.bytes)
-            } else {
-                try? states.record(key: key.span.bytes, value: nil)
-            }
+            message.withValue { value in try? states.record(key: key.span.bytes, value: value) }
         }
         return states.control(of: name)
     }
-}
 
-extension TimelineSearch {
     /// The message of the event that this request record is; `nil` when its topic has forgotten it, or it does not decode.
     package func message(of origin: Origin) throws -> String? {
-        let place = TopicPartition(topic: origin.topic, partition: origin.partition)
-        let reader = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try TopicReader(properties: readerProperties)
-        }
-        defer { reader.close() }
-        let isThere = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try reader.begin([place: .offset(origin.offset)])
-            let ends = try reader.consumer.queries.ends(of: [place], timeoutMilliseconds: Self.questionMilliseconds)
-            // A reader begins elsewhere with what is not there (any more).
-            return reader.positions[place] == origin.offset && origin.offset < ends[place] ?? .max
-        }
-        guard isThere else { return nil }
-        var text: String?
-        try reader.catchUp(to: .offsets([place: origin.offset + 1])) { message in
-            guard message.offset == origin.offset, let value = message.valueCopy else { return }
-            var headers = HeaderList()
-            message.forEachHeader { headers.append(name: $0, value: $1) }
-            var event = DecodedEvent()
-            _ = decoder.decode(
-                topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
-                value: value.span.bytes, headers: headers, into: &event)
-            if event.message.isPresent { text = event.bytes(of: event.message, value: value.span.bytes).text }
-        }
-        return text
+        guard case .found(let value?, let headers) = try record(at: origin) else { return nil }
+        var event = DecodedEvent()
+        _ = decoder.decode(
+            topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
+            value: value.span.bytes, headers: headers, into: &event)
+        return event.message.isPresent ? event.bytes(of: event.message, value: value.span.bytes).text : nil
     }
 }

@@ -45,10 +45,6 @@ package struct TimelineSearch: Sendable {
         package var isPart = false
         /// So many offsets were passed.
         package var passedCount: Int64 = 0
-
-        package init(timelines: [EventTimeline]) {
-            self.timelines = timelines
-        }
     }
 
     private struct Place {

@@ -29,16 +29,9 @@ package struct TimelineStep: Sendable, Equatable {
     /// The record that tells it.
     package let record: Origin
     /// Of a dead letter: what decides what became of it.
-    package let letter: LetterFacts?
+    package internal(set) var letter: LetterFacts?
     /// Of a dead letter: what became of it; `nil` until that was asked.
     package internal(set) var fate: LetterFate?
-
-    package init(at: WallTime, kind: Kind, record: Origin, letter: LetterFacts? = nil) {
-        self.letter = letter
-        self.at = at
-        self.kind = kind
-        self.record = record
-    }
 
     /// What comes first among things of the same moment.
     var rank: Int {

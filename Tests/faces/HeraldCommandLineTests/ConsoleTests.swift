@@ -40,8 +40,8 @@ struct ConsoleTests {
     func progress() {
         let paper = Paper()
         var line = ProgressLine(paper.console(isTerminal: true))
-        line.show(share: 0.5, "half of it " + String(repeating: "x", count: 200))
-        line.show(share: 0.6, "too soon to be seen")
+        line.show(share: 5, of: 10, "half of it " + String(repeating: "x", count: 200))
+        line.show(share: 6, of: 10, "too soon to be seen")
         line.clear()
         line.clear()
         let parts = paper.written.split(separator: "\r")
@@ -51,7 +51,7 @@ struct ConsoleTests {
 
         let pipe = Paper()
         var silent = ProgressLine(pipe.console(isTerminal: false))
-        silent.show(share: 1, "all")
+        silent.show(share: 1, of: 1, "all")
         silent.clear()
         #expect(pipe.written.isEmpty)
     }

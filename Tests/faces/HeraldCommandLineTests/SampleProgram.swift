@@ -27,19 +27,17 @@ enum SampleProgram {
     ).unused()
 
     static let root = CommandDeclaration(
-        group: "sample", "Does things.", options: [config.declaration.inGroup("Global options")],
+        "sample", "Does things.", options: [config.declaration.inGroup("Global options")],
         examples: [.init("sample topics plan", "Looks first.")],
         environment: [.init("SAMPLE_HOME", "Where everything is.")],
         subcommands: [
             CommandDeclaration(
                 "send", "Sends \\ it.", details: "First paragraph.\n\n.Second paragraph with ….",
-                arguments: [file.declaration, others.declaration],
-                options: [
-                    user.declaration, services.declaration, count.declaration, wait.declaration, once.declaration,
-                    tags.declaration, group.declaration, OutputFormat.option.declaration, toggle, unheeded,
-                ], examples: [.init("sample send --user u f", "Sends f: 'quoted'.")]),
+                arguments: [file, others],
+                options: [user, services, count, wait, once, tags, group, OutputFormat.option, toggle, unheeded],
+                examples: [.init("sample send --user u f", "Sends f: 'quoted'.")]),
             CommandDeclaration(
-                group: "topics", "Looks at topics.",
+                "topics", "Looks at topics.",
                 subcommands: [
                     CommandDeclaration("plan", "Shows what differs."), CommandDeclaration("apply", "Mends it."),
                 ]),

@@ -4,23 +4,14 @@ import HeraldText
 extension SettingsRules {
     /// The settings that say where and who a backend of kind `http` is; a hub's connection string says both.
     private var httpSettings: [any AnySetting] {
-        let auth = table.backend.auth
-        return [
-            table.backend.url, table.backend.path, table.backend.registerPath, auth.kind, auth.username, auth.password,
-            auth.passwordFile, auth.token, auth.tokenFile, auth.tokenURL, auth.clientID, auth.clientSecret,
-            auth.clientSecretFile, auth.scope, auth.clientAuthentication, auth.caFile,
-        ]
-    }
-
-    private var hubSettings: [any AnySetting] {
-        let hub = table.backend.hub
-        return [hub.connectionStringFile, hub.name, hub.tag, hub.formats, hub.retryUnanswered, hub.telemetry]
+        [table.backend.url, table.backend.path, table.backend.registerPath]
+            + SettingsTable.settings(in: table.backend.auth)
     }
 
     mutating func checkHub() {
         switch values.valid(table.backend.kind) {
         case .http:
-            for setting in hubSettings where values.isWritten(setting) {
+            for setting in SettingsTable.settings(in: table.backend.hub) where values.isWritten(setting) {
                 warn(setting, "counts for nothing: backend.kind is http; a hub needs backend.kind: azure-hub")
             }
         case .azureHub:
@@ -39,10 +30,7 @@ extension SettingsRules {
         guard let services = values.valid(table.backend.pushServices),
             let formats = values.valid(table.backend.hub.formats)
         else { return }
-        for name in formats.keys.sorted() where !services.contains(name) {
-            let allowed = services.joined(separator: ", ")
-            refuse(table.backend.hub.formats, "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
-        }
+        checkNames(of: table.backend.hub.formats)
         for name in services where formats[name] == nil && HubFormat(pushService: name) == nil {
             let allowed = HubFormat.allCases.map(\.rawValue).joined(separator: ", ")
             refuse(

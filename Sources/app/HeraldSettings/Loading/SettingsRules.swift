@@ -21,7 +21,7 @@ struct SettingsRules {
         checkKafkaAuthentication()
         checkTopics()
         checkPushServices()
-        checkRates()
+        checkNames(of: table.limits.pushServices)
         checkSecrets()
         checkTLS()
         checkHub()
@@ -111,13 +111,12 @@ struct SettingsRules {
         }
     }
 
-    private mutating func checkRates() {
-        guard let rates = values.valid(table.limits.pushServices),
-            let services = values.valid(table.backend.pushServices)
-        else { return }
-        for name in rates.keys.sorted() where !services.contains(name) {
-            let allowed = services.joined(separator: ", ")
-            refuse(table.limits.pushServices, "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
+    /// The keys of a map that has to name push services.
+    mutating func checkNames<Value>(of setting: Setting<[String: Value]>) {
+        guard let map = values.valid(setting), let services = values.valid(table.backend.pushServices) else { return }
+        let allowed = services.joined(separator: ", ")
+        for name in map.keys.sorted() where !services.contains(name) {
+            refuse(setting, "\"\(name)\" is none of backend.pushServices; allowed: \(allowed)")
         }
     }
 

@@ -3,9 +3,4 @@ package struct RetryDelay: Sendable, Equatable {
     /// As the setting writes it, `5s`: the last part of the retry topic's name.
     package let text: String
     package let duration: Duration
-
-    package init(text: String, duration: Duration) {
-        self.text = text
-        self.duration = duration
-    }
 }

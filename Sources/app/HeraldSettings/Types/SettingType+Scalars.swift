@@ -53,34 +53,30 @@ extension SettingType<Int> {
 
 extension SettingType<Double> {
     /// A share that may be nothing, or very small.
-    static var ratio: Self {
+    static var ratio: Self { share("RATIO", "a share between 0 and 1, such as 0.01", 0...1, minimum: 0) }
+
+    /// A share: more than 0, at most 1.
+    static var share: Self {
+        share("SHARE", "a share between 0.01 and 1, such as 0.5", 0.01...1, minimum: .number(0.01))
+    }
+
+    private static func share(
+        _ placeholder: String, _ allowed: String, _ range: ClosedRange<Double>, minimum: JSONValue
+    ) -> Self {
         scalar(
             SettingTraits(
-                placeholder: "RATIO", allowed: "a share between 0 and 1, such as 0.01",
-                schema: ["type": "number", "minimum": .integer(0), "maximum": .integer(1)]),
+                placeholder: placeholder, allowed: allowed,
+                schema: ["type": "number", "minimum": minimum, "maximum": 1]),
             show: { .number($0) },
             parse: { text in
                 guard let number = decimal(text) else { return .refused("is not a share") }
-                return (0...1).contains(number) ? .value(number) : .refused("is out of range")
+                return range.contains(number) ? .value(number) : .refused("is out of range")
             })
     }
 
     /// A number in digits and a point.
     private static func decimal(_ text: String) -> Double? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == 0x2E } ? Double(text) : nil
-    }
-
-    /// A share: more than 0, at most 1.
-    static var share: Self {
-        scalar(
-            SettingTraits(
-                placeholder: "SHARE", allowed: "a share between 0.01 and 1, such as 0.5",
-                schema: ["type": "number", "minimum": .number(0.01), "maximum": .integer(1)]),
-            show: { .number($0) },
-            parse: { text in
-                guard let number = decimal(text) else { return .refused("is not a share") }
-                return (0.01...1).contains(number) ? .value(number) : .refused("is out of range")
-            })
     }
 }
 

@@ -75,12 +75,9 @@ struct TextRule: Sendable {
 
 extension SettingType<String> {
     static func text(_ rule: TextRule, _ placeholder: String = "TEXT") -> Self {
-        scalar(
-            SettingTraits(
-                placeholder: placeholder, allowed: rule.allowed,
-                schema: ["type": "string", "pattern": .string(rule.pattern)]),
-            show: { .string($0) },
-            parse: { rule.accepts($0) ? .value($0) : .refused("is not allowed") })
+        text(placeholder, allowed: rule.allowed, pattern: rule.pattern) {
+            rule.accepts($0) ? .value($0) : .refused("is not allowed")
+        }
     }
 
     /// The path of a file, which need not exist yet.
@@ -91,11 +88,8 @@ extension SettingType<Secret> {
     /// Text that never shows.
     static var secret: Self {
         let rule = TextRule.line(4_096)
-        return scalar(
-            SettingTraits(
-                placeholder: "SECRET", allowed: rule.allowed, isSecret: true,
-                schema: ["type": "string", "pattern": .string(rule.pattern)]),
-            show: { _ in .string(Secret.mask) },
+        return text(
+            "SECRET", allowed: rule.allowed, pattern: rule.pattern, isSecret: true, show: { _ in .string(Secret.mask) },
             parse: { rule.accepts($0) ? .value(Secret($0)) : .refused("is not allowed") })
     }
 }

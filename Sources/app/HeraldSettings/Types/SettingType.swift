@@ -56,6 +56,19 @@ extension SettingType {
             },
             show: show)
     }
+
+    /// A type of one text, which a regular expression describes to editors.
+    static func text(
+        _ placeholder: String, allowed: String, pattern: String, isSecret: Bool = false,
+        show: @escaping @Sendable (Value) -> JSONValue = { .string("\($0)") },
+        parse: @escaping @Sendable (String) -> Parsed
+    ) -> Self {
+        scalar(
+            SettingTraits(
+                placeholder: placeholder, allowed: allowed, isSecret: isSecret,
+                schema: ["type": "string", "pattern": .string(pattern)]),
+            show: show, parse: parse)
+    }
 }
 
 extension SettingNode {

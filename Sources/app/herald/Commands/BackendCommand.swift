@@ -44,10 +44,7 @@ enum BackendCommand: HeraldCommand {
             + "waits until the rules change; hang, no answer; hangUp, the "
             + "connection is closed; latency=50 or 50-200, so many milliseconds. With carriedOut the devices get the "
             + "notification all the same. Rules are tried in their order; one with only a latency lets the next go on.",
-        options: [
-            host.declaration, port.declaration, threads.declaration, callLog.declaration, connectionString.declaration,
-            hub.declaration, hubAuthority.declaration, hubGoogle.declaration, misbehave.declaration,
-        ],
+        options: [host, port, threads, callLog, connectionString, hub, hubAuthority, hubGoogle, misbehave],
         examples: [
             .init("herald backend", "Listen on http://127.0.0.1:8080."),
             .init("herald backend --misbehave pns=wns,status=503,retryAfter=2", "One push service fails."),
@@ -81,16 +78,15 @@ enum BackendCommand: HeraldCommand {
     private static func hub(_ parsed: ParsedCommand) throws -> HubBackend.Configuration? {
         guard let path = parsed[connectionString], let name = parsed[hub] else {
             guard parsed[connectionString] == nil, parsed[hub] == nil, parsed[hubAuthority] == nil else {
-                throw UsageError(
-                    "--hub-connection-string-file and --hub go together, and --hub-ca-file only with both",
-                    command: parsed.path.name)
+                throw parsed.mistake(
+                    "--hub-connection-string-file and --hub go together, and --hub-ca-file only with both")
             }
             return nil
         }
         do throws(InvalidArgument) {
             try HubClient.check(hub: name)
         } catch {
-            throw UsageError("--hub: \(error)", command: parsed.path.name)
+            throw parsed.mistake("--hub: \(error)")
         }
         let text = try SecretSource.file(path).current().reveal()
         do throws(InvalidArgument) {

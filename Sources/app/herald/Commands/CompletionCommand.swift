@@ -6,7 +6,7 @@ enum CompletionCommand: HeraldCommand {
         .choice(CompletionScript.Shell.self, "SHELL"), "The shell to print it for.")
 
     static let declaration = CommandDeclaration(
-        "completion", "Print a shell's completion script.", arguments: [shell.declaration],
+        "completion", "Print a shell's completion script.", arguments: [shell],
         examples: [.init("source <(herald completion bash)", "Complete in this shell.")])
     static let usedSettings: UsedSettings = .none
 

@@ -22,7 +22,7 @@ enum ConsoleCommand: HeraldCommand {
             + "console.tokenFile, it prints a link that signs one browser in as operator; each use prints the next one. "
             + "Others sign in with a token of console.tokenFile. Jobs that the page begins run in this process: closing the tab changes nothing. On "
             + "SIGTERM or SIGINT it stops them so that the same job goes on from there. docs/CONSOLE.md has the rest.",
-        options: [listen.declaration, allowChanges.declaration, link.declaration],
+        options: [listen, allowChanges, link],
         examples: [
             .init("herald console", "Look."),
             .init("herald console --allow-changes", "Look, replay, and work on campaigns."),
@@ -43,9 +43,9 @@ enum ConsoleCommand: HeraldCommand {
                     ?? "console.tokenFile: every line counts again")
         }
         guard configuration.isOnLoopback || !parsed[link] else {
-            throw UsageError(
-                "--link: console.listen (\(settings.console.listen)) is open to others; people sign in with their token",
-                command: parsed.path.name)
+            throw parsed.mistake(
+                "--link: console.listen (\(settings.console.listen)) is open to others; people sign in with their token"
+            )
         }
         let context = try settings.consoleContext(
             environment: invocation.environment, configuration: parsed[GlobalOptions.config],

@@ -24,7 +24,7 @@ enum DemoCommand: HeraldCommand {
             "It starts an embedded broker, a reference backend that misbehaves towards some users, and an ordinary "
             + "worker; registers a few devices; publishes events; and shows what becomes of each. On a terminal it goes "
             + "on for about 40 seconds or until Ctrl-C. The embedded broker keeps nothing.",
-        options: [once.declaration, hub.declaration, verbose.declaration, OutputFormat.option.declaration],
+        options: [once, hub, verbose, OutputFormat.option],
         examples: [
             .init("herald demo", "Watch it."),
             .init("herald demo --once", "Check it, in less than 30 seconds."),

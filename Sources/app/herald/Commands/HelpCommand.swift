@@ -5,7 +5,7 @@ import HeraldText
 enum HelpCommand: HeraldCommand {
     private static let words = CommandArgument.repeated(.text("COMMAND"), "The command, such as config show.")
 
-    static let declaration = CommandDeclaration("help", "Show the help of a command.", arguments: [words.declaration])
+    static let declaration = CommandDeclaration("help", "Show the help of a command.", arguments: [words])
     static let usedSettings: UsedSettings = .none
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {

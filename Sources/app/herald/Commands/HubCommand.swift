@@ -73,10 +73,8 @@ enum HubCommand: HeraldCommand {
             + "platform (apns, fcmv1, …) and a share. PUT /sandbox/misbehaviour changes the former while it runs, GET "
             + "/sandbox/calls shows the sends, GET /sandbox/inbox/HANDLE what a device got.",
         options: [
-            listen.declaration, hub.declaration, tier.declaration, authorityFile.declaration,
-            connectionStringFile.declaration, sendsPerMinute.declaration, throttle.declaration, processing.declaration,
-            unknown.declaration, threads.declaration, callLog.declaration, misbehave.declaration, outcome.declaration,
-            OutputFormat.option.declaration,
+            listen, hub, tier, authorityFile, connectionStringFile, sendsPerMinute, throttle, processing, unknown,
+            threads, callLog, misbehave, outcome, OutputFormat.option,
         ],
         examples: [
             .init(

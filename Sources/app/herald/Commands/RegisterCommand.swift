@@ -30,11 +30,7 @@ enum RegisterCommand: HeraldCommand {
             + "If backend.kind is azure-hub, the device is registered with the hub itself, with the tag of --user by "
             + "backend.hub.tag. A registration of the same handle with that tag is used again, and its doubles are deleted. "
             + "Others of the handle stay, and are named: templates, those of an installation, those of other users.",
-        options: [
-            handle.declaration, platform.declaration, user.declaration, tags.declaration, installation.declaration,
-            store.declaration,
-            remove.declaration, OutputFormat.option.declaration,
-        ],
+        options: [handle, platform, user, tags, installation, store, remove, OutputFormat.option],
         examples: [
             .init("herald register --handle 0A1B2C --platform apns --tags news", "Register a device."),
             .init(
@@ -72,10 +68,10 @@ enum RegisterCommand: HeraldCommand {
     ) async throws -> Outcome {
         let isHub = settings.backend.kind == .azureHub
         guard isHub || parsed[user] == nil else {
-            throw UsageError("--user needs backend.kind azure-hub", command: parsed.path.name)
+            throw parsed.mistake("--user needs backend.kind azure-hub")
         }
         guard !isHub || device == nil || parsed[user] != nil else {
-            throw UsageError("--user is needed: backend.kind is azure-hub", command: parsed.path.name)
+            throw parsed.mistake("--user is needed: backend.kind is azure-hub")
         }
         let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 1))
         let outcome: Result<Outcome, any Error>
@@ -114,13 +110,12 @@ enum RegisterCommand: HeraldCommand {
         let parsed = invocation.parsed
         if parsed[remove] {
             guard parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil, parsed[tags] == nil else {
-                throw UsageError(
-                    "--remove goes without --handle, --platform, --user and --tags", command: parsed.path.name)
+                throw parsed.mistake("--remove goes without --handle, --platform, --user and --tags")
             }
             return nil
         }
         guard let handle = parsed[handle], let platform = parsed[platform], !handle.isEmpty else {
-            throw UsageError("--handle and --platform are needed, or --remove", command: parsed.path.name)
+            throw parsed.mistake("--handle and --platform are needed, or --remove")
         }
         return (DeviceHandle(handle), platform)
     }

@@ -38,10 +38,7 @@ enum SandboxCommand: HeraldCommand {
             + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client, kafka-python, and "
             + "kafkajs with an idempotent producer cannot talk to it; with --brokers the sandbox takes another one, such as "
             + "Testcontainers starts. There it has a random group, and takes what is published from then on. A --kafka-group with members or offsets is refused.",
-        options: [
-            brokerPort.declaration, brokers.declaration, backendPort.declaration, partitions.declaration,
-            OutputFormat.option.declaration,
-        ],
+        options: [brokerPort, brokers, backendPort, partitions, OutputFormat.option],
         examples: [
             .init("herald sandbox -o json", "Write the addresses as one JSON object in one line."),
             .init("herald sandbox -o json --retry-delays 100ms,200ms", "Retry soon, so that a test need not wait."),

@@ -20,10 +20,7 @@ enum SendCommand: HeraldCommand {
         details:
             "It calls all push services at once and shows each status. The exit status is 0 if all accepted the "
             + "message, 3 if some did, 1 if none did, 5 if the backend could not be reached.",
-        options: [
-            user.declaration, pushServices.declaration, message.declaration, id.declaration, toSelf.declaration,
-            OutputFormat.option.declaration,
-        ],
+        options: [user, pushServices, message, id, toSelf, OutputFormat.option],
         examples: [
             .init("herald send --user alice --pns apns,gcm --message 'Hi'", "Notify a user."),
             .init("herald send --self", "Notify your own devices."),
@@ -34,8 +31,7 @@ enum SendCommand: HeraldCommand {
         let settings = try invocation.settings(requiring: [.backend])
         let request = try request(invocation, settings)
         if case .greeting = request, settings.backend.kind == .azureHub {
-            throw UsageError(
-                "--self is for a backend of kind http; name the --user", command: invocation.parsed.path.name)
+            throw invocation.parsed.mistake("--self is for a backend of kind http; name the --user")
         }
         let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 64))
         let answers: [ServiceAnswer]
@@ -44,7 +40,7 @@ enum SendCommand: HeraldCommand {
             await client.close()
         } catch let mistake as InvalidArgument {
             await client.close()
-            throw UsageError("\(mistake)", command: invocation.parsed.path.name)
+            throw invocation.parsed.mistake("\(mistake)")
         } catch BackendClientError.noToken(let trouble) {
             await client.close()
             throw CommandFailure(trouble)
@@ -73,12 +69,12 @@ enum SendCommand: HeraldCommand {
         let parsed = invocation.parsed
         if parsed[toSelf] {
             guard parsed[user] == nil, parsed[pushServices] == nil, parsed[message] == nil else {
-                throw UsageError("--self goes without --user, --pns and --message", command: parsed.path.name)
+                throw parsed.mistake("--self goes without --user, --pns and --message")
             }
             return .greeting
         }
         guard let user = parsed[user], let names = parsed[pushServices], let message = parsed[message] else {
-            throw UsageError("--user, --pns and --message are needed, or --self", command: parsed.path.name)
+            throw parsed.mistake("--user, --pns and --message are needed, or --self")
         }
         let resolved = try settings.pushServices(names, of: "pns", in: parsed)
         let id = parsed[id] ?? "send-\(String(UInt64.random(in: .min ... .max), radix: 36))"

@@ -31,11 +31,19 @@ final class StopRequest: Sendable {
     /// Asks whether a job may begin, which is answered with no by a signal: at once, because nothing has been done yet.
     ///
     /// Behind it a job is under way, which comes to its end in its own time.
-    func whileAnswering<Answer>(_ ask: () throws -> Answer) throws -> Answer {
+    ///
+    /// - Parameters:
+    ///   - count: how many it acts on.
+    ///   - refusal: what is said when the answer is no.
+    func confirm(
+        _ question: String, count: Int = 1, isAssumed: Bool, _ console: Console, refusal: String
+    ) throws -> Bool {
         QuestionWatch.end()
         state.withLock { $0.phase = .answering }
         defer { state.withLock { $0.phase = .working } }
-        return try ask()
+        let isConfirmed = try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
+        if !isConfirmed { console.complain(refusal) }
+        return isConfirmed
     }
 
     /// Questions were answered, and the operator watches what changes for as long as they like.

@@ -20,15 +20,7 @@ enum KafkaClientSettings {
     ///
     /// - Parameter instance: The worker's name, which no other worker has.
     static func producer(_ settings: Settings, lane: Int, instance: String) -> ClientProperties {
-        var properties =
-            base(settings) + [
-                ("acks", "all"),
-                ("enable.idempotence", "true"),
-                oneRequestAtATime,
-                statisticsInterval,
-                // The topic decides what is too large, not the client.
-                ("message.max.bytes", "10485760"),
-            ]
+        var properties = base(settings) + lossless + [statisticsInterval]
         switch settings.delivery.guarantee {
         case .atLeastOnce:
             // Below that a producer wakes a thread for nearly every record.
@@ -55,9 +47,16 @@ enum KafkaClientSettings {
         return joined(properties, settings)
     }
 
-    /// Else librdkafka loses records: when a new leader refuses a producer's first batch and takes its second, it holds the
-    /// first for written too (confluentinc/confluent-kafka-go#921).
-    private static let oneRequestAtATime = ("max.in.flight", "1")
+    /// What every producer needs to lose nothing.
+    private static let lossless = [
+        ("acks", "all"),
+        ("enable.idempotence", "true"),
+        // Else librdkafka loses records: when a new leader refuses a producer's first batch and takes its second, it holds
+        // the first for written too (confluentinc/confluent-kafka-go#921).
+        ("max.in.flight", "1"),
+        // The topic decides what is too large, not the client.
+        ("message.max.bytes", "10485760"),
+    ]
 
     /// What the client says of itself, for the metrics (milliseconds).
     private static let statisticsInterval = ("statistics.interval.ms", "10000")
@@ -65,14 +64,10 @@ enum KafkaClientSettings {
     /// A tool's producer: it loses nothing either, and tells within a bounded time when a broker is gone.
     static func publisher(_ settings: Settings) -> ClientProperties {
         joined(
-            base(settings) + [
-                ("acks", "all"),
-                ("enable.idempotence", "true"),
-                oneRequestAtATime,
+            base(settings) + lossless + [
                 ("linger.ms", "5"),
                 // Longer than a partition needs for a new leader.
                 ("message.timeout.ms", "30000"),
-                ("message.max.bytes", "10485760"),
             ], settings)
     }
 
@@ -106,26 +101,22 @@ enum KafkaClientSettings {
 
     /// The console's reader of first records and of dead letters as they arrive: small, because it runs for days.
     static func watcher(_ settings: Settings) -> ClientProperties {
-        let own: ClientProperties = [("queued.max.messages.kbytes", "4096"), ("max.partition.fetch.bytes", "65536")]
-        return deadLetterReader(settings) + own.without(Set(settings.kafka.properties.sorted.map(\.name)))
+        deadLetterReader(settings)
+            + unset([("queued.max.messages.kbytes", "4096"), ("max.partition.fetch.bytes", "65536")], settings)
     }
 
     /// A tool's reader of campaigns and their outcomes, which goes through millions of results.
     static func outcomeReader(_ settings: Settings) -> ClientProperties {
         // librdkafka stops fetching for up to a second when this much is there that was not taken.
-        let own: ClientProperties = [("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")]
-        return deadLetterReader(settings) + own.without(Set(settings.kafka.properties.sorted.map(\.name)))
+        deadLetterReader(settings)
+            + unset([("queued.min.messages", "250000"), ("queued.max.messages.kbytes", "98304")], settings)
     }
 
     /// The writer of replays; its `transactional.id` comes on top.
     static func replayWriter(_ settings: Settings) -> ClientProperties {
         let timeout = settings.kafka.properties["transaction.timeout.ms"] ?? "10000"
         return joined(
-            base(settings) + [
-                ("acks", "all"),
-                ("enable.idempotence", "true"),
-                oneRequestAtATime,
-                ("message.max.bytes", "10485760"),
+            base(settings) + lossless + [
                 // A killed replay's transaction holds back the workers for so long, if no operator starts the replay
                 // again.
                 ("transaction.timeout.ms", timeout),
@@ -192,10 +183,14 @@ enum KafkaClientSettings {
         ]
     }
 
+    /// Those that the user has not set.
+    private static func unset(_ own: [(String, String)], _ settings: Settings) -> ClientProperties {
+        ClientProperties(own.filter { settings.kafka.properties[$0.0] == nil })
+    }
+
     private static func joined(_ own: [(String, String)], _ settings: Settings) -> ClientProperties {
-        let chosen = own + settings.kafka.loginProperties
         let values =
-            chosen.filter { settings.kafka.properties[$0.0] == nil }
+            unset(own + settings.kafka.loginProperties, settings).values
             + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
         return ClientProperties(values, login: BrokerLogins.login(of: settings.kafka), answers: QuestionWatch.answers)
     }

@@ -85,23 +85,27 @@ enum LibraryChecks {
 
     /// Files for the login to the brokers; that they can be read is a rule of the settings.
     private static func loginMistakes(_ kafka: SettingsSection<SettingsTable.Kafka>) -> [LibraryMistake] {
-        let files: TLSFiles
         switch kafka.authentication {
         case nil, .some(.none), .password: return []
-        case .token(let client): files = TLSFiles(caFile: readable(client.caFile))
+        case .token(let client):
+            return mistakes(
+                of: TLSFiles(caFile: readable(client.caFile)), [.authorities: ("kafka.auth.caFile", client.caFile)])
         case .certificate(let file, let keyFile):
             let hasPassword = kafka.properties["ssl.key.password"] != nil
-            files = TLSFiles(certificateFile: readable(file), keyFile: hasPassword ? nil : readable(keyFile))
+            return mistakes(
+                of: TLSFiles(certificateFile: readable(file), keyFile: hasPassword ? nil : readable(keyFile)),
+                [.certificate: ("kafka.auth.certificateFile", file), .key: ("kafka.auth.keyFile", keyFile)])
         }
-        return files.mistakes().map { found in
-            let (path, file) =
-                switch found.part {
-                case .authorities: ("kafka.auth.caFile", files.caFile)
-                case .certificate: ("kafka.auth.certificateFile", files.certificateFile)
-                case .key: ("kafka.auth.keyFile", files.keyFile)
-                }
-            return LibraryMistake(
-                path: path, message: "\(SafeText.quoted(file ?? "", limit: 200)) \(found.message)")
+    }
+
+    /// What is wrong with files, each said of the setting that names it.
+    private static func mistakes(
+        of files: TLSFiles, _ settings: [TLSFiles.Part: (path: String, file: String?)]
+    ) -> [LibraryMistake] {
+        files.mistakes().compactMap { found in
+            settings[found.part].map { path, file in
+                LibraryMistake(path: path, message: "\(SafeText.quoted(file ?? "", limit: 200)) \(found.message)")
+            }
         }
     }
 
@@ -136,25 +140,21 @@ enum LibraryChecks {
 
     /// Files for TLS to the backend and its token endpoint; that they can be read is a rule of the settings.
     private static func backendMistakes(_ settings: Settings) -> [LibraryMistake] {
-        var found: [(path: String, file: String, message: String)] = []
         let tls = settings.backend.tls
         let files = TLSFiles(
             caFile: readable(tls.caFile), certificateFile: readable(tls.certificateFile), keyFile: readable(tls.keyFile)
         )
-        for mistake in files.mistakes() {
-            switch mistake.part {
-            case .authorities: found.append(("backend.tls.caFile", tls.caFile ?? "", mistake.message))
-            case .certificate: found.append(("backend.tls.certificateFile", tls.certificateFile ?? "", mistake.message))
-            case .key: found.append(("backend.tls.keyFile", tls.keyFile ?? "", mistake.message))
-            }
+        var found = mistakes(
+            of: files,
+            [
+                .authorities: ("backend.tls.caFile", tls.caFile),
+                .certificate: ("backend.tls.certificateFile", tls.certificateFile),
+                .key: ("backend.tls.keyFile", tls.keyFile),
+            ])
+        if case .oauth2(let client) = settings.backend.authentication {
+            found += mistakes(
+                of: TLSFiles(caFile: readable(client.caFile)), [.authorities: ("backend.auth.caFile", client.caFile)])
         }
-        if case .oauth2(let client) = settings.backend.authentication, let file = readable(client.caFile) {
-            for mistake in TLSFiles(caFile: file).mistakes() {
-                found.append(("backend.auth.caFile", file, mistake.message))
-            }
-        }
-        return found.map {
-            LibraryMistake(path: $0.path, message: "\(SafeText.quoted($0.file, limit: 200)) \($0.message)")
-        }
+        return found
     }
 }

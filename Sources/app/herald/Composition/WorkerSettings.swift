@@ -36,9 +36,9 @@ extension Settings {
         var resolved: [String] = []
         for name in names {
             guard let index = known.index(of: Array(name.utf8).span.bytes) else {
-                throw UsageError(
-                    "--\(option): \(SafeText.quoted(name, limit: 40)) is none of \(known.names.joined(separator: ", "))",
-                    command: command.path.name)
+                throw command.mistake(
+                    "--\(option): \(SafeText.quoted(name, limit: 40)) is none of \(known.names.joined(separator: ", "))"
+                )
             }
             if !resolved.contains(known.names[index]) { resolved.append(known.names[index]) }
         }

@@ -14,8 +14,13 @@ package struct ArgumentDeclaration: Sendable {
     }
 }
 
+/// What a command lists as its argument, whatever Swift type its values have.
+package protocol DeclaredArgument: Sendable {
+    var declaration: ArgumentDeclaration { get }
+}
+
 /// An argument whose values have a Swift type: `parsed[Self.id]` reads it.
-package struct CommandArgument<Value: Sendable>: Sendable {
+package struct CommandArgument<Value: Sendable>: DeclaredArgument {
     /// The part without the type.
     package let declaration: ArgumentDeclaration
     let read: @Sendable ([String]) -> Value?

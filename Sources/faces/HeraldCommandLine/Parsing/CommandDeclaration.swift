@@ -25,30 +25,17 @@ package struct CommandDeclaration: Sendable {
     /// The commands of a group; a group itself does nothing.
     package let subcommands: [CommandDeclaration]
 
+    /// A command, or a group of commands, whose options are understood by all of them.
     package init(
-        _ name: String, _ summary: String, details: String = "", arguments: [ArgumentDeclaration] = [],
-        options: [OptionDeclaration] = [], examples: [Note] = []
+        _ name: String, _ summary: String, details: String = "", arguments: [any DeclaredArgument] = [],
+        options: [any DeclaredOption] = [], examples: [Note] = [], environment: [Note] = [],
+        subcommands: [CommandDeclaration] = []
     ) {
         self.name = name
         self.summary = summary
         self.details = details
-        self.arguments = arguments
-        self.options = options
-        self.examples = examples
-        environment = []
-        subcommands = []
-    }
-
-    /// A group of commands; its options are understood by all of them.
-    package init(
-        group name: String, _ summary: String, details: String = "", options: [OptionDeclaration] = [],
-        examples: [Note] = [], environment: [Note] = [], subcommands: [CommandDeclaration]
-    ) {
-        self.name = name
-        self.summary = summary
-        self.details = details
-        arguments = []
-        self.options = options
+        self.arguments = arguments.map(\.declaration)
+        self.options = options.map(\.declaration)
         self.examples = examples
         self.environment = environment
         self.subcommands = subcommands

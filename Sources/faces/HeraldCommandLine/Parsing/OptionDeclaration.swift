@@ -1,5 +1,10 @@
+/// What a command lists as its option: one whose values have a Swift type, or a declaration alone.
+package protocol DeclaredOption: Sendable {
+    var declaration: OptionDeclaration { get }
+}
+
 /// One option of a command, as parsing, help, completion and the manual page know it.
-package struct OptionDeclaration: Sendable {
+package struct OptionDeclaration: DeclaredOption {
     package enum Form: Sendable {
         /// Nothing: given or not.
         case flag
@@ -39,6 +44,8 @@ package struct OptionDeclaration: Sendable {
         self.summary = summary
     }
 
+    package var declaration: Self { self }
+
     /// The same option under a heading of help.
     package func inGroup(_ group: String) -> Self {
         var copy = self
@@ -63,7 +70,7 @@ package struct OptionDeclaration: Sendable {
 }
 
 /// An option whose values have a Swift type: `parsed[Self.user]` reads it.
-package struct CommandOption<Value: Sendable>: Sendable {
+package struct CommandOption<Value: Sendable>: DeclaredOption {
     /// The part without the type.
     package let declaration: OptionDeclaration
     /// Makes the value of the texts given, which the parser has checked; nil when they do not fit.

@@ -14,6 +14,12 @@ package struct ParsedCommand: Sendable {
         return value
     }
 
+    /// Whether an option is on the command line.
+    package func has(_ option: any DeclaredOption) -> Bool { options[option.declaration.name] != nil }
+
+    /// A mistake that a command finds between options that are right on their own.
+    package func mistake(_ message: String) -> UsageError { UsageError(message, command: path.name) }
+
     package subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
         let name = argument.declaration.value.placeholder
         guard let index = path.command.arguments.firstIndex(where: { $0.value.placeholder == name }),

@@ -1,5 +1,8 @@
 /// A question before something that cannot be taken back.
 package enum Confirmation {
+    /// `-y`, `--yes`, the same for every command that asks.
+    package static let option = CommandOption.flag("yes", short: "y", "Do not ask.")
+
     /// Whether the answer is yes; No is the default.
     ///
     /// With `isAssumed` (`--yes`) it does not ask; without a terminal it throws status 4.

@@ -20,10 +20,11 @@ package struct ProgressLine {
         try? console.error.write("\r" + text().fitted(toColumns: console.error.width - 1) + "\u{1B}[K")
     }
 
-    /// Shows a bar with a text behind it; `share` is from 0 to 1.
-    package mutating func show(share: Double, _ text: @autoclosure () -> String) {
+    /// Shows a bar of a part of a whole, with a text behind it.
+    package mutating func show(share part: Int64, of whole: Int64, _ text: @autoclosure () -> String) {
         let width = max(4, min(30, console.error.width / 4))
-        let filled = Int((max(0, min(1, share)) * Double(width)).rounded(.down))
+        let share = whole > 0 ? max(0, min(1, Double(part) / Double(whole))) : 1
+        let filled = Int((share * Double(width)).rounded(.down))
         show(String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " + text())
     }
 

@@ -7,21 +7,10 @@ package struct ConsoleRequest: Sendable {
     /// The decoded segments behind `/api`.
     package let path: [String]
     package let viewer: Viewer
-    package let body: [UInt8]
+    var query: [(name: String, value: String)] = []
+    package internal(set) var body: [UInt8] = []
     /// What stands for each `*` of the route's pattern.
-    package let parameters: [String]
-    private let query: [(name: String, value: String)]
-
-    package init(
-        path: [String], viewer: Viewer, query: [(name: String, value: String)] = [], body: [UInt8] = [],
-        parameters: [String] = []
-    ) {
-        self.path = path
-        self.viewer = viewer
-        self.query = query
-        self.body = body
-        self.parameters = parameters
-    }
+    package internal(set) var parameters: [String] = []
 
     /// A parameter of the query; `nil` when it is absent or empty.
     package func text(_ name: String) -> String? {

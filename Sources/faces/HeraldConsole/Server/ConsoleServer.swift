@@ -291,10 +291,7 @@ extension HTTPResponse {
     fileprivate static func viewer(_ viewer: Viewer, _ links: ConsoleLinks) -> HTTPResponse {
         ConsoleAnswer.json([
             "name": .string(viewer.name), "role": .string(viewer.role.rawValue), "canChange": .bool(viewer.canChange),
-            "links": [
-                "traces": links.traces.map { .string($0) } ?? .null,
-                "alerts": links.alerts.map { .string($0) } ?? .null,
-            ],
+            "links": ["traces": .text(links.traces), "alerts": .text(links.alerts)],
         ]).response
     }
 }

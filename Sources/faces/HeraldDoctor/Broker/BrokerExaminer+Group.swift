@@ -12,8 +12,7 @@ extension BrokerExaminer {
         let positions: GroupPositions
         do throws(KafkaError) {
             description = try settled { () throws(KafkaError) in
-                try admin.describeGroup(
-                    plan.group, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+                try admin.describeGroup(plan.group, timeoutMilliseconds: requestLimit)
             }
             var found = try settled { () throws(KafkaError) in try groupPositions() }
             // A worker passes the marks of transactions by itself; without one they would look like records that wait.

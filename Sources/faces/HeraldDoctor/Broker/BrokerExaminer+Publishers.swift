@@ -48,8 +48,7 @@ extension BrokerExaminer {
 
     /// How many partitions these topics have now; empty when no broker says it.
     private func partitionCounts(of names: [String]) -> [String: Int] {
-        let metadata = try? admin?.metadata(
-            topics: names, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+        let metadata = try? admin?.metadata(topics: names, timeoutMilliseconds: requestLimit)
         return Dictionary((metadata?.topics ?? []).map { ($0.name, $0.partitions.count) }) { $1 }
     }
 

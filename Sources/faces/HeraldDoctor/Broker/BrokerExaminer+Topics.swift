@@ -36,9 +36,8 @@ extension BrokerExaminer {
         let all: ClusterMetadata
         var asked: ClusterMetadata
         do throws(KafkaError) {
-            asked = try admin.metadata(
-                topics: names, timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
-            all = try admin.metadata(timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            asked = try admin.metadata(topics: names, timeoutMilliseconds: requestLimit)
+            all = try admin.metadata(timeoutMilliseconds: requestLimit)
         } catch {
             return Finding([
                 Check(
@@ -62,9 +61,7 @@ extension BrokerExaminer {
         var known: [String: [String: String]] = [:]
         var refusal: KafkaError?
         do throws(KafkaError) {
-            let answers = try admin.describeConfigs(
-                topics: topics.map(\.name),
-                timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.requestMilliseconds))
+            let answers = try admin.describeConfigs(topics: topics.map(\.name), timeoutMilliseconds: requestLimit)
             for answer in answers {
                 refusal = refusal ?? answer.error
                 guard answer.error == nil else { continue }

@@ -15,6 +15,8 @@ package final class BrokerExaminer: Examiner {
 
     let plan: BrokerPlan
     let timeLeft = TimeLeft(Examination.limit)
+    /// How long a question may take now.
+    var requestLimit: Int { timeLeft.milliseconds(atMost: Self.requestMilliseconds) }
     private let reachability: Reachability
     private let certificates: CertificateCheck
     private let endpoints: [Endpoint]

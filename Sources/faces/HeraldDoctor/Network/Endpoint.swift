@@ -4,11 +4,11 @@ struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     var host: String
     var port: Int
 
-    init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
+    /// `host:port`.
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
 
+extension Endpoint {
     /// Reads `host`, `host:port`, `[address]:port`, with a scheme before it or a path behind it.
     init(_ text: String, standardPort: Int) {
         var rest = text[...]
@@ -23,7 +23,4 @@ struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
         port = Int(rest.dropFirst()) ?? standardPort
     }
-
-    /// `host:port`.
-    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -13,18 +13,9 @@ struct RetryNote: Equatable {
     var reason: RetryReason
     /// The status of the last answer, if there was one.
     var status: Int?
+}
 
-    init(
-        delay: String, pushServices: [String], attempts: Int, dueAt: WallTime, reason: RetryReason, status: Int? = nil
-    ) {
-        self.delay = delay
-        self.pushServices = pushServices
-        self.attempts = attempts
-        self.dueAt = dueAt
-        self.reason = reason
-        self.status = status
-    }
-
+extension RetryNote {
     /// Reads the headers of a record; nil when one is missing or wrong.
     init?(delay: String, headers: HeaderList) {
         guard let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text,

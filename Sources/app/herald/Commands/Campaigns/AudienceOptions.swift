@@ -13,7 +13,7 @@ enum AudienceOptions {
     static let userColumn = CommandOption.optional(
         "user-column", .text("NAME"), "The column, or field, that holds the users; user if not given.")
 
-    static let declarations = [format.declaration, delimiter.declaration, userColumn.declaration]
+    static let all: [any DeclaredOption] = [format, delimiter, userColumn]
 
     static func form(_ parsed: ParsedCommand) -> AudienceForm {
         AudienceForm(format: parsed[format], delimiter: parsed[delimiter], userColumn: parsed[userColumn])

@@ -8,10 +8,8 @@ enum CampaignCancelCommand: HeraldCommand {
         details:
             "Its publisher stops, and waiting events end with the outcome cancelled. A cancelled campaign cannot be "
             + "resumed or started again. Without a terminal it needs --yes, or exits with 4.",
-        arguments: [CampaignOptions.name.declaration],
-        options: [
-            CampaignOptions.yes.declaration, CampaignOptions.reason.declaration, OutputFormat.option.declaration,
-        ],
+        arguments: [CampaignOptions.name],
+        options: [Confirmation.option, CampaignOptions.reason, OutputFormat.option],
         examples: [.init("herald campaign cancel spring --reason 'wrong audience'", "After a confirmation.")])
     static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 

@@ -28,13 +28,10 @@ struct CampaignControlRun {
             return .done
         }
         if isAsking {
-            let isAssumed = parsed[CampaignOptions.yes]
+            let isAssumed = parsed[Confirmation.option]
             if !isAssumed, !console.isQuiet { console.complain(plan.consequence) }
-            let isConfirmed = try stop.whileAnswering {
-                try Confirmation.ask("Cancel campaign \(campaign.name)?", isAssumed: isAssumed, console: console)
-            }
-            guard isConfirmed else {
-                console.complain("Nothing was cancelled.")
+            let question = "Cancel campaign \(campaign.name)?"
+            guard try stop.confirm(question, isAssumed: isAssumed, console, refusal: "Nothing was cancelled.") else {
                 return .needsConfirmation
             }
         }

@@ -9,7 +9,6 @@ enum CampaignOptions {
         CampaignControl.isName($0) ? $0 : nil
     }
     static let name = CommandArgument<String>.required(nameType, "The campaign.")
-    static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
     static let reason = CommandOption.optional(
         "reason", .text("TEXT"), "Why; other operators see it, and it goes into the audit topic.")
 }

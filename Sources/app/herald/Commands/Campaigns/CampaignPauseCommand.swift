@@ -8,8 +8,8 @@ enum CampaignPauseCommand: HeraldCommand {
         details:
             "Workers obey within a second, its publisher after one more batch at most. Calls in flight finish; "
             + "suspended events lose no attempt, and nobody else waits for them.",
-        arguments: [CampaignOptions.name.declaration],
-        options: [CampaignOptions.reason.declaration, OutputFormat.option.declaration],
+        arguments: [CampaignOptions.name],
+        options: [CampaignOptions.reason, OutputFormat.option],
         examples: [.init("herald campaign pause spring --reason 'the link is wrong'", "Nobody else gets the link.")])
     static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 

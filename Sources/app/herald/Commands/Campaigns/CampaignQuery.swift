@@ -63,10 +63,3 @@ struct CampaignQuery {
         }
     }
 }
-
-extension ProgressLine {
-    /// Shows a bar of a part of a whole.
-    mutating func show(share part: Int64, of whole: Int64, _ text: @autoclosure () -> String) {
-        show(share: whole > 0 ? Double(part) / Double(whole) : 1, text())
-    }
-}

@@ -29,10 +29,8 @@ enum CampaignReportCommand: HeraldCommand {
             + "delivered since; control characters are escaped, and what a spreadsheet would take for a formula begins with "
             + "an apostrophe. --not-reached has a line for each person whom no push service's notification was delivered for: "
             + "with the first result, as without an outcome yet, or, from the audience, as never published. Only you can read the files, because they contain users.",
-        arguments: [CampaignOptions.name.declaration],
-        options: [
-            html.declaration, csv.declaration, all.declaration, notReached.declaration, audience.declaration,
-        ] + AudienceOptions.declarations + [reveal.declaration],
+        arguments: [CampaignOptions.name],
+        options: [html, csv, all, notReached, audience] + AudienceOptions.all + [reveal],
         examples: [
             .init("herald campaign report spring --html spring.html --csv spring.csv", "Both."),
             .init("herald campaign report spring --csv - | wc -l", "To another program."),
@@ -47,16 +45,13 @@ enum CampaignReportCommand: HeraldCommand {
         let (html, csv, notReached) = (parsed[html], parsed[csv], parsed[notReached])
         let files = [html, csv, notReached].compactMap(\.self)
         guard !files.isEmpty else {
-            throw UsageError(
-                "say what to write: --html FILE, --csv FILE, --not-reached FILE or some of them",
-                command: parsed.path.name)
+            throw parsed.mistake("say what to write: --html FILE, --csv FILE, --not-reached FILE or some of them")
         }
         guard files.count(where: { $0 == "-" }) < 2 else {
-            throw UsageError(
-                "only one of --html, --csv and --not-reached can be standard output", command: parsed.path.name)
+            throw parsed.mistake("only one of --html, --csv and --not-reached can be standard output")
         }
         guard parsed[audience] == nil || notReached != nil else {
-            throw UsageError("--audience belongs to --not-reached", command: parsed.path.name)
+            throw parsed.mistake("--audience belongs to --not-reached")
         }
         let stop = try StopRequest.listen()
         let query = try CampaignQuery(invocation)
@@ -109,12 +104,11 @@ private struct CampaignReportRun {
         var report = report
         deletedCount = try scan("counted") { report.add($0) }
         self.report = report
-        var line = ProgressLine(console)
-        feedback = try query.context.feedback(on: definition, query.layout) { passed, total in
-            line.show(share: passed, of: total, "\(passed) of \(total) records of feedback read")
-            return !stop.isMade
+        feedback = try reading { bar in
+            try query.context.feedback(on: definition, query.layout) {
+                bar.show($0, of: $1, "\($0) of \($1) records of feedback read")
+            }
         }
-        line.clear()
         if let feedback { console.remark(CampaignWords.sentence(feedback, taken: report.count.delivered)) }
         if deletedCount > 0 {
             console.remark(
@@ -176,15 +170,10 @@ private struct CampaignReportRun {
     }
 
     private func readPublished(_ body: (String) -> Void) throws {
-        var line = ProgressLine(console)
-        let isWhole = try query.context.publishedUsers(
-            of: definition, query.layout,
-            onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(passed) of \(total) events read")
-                return !stop.isMade
-            }, body)
-        line.clear()
-        if !isWhole { throw Self.interrupted }
+        _ = try reading { bar in
+            try query.context.publishedUsers(
+                of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }, body)
+        }
     }
 
     private func readAudience(_ audience: Audience, _ body: (String) -> Void) throws {
@@ -198,12 +187,15 @@ private struct CampaignReportRun {
             case .invalid: break
             case .recipient: body(String(decoding: reader.user, as: UTF8.self))
             }
-            if stop.isMade { throw Self.interrupted }
+            if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
         }
     }
 
-    private static let interrupted = CommandFailure(
-        "interrupted; what was not finished was not written", status: .partlyDone)
+    private static let interruption = "interrupted; what was not finished was not written"
+
+    private func reading<Answer>(_ read: (ReadingBar) throws -> Answer) throws -> Answer {
+        try stop.reading(console, interruption: Self.interruption, read)
+    }
 
     private func isFailure(_ result: NotificationResult) -> Bool {
         result.outcome.isUnreached && !report.isRecovered(result)
@@ -211,17 +203,11 @@ private struct CampaignReportRun {
 
     /// Goes through the campaign's results from its beginning; how many were deleted.
     private func scan(_ verb: String, _ body: (NotificationResult) -> Void) throws -> Int64 {
-        var line = ProgressLine(console)
         let reader = try query.context.outcomes(of: [.init(definition)], query.layout)
         defer { reader.close() }
-        try reader.catchUp(
-            onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(reader.count.known) outcomes \(verb)")
-                return !stop.isMade
-            }, onResult: body)
-        line.clear()
-        if stop.isMade {
-            throw Self.interrupted
+        _ = try reading { bar in
+            try reader.catchUp(
+                onProgress: { bar.show($0, of: $1, "\(reader.count.known) outcomes \(verb)") }, onResult: body)
         }
         return reader.deletedCount
     }

@@ -8,7 +8,7 @@ enum CampaignResumeCommand: HeraldCommand {
         details:
             "Suspended events are delivered when their delay ends. A running publisher continues by itself; if none "
             + "runs, start the campaign again with the same audience. --pause-if-failures stays as it was.",
-        arguments: [CampaignOptions.name.declaration], options: [OutputFormat.option.declaration],
+        arguments: [CampaignOptions.name], options: [OutputFormat.option],
         examples: [.init("herald campaign resume spring", "Go on.")])
     static let usedSettings: UsedSettings = .cluster + .topics("results", "campaigns", "audit")
 

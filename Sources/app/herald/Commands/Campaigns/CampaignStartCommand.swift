@@ -58,15 +58,9 @@ enum CampaignStartCommand: HeraldCommand {
             + "Over 100 recipients you have to type the count; without a terminal it needs --yes, or exits with 4. "
             + "It exits with 0 if all are delivered, and with 3 if some are not, if it was interrupted or cancelled, "
             + "or if failures paused it without a terminal.",
-        options: [
-            name.declaration, audience.declaration,
-        ] + AudienceOptions.declarations + [
-            message.declaration, messageFile.declaration, pushServices.declaration, topic.declaration, rate.declaration,
-            ramp.declaration, pauseShare.declaration,
-            expiresIn.declaration, invalidFile.declaration, maxInvalid.declaration, replaceAudience.declaration,
-            dryRun.declaration,
-            CampaignOptions.yes.declaration,
-            OutputFormat.option.declaration,
+        options: [name, audience] + AudienceOptions.all + [
+            message, messageFile, pushServices, topic, rate, ramp, pauseShare, expiresIn, invalidFile, maxInvalid,
+            replaceAudience, dryRun, Confirmation.option, OutputFormat.option,
         ],
         examples: [
             .init(

@@ -5,15 +5,9 @@ import HeraldTools
 
 /// What `herald campaign start` prints: the preview, and how it was carried out.
 struct CampaignStartOutput {
-    private let format: OutputFormat
-    private let preview: CampaignPreview
-    private let invalidFile: String
-
-    init(_ format: OutputFormat, _ preview: CampaignPreview, invalidFile: String) {
-        self.format = format
-        self.preview = preview
-        self.invalidFile = invalidFile
-    }
+    let format: OutputFormat
+    let preview: CampaignPreview
+    let invalidFile: String
 
     // MARK: - For people
 

@@ -24,29 +24,28 @@ struct CampaignStartRequest {
     private typealias Command = CampaignStartCommand
 
     init(_ parsed: ParsedCommand) throws {
-        func mistake(_ text: String) -> UsageError { UsageError(text, command: parsed.path.name) }
         guard let name = parsed[Command.name], let audience = parsed[Command.audience],
             let services = parsed[Command.pushServices]
-        else { throw mistake("--name, --audience, --pns and --message or --message-file are needed") }
+        else { throw parsed.mistake("--name, --audience, --pns and --message or --message-file are needed") }
         (self.name, self.audience, pushServices) = (name, audience, services)
         let text: String
         switch (parsed[Command.message], parsed[Command.messageFile]) {
         case (let message?, nil): text = message
         case (nil, let path?): text = try Self.contents(of: path)
-        case (nil, nil): throw mistake("--message or --message-file is needed")
-        case (_?, _?): throw mistake("--message and --message-file do not go together")
+        case (nil, nil): throw parsed.mistake("--message or --message-file is needed")
+        case (_?, _?): throw parsed.mistake("--message and --message-file do not go together")
         }
         do throws(InputError) {
             template = try MessageTemplate(text)
         } catch {
-            throw mistake("the message, \(SafeText.escaped(error.description))")
+            throw parsed.mistake("the message, \(SafeText.escaped(error.description))")
         }
-        guard !text.isEmpty else { throw mistake("the message is empty") }
+        guard !text.isEmpty else { throw parsed.mistake("the message is empty") }
         ramp = parsed[Command.ramp]
         pauseShare = parsed[Command.pauseShare]
-        if pauseShare == 0 { throw mistake("--pause-if-failures has to be above 0%") }
+        if pauseShare == 0 { throw parsed.mistake("--pause-if-failures has to be above 0%") }
         expiresIn = parsed[Command.expiresIn]
-        if expiresIn == .zero { throw mistake("--expires-in has to be above 0") }
+        if expiresIn == .zero { throw parsed.mistake("--expires-in has to be above 0") }
         invalidFile = parsed[Command.invalidFile] ?? "\(name).invalid.csv"
     }
 

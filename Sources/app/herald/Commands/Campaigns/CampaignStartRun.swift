@@ -29,9 +29,7 @@ struct CampaignStartRun {
         let topics = settings.topicNames.requests
         let topic = parsed[Command.topic] ?? (topics.count > 1 ? topics[1] : topics.first ?? "")
         guard topics.contains(topic) else {
-            throw UsageError(
-                "--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it",
-                command: parsed.path.name)
+            throw parsed.mistake("--topic: \(SafeText.quoted(topic)) is not in topics.requests, so no worker reads it")
         }
         let services = try settings.pushServices(request.pushServices, of: "pns", in: parsed)
         var order = CampaignOrder(
@@ -50,7 +48,7 @@ struct CampaignStartRun {
     }
 
     mutating func run() throws -> ExitStatus {
-        let isAssumed = invocation.parsed[CampaignOptions.yes]
+        let isAssumed = invocation.parsed[Confirmation.option]
         if request.audience == "-", !isAssumed, !isDryRun {
             throw CommandFailure(
                 "needs a confirmation, and standard input is the audience; add --yes", status: .needsConfirmation)
@@ -66,7 +64,7 @@ struct CampaignStartRun {
             found.continuation = try continuation(of: campaign, in: cluster, preview, marking: &recipients, stop)
         }
         let output = CampaignStartOutput(
-            invocation.parsed[OutputFormat.option], found, invalidFile: request.invalidFile)
+            format: invocation.parsed[OutputFormat.option], preview: found, invalidFile: request.invalidFile)
         guard let cluster else {
             try output.writePreview(console)
             if let refusal = found.refusal { throw CommandFailure(SafeText.escaped(refusal)) }
@@ -84,14 +82,11 @@ struct CampaignStartRun {
             count == 0
             ? "Everybody is published. Wait for the outcomes?"
             : "Notify \(TopicsTool.counted(count, found.continuation == nil ? "recipient" : "remaining recipient"))?"
-        let isConfirmed = try stop.whileAnswering {
-            // Without recipients there is nothing to confirm.
-            try Confirmation.ask(question, count: count, isAssumed: isAssumed || count == 0, console: console)
-        }
-        guard isConfirmed else {
-            console.complain("Nothing was published.")
-            return .needsConfirmation
-        }
+        // Without recipients there is nothing to confirm.
+        let isNeedless = isAssumed || count == 0
+        guard
+            try stop.confirm(question, count: count, isAssumed: isNeedless, console, refusal: "Nothing was published.")
+        else { return .needsConfirmation }
         let screen = CampaignStartScreen(console)
         let trace = ToolTrace(settings)
         var context = cluster.context
@@ -136,23 +131,18 @@ struct CampaignStartRun {
         of campaign: CampaignIndex.Campaign, in cluster: Cluster, _ preview: AudiencePreview,
         marking recipients: inout RecipientSet, _ stop: StopRequest
     ) throws -> CampaignContinuation? {
-        var line = ProgressLine(console)
-        defer { line.clear() }
-        let found = try cluster.context.continuation(
-            of: campaign, cluster.layout, preview, marking: &recipients,
-            onProgress: { passed, all in
-                line.show(share: passed, of: all, "reading what is published")
-                return !stop.isMade
-            })
-        if stop.isMade { throw CommandFailure("interrupted; nothing was published", status: .partlyDone) }
-        return found
+        try stop.reading(console, interruption: Self.interruption) { bar in
+            try cluster.context.continuation(
+                of: campaign, cluster.layout, preview, marking: &recipients,
+                onProgress: { bar.show($0, of: $1, "reading what is published") })
+        }
     }
 
     private func openAudience() throws -> Audience {
         let audience = try Audience(
             path: request.audience, AudienceOptions.form(invocation.parsed), copyingInto: invocation.temporaryDirectory)
         if request.audience != "-", audience.isSameFile(as: request.invalidFile) {
-            throw UsageError("--invalid-file is the audience itself", command: invocation.parsed.path.name)
+            throw invocation.parsed.mistake("--invalid-file is the audience itself")
         }
         return audience
     }
@@ -161,17 +151,18 @@ struct CampaignStartRun {
         through audience: Audience, after former: CampaignProgress?, marking recipients: inout RecipientSet,
         _ stop: StopRequest
     ) throws -> AudiencePreview {
-        var line = ProgressLine(console)
-        defer { line.clear() }
         let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
-        let preview = try AudiencePreview(
-            audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
-            into: InvalidLines(path: request.invalidFile), after: former,
-            onProgress: { passed in
-                line.show(share: Int64(passed), of: Int64(audience.byteCount), "looking through the audience")
-                return !stop.isMade
-            })
-        guard let preview else { throw CommandFailure("interrupted; nothing was published", status: .partlyDone) }
+        let preview = try stop.reading(console, interruption: Self.interruption) { bar in
+            try AudiencePreview(
+                audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,
+                into: InvalidLines(path: request.invalidFile), after: former,
+                onProgress: {
+                    bar.show(Int64($0), of: Int64(audience.byteCount), "looking through the audience")
+                })
+        }
+        guard let preview else { throw CommandFailure(Self.interruption, status: .partlyDone) }
         return preview
     }
+
+    private static let interruption = "interrupted; nothing was published"
 }

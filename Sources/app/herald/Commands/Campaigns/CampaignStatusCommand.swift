@@ -17,7 +17,7 @@ enum CampaignStatusCommand: HeraldCommand {
             + "replayed dead letter that was delivered counts as delivered. It works on any machine, whether the campaign's "
             + "publisher runs or not; on a terminal it goes on until the campaign is finished, or Ctrl-C. The list takes a "
             + "few seconds at most, and says which campaigns it could not count to the end.",
-        arguments: [name.declaration], options: [once.declaration, OutputFormat.option.declaration],
+        arguments: [name], options: [once, OutputFormat.option],
         examples: [
             .init("herald campaign status", "All campaigns."),
             .init("herald campaign status spring", "Watch one."),
@@ -60,10 +60,11 @@ enum CampaignStatusCommand: HeraldCommand {
         let (index, console) = (query.reader.index, invocation.console)
         let campaigns = index.names.compactMap(index.campaign)
         let found = try query.statuses(of: campaigns, until: ContinuousClock.now + listPatience)
-        switch invocation.parsed[OutputFormat.option] {
-        case .table: try writeTable(found.map(\.status), console)
-        case .json: try console.print(JSONValue.array(found.map { $0.status.json() }).pretty)
-        case .jsonl: for entry in found { try console.print(entry.status.json().compact) }
+        let format = invocation.parsed[OutputFormat.option]
+        if format == .table {
+            try writeTable(found.map(\.status), console)
+        } else {
+            try format.writeAll(found.map { $0.status.json() }, lines: [], to: console)
         }
         if found.isEmpty { console.remark("There are no campaigns.") }
         let unfinished = found.filter { !$0.isWhole }.map(\.status.campaign.name)

@@ -39,14 +39,10 @@ struct CampaignWatcher {
     }
 
     private func catchUp() throws {
-        var line = ProgressLine(console)
-        _ = try follower.catchUp(
-            onProgress: { passed, total in
-                line.show(share: passed, of: total, "\(passed) of \(total) results read")
-                return !stop.isMade
-            }, isStopping: { stop.isMade })
-        line.clear()
-        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
+        _ = try stop.reading(console) { bar in
+            try follower.catchUp(
+                onProgress: { bar.show($0, of: $1, "\($0) of \($1) results read") }, isStopping: { stop.isMade })
+        }
         if follower.deletedCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(Int(follower.deletedCount), "result")), of this campaign or others, were deleted by "

@@ -11,7 +11,7 @@ enum ConfigShowCommand: HeraldCommand {
         details:
             "Secrets are shown as ***; backend.statuses is shown as the whole table in force. It does not check "
             + "whether required settings are set; herald config check does.",
-        options: [OutputFormat.option.declaration],
+        options: [OutputFormat.option],
         examples: [.init("herald config show --config herald.yaml -o json", "The settings as JSON.")])
     static let usedSettings: UsedSettings = .all
 

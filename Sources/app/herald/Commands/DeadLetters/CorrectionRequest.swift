@@ -12,27 +12,20 @@ import HeraldTools
 struct CorrectionRequest {
     private typealias Command = DeadLetterReplayCommand
 
-    private let invocation: Invocation
-    private let settings: Settings
-    private let replayer: Replayer
-    private let selection: Selection
-
-    init(_ invocation: Invocation, _ settings: Settings, _ replayer: Replayer, _ selection: Selection) {
-        self.invocation = invocation
-        self.settings = settings
-        self.replayer = replayer
-        self.selection = selection
-    }
+    let invocation: Invocation
+    let settings: Settings
+    let replayer: Replayer
+    let selection: Selection
 
     /// The correction; `nil` without these options.
     func correction() throws -> Correction? {
         let (assignments, isEdited) = (invocation.parsed[Command.set], invocation.parsed[Command.edit])
         guard !assignments.isEmpty || isEdited else { return nil }
-        guard assignments.isEmpty || !isEdited else { throw usage("--set and --edit do not go together") }
+        guard assignments.isEmpty || !isEdited else {
+            throw invocation.parsed.mistake("--set and --edit do not go together")
+        }
         return isEdited ? try edited() : .members(try change(assignments))
     }
-
-    private func usage(_ text: String) -> UsageError { UsageError(text, command: invocation.parsed.path.name) }
 
     // MARK: --set
 
@@ -40,7 +33,7 @@ struct CorrectionRequest {
         var change = EventChange()
         for assignment in assignments {
             guard let equals = assignment.firstIndex(of: "=") else {
-                throw usage("--set: \(SafeText.quoted(assignment)) has no '='; it is FIELD=VALUE")
+                throw invocation.parsed.mistake("--set: \(SafeText.quoted(assignment)) has no '='; it is FIELD=VALUE")
             }
             let (name, value) = (assignment[..<equals], String(assignment[assignment.index(after: equals)...]))
             switch name {
@@ -49,8 +42,9 @@ struct CorrectionRequest {
             case "pns" where change.pushServices == nil:
                 let names = value.split(separator: ",").map(String.init)
                 change.pushServices = try settings.pushServices(names, of: "set", in: invocation.parsed)
-            case "user", "message", "pns": throw usage("--set: \(name) is set twice")
-            default: throw usage("--set: \(SafeText.quoted(String(name))) is none of user, message, pns")
+            case "user", "message", "pns": throw invocation.parsed.mistake("--set: \(name) is set twice")
+            default:
+                throw invocation.parsed.mistake("--set: \(SafeText.quoted(String(name))) is none of user, message, pns")
             }
         }
         return change
@@ -59,8 +53,8 @@ struct CorrectionRequest {
     // MARK: --edit
 
     private func edited() throws -> Correction {
-        guard invocation.console.isInputTerminal || invocation.parsed[DeadLetterOptions.yes] else {
-            throw usage("--edit needs a terminal; --set needs none")
+        guard invocation.console.isInputTerminal || invocation.parsed[Confirmation.option] else {
+            throw invocation.parsed.mistake("--edit needs a terminal; --set needs none")
         }
         let entry = try onlyEntry()
         guard let value = entry.value else { throw CommandFailure("the dead letter \(entry.place) has no value") }

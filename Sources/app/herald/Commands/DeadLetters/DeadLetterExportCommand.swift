@@ -17,8 +17,8 @@ enum DeadLetterExportCommand: HeraldCommand {
         details:
             "Messages are left out unless --reveal, which goes into the audit topic. In CSV control characters are "
             + "escaped, and what a spreadsheet would take for a formula begins with an apostrophe.",
-        arguments: [DeadLetterOptions.ids.declaration],
-        options: DeadLetterOptions.selection + [format.declaration, DeadLetterOptions.reveal.declaration],
+        arguments: [DeadLetterOptions.ids],
+        options: DeadLetterOptions.selection + [format, DeadLetterOptions.reveal],
         examples: [
             .init("herald dlq export --group reason=rejected -o csv > rejected.csv", "For a spreadsheet.")
         ])

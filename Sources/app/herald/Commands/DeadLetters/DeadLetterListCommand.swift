@@ -22,10 +22,8 @@ enum DeadLetterListCommand: HeraldCommand {
             + "herald dlq export writes all of them. In a topic of others "
             + "the reason is the exception's class and the source the consumer group or the connector. Of those that were replayed it says how many were delivered and how many "
             + "have failed again; the rest has no outcome yet.",
-        arguments: [DeadLetterOptions.ids.declaration],
-        options: [groupBy.declaration] + DeadLetterOptions.selection + [
-            limit.declaration, OutputFormat.option.declaration,
-        ],
+        arguments: [DeadLetterOptions.ids],
+        options: [groupBy] + DeadLetterOptions.selection + [limit, OutputFormat.option],
         examples: [
             .init("herald dlq list", "Why events failed."),
             .init("herald dlq list --group-by hour --where 'status = 503' --since 1d", "When they failed."),

@@ -24,7 +24,6 @@ enum DeadLetterOptions {
         "until", .text("TIME"), "Those that came before a moment, or so long ago.")
     static let partitions = CommandOption.optional(
         "partition", .commaSeparated("N,…"), "Those in these partitions of the dead-letter topic.")
-    static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
     static let reveal = CommandOption.flag("reveal", "Show the messages' texts; who did it goes into the audit topic.")
     static let ids = CommandArgument<[String]>.repeated(.text("ID"), "Places PARTITION:OFFSET, or ids of events.")
 
@@ -32,10 +31,7 @@ enum DeadLetterOptions {
         "topic", .text("TOPIC"),
         "The dead-letter topic of others: Spring Kafka's, Kafka Connect's or any; Herald's own if not given.")
 
-    static let selection = [
-        topic.declaration, groups.declaration, condition.declaration, since.declaration, until.declaration,
-        partitions.declaration,
-    ]
+    static let selection: [any DeclaredOption] = [topic, groups, condition, since, until, partitions]
 
     /// Which dead letters the command line means.
     static func selection(_ parsed: ParsedCommand, needsChoice: Bool, hasIDs: Bool = true) throws -> Selection {
@@ -49,15 +45,14 @@ enum DeadLetterOptions {
         request.until = try moment(until, parsed, now)
         request.partitions = try (parsed[partitions] ?? []).map { text in
             guard let number = Int32(text), number >= 0 else {
-                throw UsageError("--partition: \(SafeText.quoted(text)) is no number", command: parsed.path.name)
+                throw parsed.mistake("--partition: \(SafeText.quoted(text)) is no number")
             }
             return number
         }
         guard !needsChoice || request.isChosen else {
-            throw UsageError(
-                "say which: --group, --where or ids; --where 'offset >= 0' is all of them", command: parsed.path.name)
+            throw parsed.mistake("say which: --group, --where or ids; --where 'offset >= 0' is all of them")
         }
-        return try compile(request, now: now, command: parsed.path.name)
+        return try compile(request, now: now, parsed)
     }
 
     /// The topic of others that the command line names; `nil` for Herald's own.
@@ -69,21 +64,19 @@ enum DeadLetterOptions {
         guard let name = parsed[topic] else { return nil }
         for (option, name) in [("topic", name), ("to", destination)] {
             guard let name, !Topics.isName(name) else { continue }
-            throw UsageError("--\(option): \(SafeText.quoted(name)) is no topic's name", command: parsed.path.name)
+            throw parsed.mistake("--\(option): \(SafeText.quoted(name)) is no topic's name")
         }
         let own = settings.topicNames
         guard !ForeignTopic.isOwn(name, of: own) else {
-            throw UsageError(
+            throw parsed.mistake(
                 name == own.deadLetter
-                    ? "--topic: \(name) is Herald's own; leave --topic out" : "--topic: \(name) has no dead letters",
-                command: parsed.path.name)
+                    ? "--topic: \(name) is Herald's own; leave --topic out" : "--topic: \(name) has no dead letters")
         }
         let foreign = ForeignTopic(name: name, destination: destination, own: own)
         if let destination, foreign.isForbiddenDestination(destination) {
-            throw UsageError(
+            throw parsed.mistake(
                 "--to: \(destination) is "
-                    + (destination == name ? "where these dead letters lie" : "written by Herald alone"),
-                command: parsed.path.name)
+                    + (destination == name ? "where these dead letters lie" : "written by Herald alone"))
         }
         return foreign
     }
@@ -98,14 +91,14 @@ enum DeadLetterOptions {
 
     /// The selection of a request; what is wrong with it in words of the command line.
     static func compile(
-        _ request: Selection.Request, now: WallTime = SystemClock.wall(), command: String
+        _ request: Selection.Request, now: WallTime = SystemClock.wall(), _ parsed: ParsedCommand
     ) throws -> Selection {
         do {
             return try Selection(request, now: now)
         } catch let error as InputError {
-            throw UsageError(pointing(at: error, in: request.condition ?? ""), command: command)
+            throw parsed.mistake(pointing(at: error, in: request.condition ?? ""))
         } catch let error as ToolFailure {
-            throw UsageError("--group: \(SafeText.escaped(error.description))", command: command)
+            throw parsed.mistake("--group: \(SafeText.escaped(error.description))")
         }
     }
 
@@ -126,9 +119,9 @@ enum DeadLetterOptions {
     ) throws -> WallTime? {
         guard let text = parsed[option] else { return nil }
         guard let moment = MomentText.parse(text, now: now) else {
-            throw UsageError(
+            throw parsed.mistake(
                 "--\(option.declaration.name): \(SafeText.quoted(text)) is neither a moment such as 2026-11-21T08:40:26Z "
-                    + "nor a duration such as 2h", command: parsed.path.name)
+                    + "nor a duration such as 2h")
         }
         return moment
     }

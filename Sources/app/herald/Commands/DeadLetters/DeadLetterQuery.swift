@@ -41,15 +41,13 @@ struct DeadLetterQuery {
         _ replayer: Replayer, _ selection: Selection, _ marks: MarkIndex?, _ console: Console, _ stop: StopRequest
     ) throws -> ReplayOutcomes {
         guard let marks else { return ReplayOutcomes() }
-        var line = ProgressLine(console)
-        defer { line.clear() }
         let end = ContinuousClock.now + outcomePatience
-        let (outcomes, isWhole) = try replayer.outcomes(of: marks, since: selection.condition.bounds.earliest) {
-            passed, total in
-            line.show(share: passed, of: total, "\(passed) of \(total) results read")
-            return !stop.isMade && ContinuousClock.now < end
+        let (outcomes, isWhole) = try stop.reading(console) { bar in
+            try replayer.outcomes(of: marks, since: selection.condition.bounds.earliest) { passed, total in
+                bar.show(passed, of: total, "\(passed) of \(total) results read") && ContinuousClock.now < end
+            }
         }
-        if !isWhole, !stop.isMade {
+        if !isWhole {
             console.remark(
                 "The outcomes of the latest replays are not known: there are too many results to read in "
                     + "\(outcomePatience.components.seconds) s. --since leaves out what is older.")
@@ -94,27 +92,21 @@ struct DeadLetterQuery {
     @discardableResult
     mutating func visit(_ body: (inout DeadLetterEntry, MarkIndex?, ReplayOutcomes) -> Bool) throws -> Int {
         var named = selection.named
-        var line = ProgressLine(console)
-        var meter = ThroughputMeter()
         var count = 0
         let reader = try replayer.context.deadLetters()
         defer { reader.close() }
-        try replayer.scan(selection, reader) { passed, total in
-            meter.note(passed)
-            line.show(
-                share: passed, of: total,
-                "\(passed) of \(total) read, \(count) found\(meter.words(left: total - passed))")
-            return !stop.isMade
-        } _: { entry in
-            count += 1
-            named.note(&entry)
-            return body(&entry, state?.marks, outcomes)
+        try stop.reading(console) { bar in
+            try replayer.scan(selection, reader) { passed, total in
+                bar.show(passed, of: total, "\(passed) of \(total) read, \(count) found\(bar.pace)")
+            } _: { entry in
+                count += 1
+                named.note(&entry)
+                return body(&entry, state?.marks, outcomes)
+            }
+            if !reader.knowsTimes {
+                console.remark("This broker cannot find records by their time: all of them were read.")
+            }
         }
-        if !reader.knowsTimes {
-            console.remark("This broker cannot find records by their time: all of them were read.")
-        }
-        line.clear()
-        if stop.isMade { throw CommandFailure("interrupted", status: .partlyDone) }
         missing = named.missing
         return count
     }

@@ -45,12 +45,10 @@ enum DeadLetterReplayCommand: HeraldCommand {
             + "too many of it have come back as new dead letters.\n\n"
             + "Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
             + "When it is stopped, paused or its outcomes do not come, it ends with 3.",
-        arguments: [DeadLetterOptions.ids.declaration],
+        arguments: [DeadLetterOptions.ids],
         options: DeadLetterOptions.selection + [
-            dryRun.declaration, DeadLetterOptions.yes.declaration, reason.declaration, ramp.declaration,
-            stopShare.declaration, rate.declaration, wait.declaration, onlyPushServices.declaration,
-            freshKey.declaration, destination.declaration, set.declaration, edit.declaration, again.declaration,
-            OutputFormat.option.declaration,
+            dryRun, Confirmation.option, reason, ramp, stopShare, rate, wait, onlyPushServices, freshKey, destination,
+            set, edit, again, OutputFormat.option,
         ],
         examples: [
             .init("herald dlq replay 3:1742 --set pns=apns,gcm --reason 'misspelt'", "Correct one and replay it."),
@@ -74,16 +72,12 @@ enum DeadLetterReplayCommand: HeraldCommand {
     /// Throws when an option is given that means nothing for the topic.
     private static func checkOptions(_ parsed: ParsedCommand) throws {
         let isForeign = parsed[DeadLetterOptions.topic] != nil
-        let strangers: [(OptionDeclaration, Bool)] = [
-            (destination.declaration, !isForeign), (onlyPushServices.declaration, isForeign),
-            (freshKey.declaration, isForeign), (set.declaration, isForeign), (edit.declaration, isForeign),
-        ]
-        for (option, isStranger) in strangers where isStranger && parsed.options[option.name] != nil {
-            throw UsageError(
+        let strangers: [any DeclaredOption] = isForeign ? [onlyPushServices, freshKey, set, edit] : [destination]
+        if let option = strangers.first(where: parsed.has)?.declaration {
+            throw parsed.mistake(
                 isForeign
                     ? "--\(option.name) is for Herald's own dead letters, and does not go with --topic"
-                    : "--\(option.name) needs --topic",
-                command: parsed.path.name)
+                    : "--\(option.name) needs --topic")
         }
     }
 }

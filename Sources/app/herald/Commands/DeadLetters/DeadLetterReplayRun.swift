@@ -38,7 +38,9 @@ struct DeadLetterReplayRun {
         rules.onlyPushServices = only
         rules.hasFreshKey = parsed[Command.freshKey]
         rules.isAgain = parsed[Command.again]
-        rules.correction = try CorrectionRequest(invocation, settings, replayer, selection).correction()
+        rules.correction = try CorrectionRequest(
+            invocation: invocation, settings: settings, replayer: replayer, selection: selection
+        ).correction()
         rules.cancelledCampaigns = try Self.cancelledCampaigns(replayer, console)
         self.rules = rules
         var options = ReplayOptions()
@@ -65,17 +67,11 @@ struct DeadLetterReplayRun {
     mutating func run() throws -> ExitStatus {
         let stop = try StopRequest.listen()
         let state = try replayer.context.state(replayer.layout)
-        var line = ProgressLine(console)
-        var meter = ThroughputMeter()
-        let plan = try replayer.plan(selection, rules, state) { passed, total in
-            meter.note(passed)
-            line.show(
-                share: passed, of: total,
-                "looking through \(passed) of \(total)\(meter.words(left: total - passed))")
-            return !stop.isMade
+        let plan = try stop.reading(console, interruption: "interrupted; nothing was replayed") { bar in
+            try replayer.plan(selection, rules, state) { passed, total in
+                bar.show(passed, of: total, "looking through \(passed) of \(total)\(bar.pace)")
+            }
         }
-        line.clear()
-        if stop.isMade { throw CommandFailure("interrupted; nothing was replayed", status: .partlyDone) }
         if let failure = DeadLetterOptions.failure(ofMissing: plan.missing, consequence: "; nothing was replayed") {
             throw failure
         }
@@ -103,14 +99,11 @@ struct DeadLetterReplayRun {
         }
         if let trouble { console.complain(SafeText.escaped(trouble)) }
         let question = "Replay \(TopicsTool.counted(plan.count, "dead letter"))?"
-        let isAssumed = invocation.parsed[DeadLetterOptions.yes]
-        let isConfirmed = try stop.whileAnswering {
-            try Confirmation.ask(question, count: plan.count, isAssumed: isAssumed, console: console)
-        }
-        guard isConfirmed else {
-            console.complain("Nothing was replayed.")
-            return .needsConfirmation
-        }
+        let isAssumed = invocation.parsed[Confirmation.option]
+        guard
+            try stop.confirm(
+                question, count: plan.count, isAssumed: isAssumed, console, refusal: "Nothing was replayed.")
+        else { return .needsConfirmation }
         let report = try replay(plan, state, stop, output)
         try console.report { console in try output.write(report, console) }
         return status(of: report)

@@ -12,10 +12,8 @@ enum DeadLetterResolveCommand: HeraldCommand {
         "resolve", "Mark dead letters that were dealt with otherwise, so that no replay includes them.",
         details: "Nothing is deleted: the topic's retention does that. What was replayed or resolved before is left "
             + "out. Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4.",
-        arguments: [DeadLetterOptions.ids.declaration],
-        options: [note.declaration] + DeadLetterOptions.selection + [
-            DeadLetterOptions.yes.declaration, OutputFormat.option.declaration,
-        ],
+        arguments: [DeadLetterOptions.ids],
+        options: [note] + DeadLetterOptions.selection + [Confirmation.option, OutputFormat.option],
         examples: [
             .init(
                 "herald dlq resolve --group reason=malformed --note 'the producer has sent them again'",
@@ -42,14 +40,11 @@ enum DeadLetterResolveCommand: HeraldCommand {
             return .done
         }
         let question = "Resolve \(TopicsTool.counted(count, "dead letter"))?"
-        let isAssumed = parsed[DeadLetterOptions.yes]
-        let isConfirmed = try query.stop.whileAnswering {
-            try Confirmation.ask(question, count: count, isAssumed: isAssumed, console: console)
-        }
-        guard isConfirmed else {
-            console.complain("Nothing was resolved.")
-            return .needsConfirmation
-        }
+        let isAssumed = parsed[Confirmation.option]
+        guard
+            try query.stop.confirm(
+                question, count: count, isAssumed: isAssumed, console, refusal: "Nothing was resolved.")
+        else { return .needsConfirmation }
         let end = try query.replayer.resolve(
             plan, selection: selection.text, note: parsed[note], state: state
         ) { lease in

@@ -10,10 +10,8 @@ enum DeadLetterShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show a dead letter: where it came from, each attempt, what became of it, how to replay it.",
         details: "The message is masked unless --reveal, which goes into the audit topic.",
-        arguments: [id.declaration],
-        options: [
-            DeadLetterOptions.topic.declaration, DeadLetterOptions.reveal.declaration, OutputFormat.option.declaration,
-        ],
+        arguments: [id],
+        options: [DeadLetterOptions.topic, DeadLetterOptions.reveal, OutputFormat.option],
         examples: [.init("herald dlq show 3:1742", "The dead letter with offset 1742 in partition 3.")])
     static let usedSettings: UsedSettings = .cluster + .topics("results", "deadLetter", "state", "audit") + .events
 
@@ -24,7 +22,7 @@ enum DeadLetterShowCommand: HeraldCommand {
         var request = Selection.Request()
         request.topic = invocation.parsed[DeadLetterOptions.topic]
         request.ids = [invocation.parsed[id]]
-        let selection = try DeadLetterOptions.compile(request, command: invocation.parsed.path.name)
+        let selection = try DeadLetterOptions.compile(request, invocation.parsed)
         let isRevealed = invocation.parsed[DeadLetterOptions.reveal]
         var query = try DeadLetterQuery(invocation, selection)
         if isRevealed { try query.recordReveal("show") }
@@ -47,19 +45,11 @@ enum DeadLetterShowCommand: HeraldCommand {
         let page = DeadLetterPage(
             isRevealed: isRevealed, configuration: configuration, foreign: foreign,
             marks: try query.marks(of: letters))
-        let console = invocation.console
         let objects = letters.map { letter in
             letter.object(isRevealed: isRevealed, configuration: configuration, foreign: foreign)
         }
-        switch invocation.parsed[OutputFormat.option] {
-        case .table:
-            for (index, letter) in letters.enumerated() {
-                if index > 0 { try console.print("") }
-                for line in page.lines(letter) { try console.print(line) }
-            }
-        case .json: try console.print(JSONValue.array(objects).pretty)
-        case .jsonl: for object in objects { try console.print(object.compact) }
-        }
+        try invocation.parsed[OutputFormat.option].writeAll(
+            objects, lines: Array(letters.map(page.lines).joined(separator: [""])), to: invocation.console)
         return .done
     }
 }

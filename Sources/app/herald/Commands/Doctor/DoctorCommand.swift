@@ -21,7 +21,7 @@ enum DoctorCommand: HeraldCommand {
             + "something else. It takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and "
             + "leaves nothing that a reader of committed records sees.\n\nThe exit status is 1 if something must be "
             + "fixed, 3 after a signal, 78 if the settings are wrong, else 0. docs/DOCTOR.md says what each line proves.",
-        options: [only.declaration, workers.declaration, OutputFormat.option.declaration],
+        options: [only, workers, OutputFormat.option],
         examples: [
             .init("herald doctor --config herald.yaml", "Before the first start, and whenever something is wrong."),
             .init("herald doctor --only kafka -o jsonl", "The brokers' half, for a program."),

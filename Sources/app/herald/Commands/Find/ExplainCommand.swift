@@ -17,11 +17,8 @@ enum ExplainCommand: HeraldCommand {
             + "what the settings let happen next, and which command changes it. It asks the group, and the workers at "
             + "their admin ports, whether anybody delivers, and names what it did not read. An id that several events have is "
             + "explained for the newest of them.",
-        arguments: [id.declaration],
-        options: [
-            user.declaration, TimelineRun.since.declaration, TimelineRun.allPartitions.declaration,
-            OutputFormat.option.declaration,
-        ],
+        arguments: [id],
+        options: [user, TimelineRun.since, TimelineRun.allPartitions, OutputFormat.option],
         examples: [.init("herald explain order-17 --user ann", "Why Ann has got nothing yet.")])
     static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "campaigns", "feedback", "state") + .events
@@ -29,7 +26,7 @@ enum ExplainCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
-        guard !parsed[id].isEmpty else { throw UsageError("the id is empty", command: parsed.path.name) }
+        guard !parsed[id].isEmpty else { throw parsed.mistake("the id is empty") }
         var query = TimelineQuery(user: parsed[user], id: parsed[id])
         query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
         query.readsAllPartitions = parsed[TimelineRun.allPartitions]

@@ -19,10 +19,7 @@ enum FindCommand: HeraldCommand {
             + "ended for each push service. A user's records lie in one partition of each topic, so only that one is "
             + "read, unless --all-partitions; with --id alone all are. Messages are not shown. The exit status is 1 when "
             + "nothing was found. herald explain says in sentences where an event stands.",
-        options: [
-            user.declaration, id.declaration, TimelineRun.since.declaration, TimelineRun.allPartitions.declaration,
-            limit.declaration, OutputFormat.option.declaration,
-        ],
+        options: [user, id, TimelineRun.since, TimelineRun.allPartitions, limit, OutputFormat.option],
         examples: [
             .init("herald find --user ann --since 2d", "Ann says that she got nothing."),
             .init("herald find --id order-17 -o json", "One event's way, for a program."),
@@ -36,21 +33,15 @@ enum FindCommand: HeraldCommand {
         let (parsed, console) = (invocation.parsed, invocation.console)
         var query = TimelineQuery(user: parsed[user], id: parsed[id])
         guard query.user?.isEmpty == false || query.id?.isEmpty == false else {
-            throw UsageError("say whose: --user, --id or both", command: parsed.path.name)
+            throw parsed.mistake("say whose: --user, --id or both")
         }
         query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
         query.readsAllPartitions = parsed[TimelineRun.allPartitions]
         query.limit = parsed[limit]
         let found = try TimelineRun(invocation).run(query)
-        switch parsed[OutputFormat.option] {
-        case .table:
-            for (index, event) in found.timelines.enumerated() {
-                if index > 0 { try console.print("") }
-                for line in TimelinePage.lines(event) { try console.print(line) }
-            }
-        case .json: try console.print(JSONValue.array(found.timelines.map(\.json)).pretty)
-        case .jsonl: for event in found.timelines { try console.print(event.json.compact) }
-        }
+        try parsed[OutputFormat.option].writeAll(
+            found.timelines.map(\.json), lines: Array(found.timelines.map(TimelinePage.lines).joined(separator: [""])),
+            to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
         if found.isNarrow, found.strayTopics.isEmpty {
             console.remark(

@@ -39,9 +39,8 @@ enum PublishCommand: HeraldCommand {
             + "delivered; a duplicate of one that was delivered counts as such.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
             + "the same --id: Herald then uses the same idempotency keys.",
         options: [
-            user.declaration, pushServices.declaration, message.declaration, id.declaration, source.declaration,
-            campaign.declaration, expiresIn.declaration, expiresAt.declaration, notBefore.declaration,
-            file.declaration, topic.declaration, check.declaration, wait.declaration, OutputFormat.option.declaration,
+            user, pushServices, message, id, source, campaign, expiresIn, expiresAt, notBefore, file, topic, check,
+            wait, OutputFormat.option,
         ],
         examples: [
             .init(

@@ -23,15 +23,14 @@ struct PublishRequest {
         idBase = parsed[Command.id]
         wait = parsed[Command.wait]
         isCheck = parsed[Command.check]
-        if isCheck, wait != nil { throw UsageError("--check and --wait do not go together", command: parsed.path.name) }
+        if isCheck, wait != nil { throw parsed.mistake("--check and --wait do not go together") }
         if let path = parsed[Command.file] {
-            let others = [
-                Command.user.declaration, Command.pushServices.declaration, Command.message.declaration,
-                Command.source.declaration, Command.campaign.declaration, Command.expiresIn.declaration,
-                Command.expiresAt.declaration, Command.notBefore.declaration,
+            let others: [any DeclaredOption] = [
+                Command.user, Command.pushServices, Command.message, Command.source, Command.campaign,
+                Command.expiresIn, Command.expiresAt, Command.notBefore,
             ]
-            if let other = others.first(where: { parsed.options[$0.name] != nil }) {
-                throw UsageError("--file and --\(other.name) do not go together", command: parsed.path.name)
+            if let other = others.first(where: parsed.has)?.declaration {
+                throw parsed.mistake("--file and --\(other.name) do not go together")
             }
             events = .file(path)
         } else {
@@ -43,12 +42,12 @@ struct PublishRequest {
         guard let user = parsed[Command.user], let services = parsed[Command.pushServices],
             let message = parsed[Command.message]
         else {
-            throw UsageError("--user, --pns and --message are needed, or --file", command: parsed.path.name)
+            throw parsed.mistake("--user, --pns and --message are needed, or --file")
         }
         var expiresAt = parsed[Command.expiresAt]
         if let after = parsed[Command.expiresIn] {
             guard expiresAt == nil else {
-                throw UsageError("--expires-in and --expires-at do not go together", command: parsed.path.name)
+                throw parsed.mistake("--expires-in and --expires-at do not go together")
             }
             expiresAt = SystemClock.wall().advanced(byMilliseconds: after.milliseconds)
         }

@@ -4,14 +4,12 @@ import HeraldTools
 
 /// `herald topics apply`: makes and changes topics; never shrinks or deletes.
 enum TopicsApplyCommand: HeraldCommand {
-    private static let yes = CommandOption.flag("yes", short: "y", "Do not ask.")
-
     static let declaration = CommandDeclaration(
         "apply", "Create and change topics to match the settings; it never shrinks or deletes anything.",
         details: "It shows the differences, asks, applies them, and waits until the cluster shows them. Without a "
             + "terminal it needs --yes, or exits with 4. If something must be fixed by hand, or the cluster refused "
             + "it, it exits with 3, or with 1 if nothing was changed.",
-        options: [yes.declaration, OutputFormat.option.declaration],
+        options: [Confirmation.option, OutputFormat.option],
         examples: [.init("herald topics apply --config herald.yaml --yes", "Create the topics without asking.")])
     static let usedSettings: UsedSettings = .topicPlan
 
@@ -25,7 +23,7 @@ enum TopicsApplyCommand: HeraldCommand {
         }
         let count = plan.steps.filter { $0.action == .create || $0.action == .change }.count
         let question = "Make \(TopicsTool.counted(count, "change"))?"
-        guard try Confirmation.ask(question, isAssumed: invocation.parsed[yes], console: console) else {
+        guard try Confirmation.ask(question, isAssumed: invocation.parsed[Confirmation.option], console: console) else {
             console.complain("Nothing was changed.")
             return .needsConfirmation
         }

@@ -7,7 +7,7 @@ enum TopicsCheckCommand: HeraldCommand {
         "check", "Check that the topics match the settings.",
         details:
             "The exit status is 1 if something differs. More partitions or a longer retention than set is fine.",
-        options: [OutputFormat.option.declaration],
+        options: [OutputFormat.option],
         examples: [.init("herald topics check --config herald.yaml", "Fail when a topic is not as wanted.")])
     static let usedSettings: UsedSettings = .topicPlan
 

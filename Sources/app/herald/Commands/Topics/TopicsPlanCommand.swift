@@ -7,7 +7,7 @@ enum TopicsPlanCommand: HeraldCommand {
         details: "Topics, partitions, copies, retention.ms, max.message.bytes, min.insync.replicas and cleanup.policy. "
             + "The action is create, change, by-hand (Kafka cannot change it, or records would be lost), or none "
             + "(more than wanted, which is fine).",
-        options: [OutputFormat.option.declaration],
+        options: [OutputFormat.option],
         examples: [.init("herald topics plan --config herald.yaml", "What would be created and changed.")])
     static let usedSettings: UsedSettings = .topicPlan
 

@@ -8,7 +8,7 @@ extension Verdict {
     func json(now: WallTime) -> JSONValue {
         guard case .object(let members) = first.json(now: now) else { return .null }
         let more: [JSONValue.Member] = [
-            .init("retrying", .optional(retrying)), .init("others", .array(others.map { $0.json(now: now) })),
+            .init("retrying", .count(retrying)), .init("others", .array(others.map { $0.json(now: now) })),
         ]
         return .object(members + more)
     }
@@ -18,8 +18,8 @@ extension Finding {
     fileprivate func json(now: WallTime) -> JSONValue {
         [
             "state": .string(level.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
-            "headline": .string(headline), "since": .optional(since?.text), "sinceIsBefore": .bool(isSinceBound),
-            "cause": .optional(cause),
+            "headline": .string(headline), "since": .text(since?.text), "sinceIsBefore": .bool(isSinceBound),
+            "cause": .text(cause),
             "waiting": waiting.map { .integer(Int($0)) } ?? .null, "next": next?.json ?? .null,
         ]
     }
@@ -30,8 +30,8 @@ extension VerdictLog.Span {
     func json(_ lateness: Lateness?) -> JSONValue {
         [
             "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
-            "cause": .optional(cause), "from": .string(from.text), "to": isPresent ? .null : .string(to.text),
-            "waiting": .optional(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
+            "cause": .text(cause), "from": .string(from.text), "to": isPresent ? .null : .string(to.text),
+            "waiting": .count(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
         ]
     }
 }
@@ -40,7 +40,7 @@ extension LetterRun {
     func json(_ pattern: FailurePattern?) -> JSONValue {
         [
             "key": "dead-letters", "state": open > 0 ? "warn" : "good", "headline": "Dead letters",
-            "cause": .optional(pattern?.words()), "from": .string(from.text), "to": .string(to.text),
+            "cause": .text(pattern?.words()), "from": .string(from.text), "to": .string(to.text),
             "waiting": .null, "count": .integer(tally.total), "open": .integer(open), "late": .null,
         ]
     }
@@ -78,8 +78,8 @@ extension LatePast.Report {
 extension NextStep {
     fileprivate var json: JSONValue {
         [
-            "sentence": .string(sentence), "command": command.map { .array($0.map { .string($0) }) } ?? .null,
-            "href": .optional(href), "section": .string(section), "alert": .optional(alert), "plan": plan ?? .null,
+            "sentence": .string(sentence), "command": command.map { .words($0) } ?? .null,
+            "href": .text(href), "section": .string(section), "alert": .text(alert), "plan": plan ?? .null,
         ]
     }
 }
@@ -106,8 +106,8 @@ extension NowPoint {
             "at": .string(at.text), "outcomes": Self.json(outcomes), "calls": Self.json(calls),
             "inFlight": .rounded(inFlight), "inFlightLimit": .rounded(inFlightLimit),
             "oldestSeconds": .rounded(oldestSeconds), "halfSeconds": .rounded(halfSeconds),
-            "mostSeconds": .rounded(mostSeconds), "waiting": .optional(waiting), "retrying": .optional(retrying),
-            "workers": .integer(workers), "ready": .integer(ready), "outages": .array(outages.map { .string($0) }),
+            "mostSeconds": .rounded(mostSeconds), "waiting": .count(waiting), "retrying": .count(retrying),
+            "workers": .integer(workers), "ready": .integer(ready), "outages": .words(outages),
         ]
     }
 
@@ -138,7 +138,7 @@ extension NowModel.Snapshot {
             "partitions": .array((observation?.furthestBehind(Self.partitionLimit) ?? []).map(\.json)),
             "backlog": .array((observation?.backlogs ?? []).map(\.json)),
             "backlogWithinSeconds": .array(GroupObservation.dueWithin.map { .integer(Int($0 / .seconds(1))) }),
-            "deadLettersOfHour": .optional(letters.map { Int64($0.whole.total) }),
+            "deadLettersOfHour": .count(letters.map { Int64($0.whole.total) }),
         ]
     }
 
@@ -151,10 +151,10 @@ extension NowModel.Snapshot {
         }
         let observation = group.observation
         return [
-            "problem": .optional(problem), "at": .optional(observation?.at.text),
-            "state": .optional(observation?.state),
-            "members": .optional(observation.map { Int64($0.members.count) }),
-            "waiting": .optional(observation?.waiting), "retrying": .optional(observation?.retrying),
+            "problem": .text(problem), "at": .text(observation?.at.text),
+            "state": .text(observation?.state),
+            "members": .count(observation.map { Int64($0.members.count) }),
+            "waiting": .count(observation?.waiting), "retrying": .count(observation?.retrying),
         ]
     }
 }
@@ -168,9 +168,9 @@ extension GroupObservation {
 extension GroupObservation.Partition {
     fileprivate var json: JSONValue {
         [
-            "topic": .string(place.topic), "partition": .integer(Int(place.partition)), "delay": .optional(delay),
+            "topic": .string(place.topic), "partition": .integer(Int(place.partition)), "delay": .text(delay),
             "lag": .integer(Int(lag)), "overdue": .integer(Int(overdue)), "hasMember": .bool(hasMember),
-            "oldest": .optional(oldest?.text), "stillSince": .optional(stillSince?.text),
+            "oldest": .text(oldest?.text), "stillSince": .text(stillSince?.text),
         ]
     }
 }
@@ -194,8 +194,8 @@ extension WorkerObservation {
                 (page.ready ? "ready" : "not-ready", (page.reasons + (page.warnings ?? [])).first?.sentence)
             }
         return [
-            "address": .string(address), "state": .string(word), "sentence": .optional(sentence),
-            "version": .optional(numbers?.version), "partitions": .rounded(numbers?.partitions),
+            "address": .string(address), "state": .string(word), "sentence": .text(sentence),
+            "version": .text(numbers?.version), "partitions": .rounded(numbers?.partitions),
             "inFlight": .rounded(numbers?.inFlight), "inFlightLimit": .rounded(numbers?.inFlightLimit),
             "oldestSeconds": .rounded(numbers?.oldestSeconds),
         ]
@@ -203,10 +203,6 @@ extension WorkerObservation {
 }
 
 extension JSONValue {
-    fileprivate static func optional(_ text: String?) -> Self { text.map { .string($0) } ?? .null }
-
-    fileprivate static func optional(_ number: Int64?) -> Self { number.map { .integer(Int($0)) } ?? .null }
-
     fileprivate static func rounded(_ number: Double?) -> Self {
         guard let number, number.isFinite else { return .null }
         return .number((number * 1_000).rounded() / 1_000)

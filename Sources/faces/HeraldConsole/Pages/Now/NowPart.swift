@@ -59,10 +59,7 @@ final class NowPart: ConsolePart {
 
     func start() throws {
         look()
-        try group.start()
-        try evidence.start()
-        try campaigns.start()
-        try past.start()
+        for watch in watches { try watch.start() }
         let thread = try OwnThread(name: "console-now") { [self] in
             while !wakeup.wait(for: NowHistory.step) { look() }
         }
@@ -73,11 +70,10 @@ final class NowPart: ConsolePart {
         wakeup.signal()
         looking.withLock { $0 }?.join()
         workers.stop()
-        group.stop()
-        evidence.stop()
-        campaigns.stop()
-        past.stop()
+        for watch in watches { watch.stop() }
     }
+
+    private var watches: [any ClusterWatch] { [group, evidence, campaigns, past] }
 
     private func look() {
         let knowledge = group.knowledge

@@ -1,11 +1,11 @@
 import HeraldEvents
 import HeraldText
 import HeraldTime
-import HeraldTimeline
 import HeraldTools
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldTimeline
 
 @Suite("A search in the console")
 struct EventSearchTests {

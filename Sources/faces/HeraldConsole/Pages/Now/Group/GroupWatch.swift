@@ -6,7 +6,8 @@ import HeraldTime
 import HeraldTools
 
 /// Asks Kafka every few seconds how the workers' group stands, on a thread of its own; joins nothing.
-final class GroupWatch: Sendable {
+final class GroupWatch: ClusterWatch {
+    static let threadName = "console-group"
     private static let pause = Duration.seconds(3)
     private static let probeMilliseconds = 2_000
     /// After so many failures in a row the clients are recreated: one may go on asking a leader that has moved.
@@ -14,7 +15,7 @@ final class GroupWatch: Sendable {
 
     private let plan: NowPlan
     private let latest = Guarded(GroupKnowledge.unasked)
-    private let wakeup: Wakeup
+    let wakeup: Wakeup
 
     init(_ plan: NowPlan) throws(SystemError) {
         self.plan = plan
@@ -23,14 +24,7 @@ final class GroupWatch: Sendable {
 
     var knowledge: GroupKnowledge { latest.withLock { $0 } }
 
-    func start() throws(SystemError) {
-        _ = try OwnThread(name: "console-group") { [self] in run() }
-    }
-
-    /// Asks no more; what is under way ends by itself.
-    func stop() { wakeup.signal() }
-
-    private func run() {
+    func run() {
         var inquiry: GroupInquiry?
         var failures = 0
         var last: GroupObservation?

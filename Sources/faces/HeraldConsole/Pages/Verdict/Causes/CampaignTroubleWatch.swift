@@ -6,7 +6,8 @@ import HeraldTime
 import HeraldTools
 
 /// Follows the campaigns topic for campaigns whose own events fail, on a thread of its own.
-final class CampaignTroubleWatch: Sendable {
+final class CampaignTroubleWatch: ClusterWatch {
+    static let threadName = "console-campaigns"
     private static let turn = Duration.seconds(2)
     private static let pauseAfterFailure = Duration.seconds(5)
     /// Partitions that were added, and a topic that was recreated, are found within this time.
@@ -15,7 +16,7 @@ final class CampaignTroubleWatch: Sendable {
 
     private let plan: NowPlan
     private let index = Guarded(CampaignIndex())
-    private let wakeup: Wakeup
+    let wakeup: Wakeup
 
     init(_ plan: NowPlan) throws(SystemError) {
         self.plan = plan
@@ -28,14 +29,7 @@ final class CampaignTroubleWatch: Sendable {
         return index.names.compactMap(index.campaign).compactMap { CampaignTrouble($0, now: now) }
     }
 
-    func start() throws(SystemError) {
-        _ = try OwnThread(name: "console-campaigns") { [self] in run() }
-    }
-
-    /// Reads no more; what is under way ends by itself.
-    func stop() { wakeup.signal() }
-
-    private func run() {
+    func run() {
         // Without the topic, or the right to read it, nothing is said of campaigns.
         repeat { try? follow() } while !wakeup.wait(for: Self.pauseAfterFailure)
     }

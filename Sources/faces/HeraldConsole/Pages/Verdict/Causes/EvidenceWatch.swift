@@ -10,7 +10,8 @@ import HeraldTools
 ///
 /// However much there is, it reads a bounded part: of each partition the newest records of each turn, and when it begins some
 /// of each five minutes of the last hour.
-final class EvidenceWatch: Sendable {
+final class EvidenceWatch: ClusterWatch {
+    static let threadName = "console-evidence"
     private static let turn = Duration.seconds(3)
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionMilliseconds = 4_000
@@ -23,7 +24,7 @@ final class EvidenceWatch: Sendable {
 
     private let plan: NowPlan
     private let state = Guarded(Evidence())
-    private let wakeup: Wakeup
+    let wakeup: Wakeup
 
     init(_ plan: NowPlan) throws(SystemError) {
         self.plan = plan
@@ -32,14 +33,7 @@ final class EvidenceWatch: Sendable {
 
     var evidence: Evidence { state.withLock { $0 } }
 
-    func start() throws(SystemError) {
-        _ = try OwnThread(name: "console-evidence") { [self] in run() }
-    }
-
-    /// Reads no more; what is under way ends by itself.
-    func stop() { wakeup.signal() }
-
-    private func run() {
+    func run() {
         repeat {
             // Topics that are missing or forbidden, and brokers that are away, are looked at again.
             try? follow()

@@ -45,12 +45,9 @@ struct UserMark: Hashable, Sendable {
     var hash: UInt64
     /// The first eight bytes, the first one the highest; zeros behind a shorter name.
     var start: UInt64
+}
 
-    init(hash: UInt64, start: UInt64) {
-        self.hash = hash
-        self.start = start
-    }
-
+extension UserMark {
     init(_ user: String) {
         let bytes = Array(user.utf8)
         hash = LetterRow.hash(bytes)

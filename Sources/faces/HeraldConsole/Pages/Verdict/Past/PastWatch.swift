@@ -9,7 +9,8 @@ import HeraldTools
 ///
 /// Each result is read once: what comes, and the day before the console's start a quarter of an hour at a time, the newest
 /// first. However much there is, it reads a bounded part of it in each turn; what it leaves out is known to be missing.
-final class PastWatch: Sendable {
+final class PastWatch: ClusterWatch {
+    static let threadName = "console-past"
     private static let turn = Duration.seconds(15)
     private static let pauseAfterFailure = Duration.seconds(5)
     private static let questionMilliseconds = 4_000
@@ -55,7 +56,7 @@ final class PastWatch: Sendable {
     private let plan: NowPlan
     private let decoder: RecordDecoder
     private let state = Guarded(LatePast.Report())
-    private let wakeup: Wakeup
+    let wakeup: Wakeup
 
     init(_ plan: NowPlan, decoder: RecordDecoder) throws(SystemError) {
         self.plan = plan
@@ -65,14 +66,7 @@ final class PastWatch: Sendable {
 
     var report: LatePast.Report { state.withLock { $0 } }
 
-    func start() throws(SystemError) {
-        _ = try OwnThread(name: "console-past") { [self] in run() }
-    }
-
-    /// Reads no more; what is under way ends by itself.
-    func stop() { wakeup.signal() }
-
-    private func run() {
+    func run() {
         var progress = Progress()
         repeat {
             // Topics that are missing or forbidden, and brokers that are away, are looked at again.
