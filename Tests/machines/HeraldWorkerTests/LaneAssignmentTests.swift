@@ -124,8 +124,8 @@ struct LaneAssignmentTests {
         }
     }
 
-    @Test("A topic that was made anew is read from its beginning")
-    func madeAnew() {
+    @Test("A topic that was recreated is read from its beginning")
+    func recreated() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
         fixture.turn()

@@ -18,7 +18,8 @@ enum FindCommand: HeraldCommand {
             + "event when it was published and by whom, each call that failed, each wait and why, replays, and how it "
             + "ended for each push service. A user's records lie in one partition of each topic, so only that one is "
             + "read, unless --all-partitions; with --id alone all are. Messages are not shown. The exit status is 1 when "
-            + "nothing was found. herald explain says in sentences where an event stands.",
+            + "nothing was found. Of events without an outcome it asks the workers, at their admin ports, what they wait "
+            + "for. herald explain says in sentences where an event stands.",
         options: [
             user.declaration, id.declaration, TimelineRun.since.declaration, TimelineRun.allPartitions.declaration,
             limit.declaration, OutputFormat.option.declaration,
@@ -30,7 +31,7 @@ enum FindCommand: HeraldCommand {
     static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state") + .events + [
             "retry.delays"
-        ]
+        ] + .waiting
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -41,15 +42,21 @@ enum FindCommand: HeraldCommand {
         query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
         query.readsAllPartitions = parsed[TimelineRun.allPartitions]
         query.limit = parsed[limit]
-        let found = try TimelineRun(invocation).run(query)
+        let run = try TimelineRun(invocation)
+        let found = try run.run(query)
+        let waiting = run.waiting(found, query)
+        func json(_ event: EventTimeline) -> JSONValue {
+            guard case .object(let members) = event.json else { return event.json }
+            return .object(members + (waiting[event.origin]?.json ?? []))
+        }
         switch parsed[OutputFormat.option] {
         case .table:
             for (index, event) in found.timelines.enumerated() {
                 if index > 0 { try console.print("") }
-                for line in TimelinePage.lines(event) { try console.print(line) }
+                for line in TimelinePage.lines(event, waiting[event.origin]) { try console.print(line) }
             }
-        case .json: try console.print(JSONValue.array(found.timelines.map(\.json)).pretty)
-        case .jsonl: for event in found.timelines { try console.print(event.json.compact) }
+        case .json: try console.print(JSONValue.array(found.timelines.map(json)).pretty)
+        case .jsonl: for event in found.timelines { try console.print(json(event).compact) }
         }
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
         if found.isNarrow, found.strayTopics.isEmpty {
