@@ -11,4 +11,9 @@ public struct Moment: Sendable, Equatable {
         self.monotonic = monotonic
         self.wall = wall
     }
+
+    /// Another moment on the clock that people read, in whole milliseconds that are not before it.
+    public func wall(_ other: MonotonicTime) -> WallTime {
+        wall.advanced(byMilliseconds: -monotonic.milliseconds(since: other))
+    }
 }

@@ -49,7 +49,8 @@ package final class ConsoleProcess: Sendable {
                     open: { failures.openLetters(since: $0) }, problem: { failures.problem },
                     runs: { failures.letterRuns(since: $0) })),
             jobs, failures,
-            try FindPart(context), try CampaignsPart(context, jobs: jobs.jobs), AuditPart(context),
+            try FindPart(context, planned: failures.planned), try CampaignsPart(context, jobs: jobs.jobs),
+            AuditPart(context),
         ]
     }
 }

@@ -6,6 +6,8 @@ extension BatchWriter {
     /// A batch that is being written.
     package struct Attempt: Sendable {
         package var batch: Batch
+        /// Since when the batch is written, with all attempts at it.
+        package var since: MonotonicTime
         /// Then no further attempt is made; `nil` for never.
         package var end: MonotonicTime?
         /// Before the next attempt (milliseconds).
@@ -26,7 +28,8 @@ extension BatchWriter {
     /// How far a batch is.
     package enum State: CheckedState {
         case unclaimed
-        case claiming(until: MonotonicTime?)
+        /// It gives up at this moment; why the broker has not answered yet.
+        case claiming(since: MonotonicTime, until: MonotonicTime?, cause: KafkaError?)
         /// Nothing is under way.
         case ready
         /// A transaction is open, and its records are offered.
@@ -57,6 +60,7 @@ extension BatchWriter {
 
         package static let transitions = TransitionTable<Name>([
             .init([.unclaimed, .ready, .lost], "the name is claimed", [.claiming]),
+            .init([.claiming], "failed for now", [.claiming]),
             .init([.claiming], "the producer has its name", [.ready]),
             .init([.claiming], "it can't be claimed, or not in time", [.lost]),
             .init([.ready], "a batch is written", [.producing]),

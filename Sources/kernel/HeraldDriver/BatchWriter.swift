@@ -121,7 +121,7 @@ package struct BatchWriter: Sendable {
     package var nextWake: MonotonicTime? {
         switch state {
         case .unclaimed, .ready, .producing, .lost: nil
-        case .claiming(let end): end
+        case .claiming(_, let end, _): end
         case .committing(_, let again), .aborting(_, _, let again): again
         case .pausing(_, let end): end
         }
@@ -131,7 +131,7 @@ package struct BatchWriter: Sendable {
 
     /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
     package mutating func claim(now: MonotonicTime) {
-        state.become(.claiming(until: end(now)))
+        state.become(.claiming(since: now, until: end(now), cause: nil))
         actions.append(.claim)
     }
 
@@ -139,7 +139,7 @@ package struct BatchWriter: Sendable {
     package mutating func write(_ batch: Batch, now: MonotonicTime) {
         hasGivenUp = false
         openSince = openSince ?? now
-        begin(Attempt(batch: batch, end: end(now), pause: Self.pauseMilliseconds))
+        begin(Attempt(batch: batch, since: now, end: end(now), pause: Self.pauseMilliseconds))
     }
 
     /// Makes no further attempt when the one under way fails.
@@ -162,7 +162,7 @@ package struct BatchWriter: Sendable {
     /// Makes the attempt again for which it is time.
     package mutating func advance(now: MonotonicTime) {
         switch state {
-        case .claiming(let end?) where end <= now:
+        case .claiming(_, let end?, _) where end <= now:
             lose(
                 .unreachable(KafkaError(code: KafkaError.Code.timedOut, message: "no broker makes the producer ready")))
         case .pausing(let attempt, let end) where end <= now: begin(attempt)
@@ -199,10 +199,11 @@ package struct BatchWriter: Sendable {
     }
 
     private mutating func notClaimed(_ error: KafkaError, isLasting: Bool) {
-        guard case .claiming = state else { return }
+        guard case .claiming(let since, let end, _) = state else { return }
         if error.kind == .fenced { return lose(.fenced(isLong: true)) }
         if isLasting { return lose(.unclaimable(error)) }
         if hasGivenUp { return lose(.unreachable(error)) }
+        state.become(.claiming(since: since, until: end, cause: error))
         events.append(.waiting(error))
     }
 

@@ -144,18 +144,18 @@ extension Engine {
         let token = events.token(slot, service ?? 0)
         /// When something is due; now when it is that already.
         func moment(_ suits: (Reminder) -> Bool) -> WallTime {
-            due.earliest(where: suits).map { wall($0, now) } ?? now.wall
+            due.earliest(where: suits).map { now.wall($0) } ?? now.wall
         }
         func limit() -> WaitReason.Limit {
             let opens = dispatcher.gate.bar(to: Int(token.service), now: now.monotonic)?.opens ?? now.monotonic
             return WaitReason.Limit(
-                pushService: configuration.decoder.pushServices.names[Int(token.service)], opens: wall(opens, now),
+                pushService: configuration.decoder.pushServices.names[Int(token.service)], opens: now.wall(opens),
                 ahead: dispatcher.queue.ahead(of: token, ofClass: callClass(of: slot)))
         }
         switch kind {
         case .calling:
             let began = calls.began(events.services[events.service(token)].sequence)
-            return .calling(since: began.map { wall($0, now) })
+            return .calling(since: began.map { now.wall($0) })
         case .nextTurn: return .nextTurn
         case .behindUser: return behind(.user, slot, now: now, names: names)
         case .behindPartition: return behind(.partition, slot, now: now, names: names)
@@ -175,10 +175,10 @@ extension Engine {
             // Who has just come may be asked at once, whenever that was allowed.
             let probe = callsHold(now: now) == nil ? nextProbeTime.map { max($0, now.monotonic) } : nil
             return .outage(
-                cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { wall($0, now) })
+                cause: outage.reason.rawValue, since: outage.since, nextProbe: probe.map { now.wall($0) })
         case .unrecordedOutcomes:
             guard case .unrecorded(let since)? = callsHold(now: now) else { return .nextTurn }
-            return .unrecordedOutcomes(since: wall(since, now))
+            return .unrecordedOutcomes(since: now.wall(since))
         case .stoodStill: return .stoodStill
         case .backendPause: return .backendPause(limit())
         case .serviceLimit: return .serviceLimit(limit())
@@ -186,22 +186,22 @@ extension Engine {
         case .learnedLimit: return .learnedLimit(limit())
         case .callsInFlight:
             return .callsInFlight(
-                calls: calls.inFlight, limit: calls.limit, until: calls.nextHanging.map { wall($0, now) })
+                calls: calls.inFlight, limit: calls.limit, until: calls.nextHanging.map { now.wall($0) })
         case .otherPushServices: return .otherPushServices
-        case .stopping: return .stopping(until: membership.stop.map { wall($0.deadline, now) } ?? now.wall)
+        case .stopping: return .stopping(until: membership.stop.map { now.wall($0.deadline) } ?? now.wall)
         case .unacknowledged:
             let offered = due.earliest { purpose in
                 if case .production(let record) = purpose { productions[record]?.slot == id } else { false }
             }
-            return .unacknowledged(until: offered.map { wall($0, now) })
+            return .unacknowledged(until: offered.map { now.wall($0) })
         case .transaction:
             // What is to be done at once has no moment.
             let next = commitDue.flatMap { $0 > now.monotonic ? $0 : nil }
-            return .transaction(until: next.map { wall($0, now) })
-        case .transactionEnds: return .transactionEnds(until: commitDue.map { wall($0, now) })
+            return .transaction(until: next.map { now.wall($0) })
+        case .transactionEnds: return .transactionEnds(until: commitDue.map { now.wall($0) })
         case .producer: return .producer
         case .recordRefused:
-            return .recordRefused(until: due.earliest { $0 == .refusedEvent(id) }.map { wall($0, now) })
+            return .recordRefused(until: due.earliest { $0 == .refusedEvent(id) }.map { now.wall($0) })
         }
     }
 
@@ -217,10 +217,5 @@ extension Engine {
         return .behind(
             line,
             WaitReason.Ahead(name: name, record: record, count: count, doing: doing.joined(separator: "; ")))
-    }
-
-    /// A moment on the clock that people read, in whole milliseconds that are not before it.
-    private func wall(_ moment: MonotonicTime, _ now: Moment) -> WallTime {
-        now.wall.advanced(byMilliseconds: -now.monotonic.milliseconds(since: moment))
     }
 }

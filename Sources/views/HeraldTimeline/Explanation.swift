@@ -19,6 +19,8 @@ package struct Explanation: Sendable {
         package var workers = Workers.unknown("nobody was asked")
         /// What the workers that may call it say that it waits for.
         package var waiting = Waiting()
+        /// In which job its dead letter is planned, as far as a job was asked.
+        package var planned: PlannedLetter?
         /// What was not read, a phrase each.
         package var gaps: [String] = []
         /// What the event's campaign is to do.
@@ -102,7 +104,14 @@ package struct Explanation: Sendable {
             }
         }
 
-        var json: [JSONValue.Member] {
+        /// What the worker that has it says, in sentences; empty when none has it.
+        package var sentences: [String] {
+            guard let worker, let event else { return [] }
+            return ["The worker at \(worker) has it in memory since \(event.takenAt)."] + event.waits.map(\.sentence)
+        }
+
+        /// It as `herald find` and `herald explain` have it.
+        package var json: [JSONValue.Member] {
             var members: [JSONValue.Member] = []
             if let worker, let event {
                 members.append(
@@ -119,6 +128,19 @@ package struct Explanation: Sendable {
             }
             return members + [.init("unheardWorkers", .array(silent))]
         }
+    }
+
+    /// A dead letter that a job is to replay or to resolve, and has not yet.
+    package struct PlannedLetter: Sendable, Equatable {
+        package var job: String
+        package var wait: WaitingPage.Wait
+
+        package init(job: String, wait: WaitingPage.Wait) {
+            self.job = job
+            self.wait = wait
+        }
+
+        fileprivate var json: JSONValue { ["job": .string(job), "wait": wait.json] }
     }
 
     /// In their order.
@@ -139,6 +161,9 @@ package struct Explanation: Sendable {
             if let result = event.outcomes[name] { say(result, of: name) }
         }
         if event.refusal != nil { sayMalformed() }
+        if let planned = situation.planned {
+            sentences.append("Its dead letter is planned in job \(planned.job): \(planned.wait.sentence)")
+        }
         if !event.open.isEmpty, !event.isMalformed { sayOpen() }
         if !situation.gaps.isEmpty, !event.open.isEmpty || published == nil || isFateMissing {
             sentences.append("Not read: \(situation.gaps.joined(separator: "; ")).")
@@ -155,7 +180,7 @@ package struct Explanation: Sendable {
             [
                 .init("sentences", .array(sentences.map(JSONValue.string))),
                 .init("commands", .array(commands.map(JSONValue.string))), .init("event", event.json),
-            ] + situation.waiting.json)
+            ] + situation.waiting.json + (situation.planned.map { [.init("planned", $0.json)] } ?? []))
     }
 
     // MARK: What it is
@@ -260,8 +285,11 @@ package struct Explanation: Sendable {
             return
         }
         guard let done else {
-            sentences.append(text + "When the cause is gone, replay it." + (mayHaveArrived ? " \(Self.doubt)" : ""))
-            showDeadLetter(isReplayable: true)
+            let isPlanned = situation.planned != nil
+            sentences.append(
+                text + (isPlanned ? "A job is at work on it." : "When the cause is gone, replay it.")
+                    + (mayHaveArrived ? " \(Self.doubt)" : ""))
+            showDeadLetter(isReplayable: !isPlanned)
             return
         }
         text += "Its dead letter was \(done)"
@@ -478,10 +506,9 @@ package struct Explanation: Sendable {
     /// What the worker that has it in memory says that it waits for, and which workers did not answer.
     private mutating func sayWaiting() {
         let waiting = situation.waiting
-        if let worker = waiting.worker, let found = waiting.event {
-            sentences.append("The worker at \(worker) has it in memory since \(found.takenAt).")
+        if let found = waiting.event {
+            sentences += waiting.sentences
             for wait in found.waits {
-                sentences.append(wait.sentence)
                 for change in wait.changes where change.hasPrefix("herald ") {
                     add(event.campaign.map { change.replacingOccurrences(of: "NAME", with: $0) } ?? change)
                 }

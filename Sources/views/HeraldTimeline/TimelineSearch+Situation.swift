@@ -28,7 +28,7 @@ package struct WorkerGroup: Sendable {
 
 /// What beside its records decides where an event stands.
 extension TimelineSearch {
-    private static var questionMilliseconds: Int { 10_000 }
+    static var questionMilliseconds: Int { 10_000 }
 
     /// Where an event stands, why, and what changes it; asks the group, its workers and, for an event of a campaign, the
     /// campaigns topic.
@@ -48,35 +48,11 @@ extension TimelineSearch {
         if !event.open.isEmpty {
             let addresses: [String]
             (situation.workers, addresses) = workers(consuming: event.waitingRecord, admin)
-            // In a delay topic its record says what it waits for, until that moment has come.
-            if event.delay?.until.map({ $0 <= known.now }) ?? true {
-                situation.waiting = waiting(for: event.origin, at: addresses)
+            if event.mayBeInMemory(now: known.now), let query = WaitingQuery(origin: event.origin) {
+                situation.waiting = waiting(query, of: [event.origin], at: addresses)[event.origin] ?? .init()
             }
         }
         return Explanation(of: event, situation)
-    }
-
-    /// What the workers say that an event waits for.
-    private func waiting(for origin: Origin, at addresses: [String]) -> Explanation.Waiting {
-        var waiting = Explanation.Waiting()
-        guard let query = WaitingQuery(origin: origin) else { return waiting }
-        let token: String?
-        do {
-            token = try group.token?()
-        } catch {
-            for address in addresses {
-                waiting.unheard.append(.init(worker: address, reason: "admin.token can't be read: \(error)"))
-            }
-            return waiting
-        }
-        for address in addresses.prefix(WorkerSurvey.limit) {
-            waiting.note(WorkerSurvey.waiting(query, at: address, token: token), of: origin, at: address)
-        }
-        for address in addresses.dropFirst(WorkerSurvey.limit) {
-            waiting.unheard.append(
-                .init(worker: address, reason: "only \(WorkerSurvey.limit) are asked"))
-        }
-        return waiting
     }
 
     /// The workers that could call it, and the admin ports of those that may have it in memory.

@@ -37,7 +37,7 @@ struct CampaignRampTests {
             try await Self.wait(fixture, for: "mostly-open", open: 5, retrying: 5)
             #expect(fixture.count("notifications.bulk") == 5 && run.isRunning)
             let page = try await fixture.campaign("status", "spring", "--once")
-            #expect(page.output.contains("step 1 of the ramp (5 recipients) waits for 5 outcomes (5 retrying)"))
+            #expect(page.output.contains("waits for 5 outcomes (5 retrying) of step 1 of the ramp (5 recipients)"))
             #expect(page.output.contains("less than half of it is known"), "\(page.output)")
         }
     }

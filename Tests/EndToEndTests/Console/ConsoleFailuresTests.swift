@@ -146,8 +146,12 @@ struct ConsoleFailuresTests {
             // It knows all outcomes of its batch, and does not begin the next.
             _ = try await console.ask("/api/jobs/\(job)") {
                 let progress = $0["progress"] as? [String: Any]
-                return progress?["isPaused"] as? Bool == true && progress?["delivered"] as? Int == 50
+                let waits = progress?["waits"] as? [String: Any]
+                return waits?["reason"] as? String == "paused" && progress?["delivered"] as? Int == 50
             }
+            let found = try await explanation(of: "e199", by: console)
+            #expect(found.contains("Its dead letter is planned in job replay-"), "\(found)")
+            #expect(found.contains("behind at most") && found.contains("the job is paused by ann since"), "\(found)")
             try await fixture.catchUp()
             #expect(fixture.count("notifications") == 50)
             #expect(try await console.ask("/api/jobs/\(job)/resume", post: "").status == 200)
@@ -156,6 +160,16 @@ struct ConsoleFailuresTests {
             let counts = try await fixture.replayCounts()
             #expect(counts.count == 200 && counts.values.allSatisfy { $0 == 1 })
         }
+    }
+
+    /// What Find says of the only event with an id.
+    private func explanation(of id: String, by console: ConsoleClient) async throws -> String {
+        let begun = try await console.ask("/api/find?id=\(id)")
+        let search = try #require(begun.object["search"] as? String, "\(begun.text)")
+        let found = try await console.ask("/api/find/\(search)") { $0["state"] as? String == "done" }
+        let events = try #require(found["events"] as? [[String: Any]], "\(found)")
+        let origin = try #require(events.first?["origin"] as? String, "\(found)")
+        return try await console.ask("/api/find/\(search)/explanation?event=\(origin)").text
     }
 
     @Test("A console that is killed in a replay: the next one finds the job, and what is left is replayed once")
@@ -194,7 +208,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    @Test("A dead-letter topic that is made anew is read anew")
+    @Test("A dead-letter topic that is recreated is read from its beginning")
     func anew() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<10)

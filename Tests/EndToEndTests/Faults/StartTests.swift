@@ -51,8 +51,8 @@ struct StartTests {
         }
     }
 
-    @Test("A topic made anew, shorter than the committed offset, begins at its first record with a warning")
-    func madeAnew() async throws {
+    @Test("A recreated topic, shorter than the committed offset, begins at its first record with a warning")
+    func recreated() async throws {
         try await Fixture.run { fixture in
             try await fixture.publish((0..<10).map { Publication(id: "e\($0)", user: "u\($0)") })
             try await fixture.commit([

@@ -151,8 +151,24 @@ struct FindTests {
             let waits = (object?["waiting"] as? [String: Any])?["waits"] as? [[String: Any]]
             #expect(waits?.compactMap { $0["reason"] as? String } == ["behind-user"], "\(json.output)")
 
+            let line = try await fixture.tool("find", "--user", "ann", changing: admin)
+            #expect(line.status == 0 && line.output.contains("no outcome yet for apns"), "\(line.output)")
+            #expect(
+                line.output.contains("  apns: it waits behind 1 earlier event of its user, of which news ("),
+                "\(line.output)")
+            let both = try events(
+                try await fixture.tool("find", "--user", "ann", "-o", "jsonl", changing: admin).output)
+            let reasons = both.map { event in
+                let waits = (event["waiting"] as? [String: Any])?["waits"] as? [[String: Any]]
+                return waits?.compactMap { $0["reason"] as? String } ?? []
+            }
+            #expect(reasons == [["calling"], ["behind-user"]], "\(both)")
+
             // Who has not the worker's token is told that it was not heard, and no reason.
             let stranger = admin.merging(["admin.token": "another"]) { $1 }
+            let unheard = try await fixture.tool("find", "--id", "code", changing: stranger)
+            #expect(unheard.output.contains("was not heard (it wants the token of admin.token"), "\(unheard.output)")
+            #expect(!unheard.output.contains("it waits behind"))
             let refused = try await fixture.tool("explain", "code", "--user", "ann", changing: stranger)
             #expect(refused.output.contains("was not heard (it wants the token of admin.token"), "\(refused.output)")
 

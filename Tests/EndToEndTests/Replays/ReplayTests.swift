@@ -258,8 +258,8 @@ struct ReplayTests {
         }
     }
 
-    @Test("A dead-letter topic that was made anew is not taken for the old one")
-    func madeAnew() async throws {
+    @Test("A dead-letter topic that was recreated is not taken for the old one")
+    func recreated() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             var record = Publication(
                 key: Array("marks/j/0".utf8),
@@ -269,7 +269,7 @@ struct ReplayTests {
             try await fixture.publish([record])
             try await fixture.publishDeadLetters(0..<3)
             let run = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
-            #expect(run.status == 1 && run.output.contains("made anew"), "\(run.output)")
+            #expect(run.status == 1 && run.output.contains("recreated"), "\(run.output)")
         }
     }
 }

@@ -42,7 +42,7 @@ final class Follower: Sendable {
             do throws(KafkaError) {
                 try drain(reader)
             } catch {
-                // Topics that are deleted and made anew are what some tests are about.
+                // topics that are deleted and created again are what some tests are about.
                 guard error.isOfTopic else { throw error }
             }
             // Behind the last record there may be the ends of transactions.

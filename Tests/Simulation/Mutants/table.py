@@ -826,7 +826,7 @@ MUTANTS = [
     Mutant(
         "a replay begins a batch before the outcomes of the one before",
         "ReplayPace.swift",
-        "        if admission.isAtStepEnd, !isBatchOpen(now) { beginBatch() }\n",
+        "        if admission.isAtStepEnd, !isBatchOpen(now.monotonic) { beginBatch() }\n",
         "        if admission.isAtStepEnd { beginBatch() }\n",
         scenario=REPLAYS,
     ),
@@ -840,7 +840,7 @@ MUTANTS = [
     Mutant(
         "a replay's patience runs on in a pause",
         "ReplayMachine.swift",
-        "        if isPaused { pace.pause() }\n",
+        "        if pause != nil { pace.pause() }\n",
         "",
         scenario=REPLAYS,
     ),
@@ -854,7 +854,7 @@ MUTANTS = [
     Mutant(
         "a replay publishes in a pause",
         "ReplayPace.swift",
-        "        if isPaused { return .wait }\n",
+        "        if let pause { return .wait(.paused(by: pause.by, since: pause.since)) }\n",
         "",
         scenario=REPLAYS,
     ),
@@ -863,6 +863,33 @@ MUTANTS = [
         "ReplayPace.swift",
         "        if isStopping { return .end(isAtEnd ? .complete : .paused) }\n",
         "",
+        scenario=REPLAYS,
+    ),
+    # Why something waits.
+    Mutant(
+        "an event of a worker that stops is said to wait for its next turn",
+        "Engine+Waiting.swift",
+        "        guard case .assigned = membership else { return .stopping }\n",
+        "",
+    ),
+    Mutant(
+        "a quick retry is said to be due at the wrong moment",
+        "Engine+Waiting.swift",
+        "return .quickRetry(until: moment { $0 == .quickRetry(token) })",
+        "return .quickRetry(until: events[slot].event.dueAt ?? WallTime(milliseconds: 0))",
+    ),
+    Mutant(
+        "a job whose transaction is under way is said to wait for nothing",
+        "ReplayMachine+Waiting.swift",
+        "        if let reason = writer.waiting(now: now) { return reason }\n",
+        "",
+        scenario=REPLAYS,
+    ),
+    Mutant(
+        "a letter is taken for dealt with before its turn",
+        "ReplayMachine.swift",
+        "        takenTo[entry.partition] = entry.offset\n",
+        "        takenTo[entry.partition] = entry.offset + 50\n",
         scenario=REPLAYS,
     ),
 ]

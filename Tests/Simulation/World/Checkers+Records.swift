@@ -114,14 +114,14 @@ extension Checkers {
     /// Whether the backend's answers, as they were, mean this outcome.
     private mutating func judge(_ duty: Int, _ outcome: Outcome, _ reason: DeadLetterReason?) {
         let facts = duties[duty]
-        if outcome == .duplicate, others(than: duty).isEmpty {
+        switch outcome {
+        case .duplicate where others(than: duty).isEmpty:
             fail("\(text(duty)) is said to be a duplicate, and it is there once")
-        }
-        if outcome == .cancelled, !cancelledCampaigns.contains(facts.campaign ?? -1) {
+        case .cancelled where !cancelledCampaigns.contains(facts.campaign ?? -1):
             fail("\(text(duty)) is said to be cancelled, and its campaign is not")
-        }
-        if outcome == .delivered, !facts.wasDelivered {
+        case .delivered where !facts.wasDelivered:
             fail("\(text(duty)) is said to be delivered, and the backend never took it")
+        case .duplicate, .cancelled, .delivered, .deadLettered, .expired: break
         }
         // Refused credentials are an event's own fault only if others got through after its first refusal, and it was refused
         // again with those that are in use.

@@ -81,7 +81,10 @@ struct RampChecker {
         else { return }
         let count = service == nil ? events[index].services.count : 1
         steps[events[index].step].known += count
-        if result.outcome != .delivered, result.outcome != .duplicate { steps[events[index].step].failed += count }
+        switch result.outcome {
+        case .delivered, .duplicate: break
+        case .deadLettered, .expired, .cancelled: steps[events[index].step].failed += count
+        }
         events[index].services.removeAll { service == nil || $0 == service }
         if events[index].services.isEmpty { events.remove(at: index) }
         expected[name] = events.isEmpty ? nil : events

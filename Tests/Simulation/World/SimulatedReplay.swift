@@ -30,8 +30,9 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     private var state: KnownState??
     private var question = 0
     private var isWatching = false
-    private var isGathering = false
-    private var isPaused = false
+    /// The machine has asked for letters, and has got none yet.
+    private var isAsked = false
+    private var pause: ReplayPause?
     private var isStopping = false
     private var isBusy = false
 
@@ -64,7 +65,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
         life += 1
         isRunning = true
-        (isPaused, isStopping, isHeld, isWatching, isGathering) = (false, false, false, false, false)
+        (pause, isStopping, isHeld, isWatching, isAsked) = (nil, false, false, false, false)
         frozenUntil = nil
         client = TransactionClient()
         run.begin()
@@ -105,7 +106,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
 
     func pause(_ isPaused: Bool) {
         log(isPaused ? "is paused" : "is resumed")
-        self.isPaused = isPaused
+        pause = isPaused ? ReplayPause(by: "operator", since: now.wall) : nil
         go()
     }
 
@@ -149,6 +150,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
             if driver.machine.isOver { return ended(driver.machine) }
         } while isBusy || !run.reports.isEmpty || state != nil
         guard let driver else { return }
+        checkWaiting(driver.machine, letters: order?.letters ?? [])
         let name = driver.machine.phase.name
         let isLooking = name == .working || name == .watching
         schedule(tick: isLooking ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake)
@@ -182,7 +184,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
             ranges = letters.sorted { $0.key < $1.key }.map { partition, range in
                 (Place(topic: simulation.letterTopic, partition: Int(partition)), range.lowerBound, range.upperBound)
             }
-        case .gather: isGathering = true
+        case .gather: isAsked = true
         }
     }
 
@@ -220,9 +222,9 @@ final class SimulatedReplay: SimulatedJob, JobIO {
 
     func deliver(to machine: inout ReplayMachine) {
         if isStopping { machine.stop() }
-        machine.pause(isPaused)
-        if isHeld, !isPaused { order?.ramp.resumes(now: simulation.now) }
-        isHeld = isStopping || isPaused
+        machine.pause(pause)
+        if isHeld, pause == nil { order?.ramp.resumes(now: simulation.now) }
+        isHeld = isStopping || pause != nil
         let arrived = run.reports
         run.reports = []
         for report in arrived { machine.receive(report, now: now) }
@@ -254,10 +256,10 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     }
 
     private func deliverLetters(to machine: inout ReplayMachine) {
-        guard isGathering else { return }
+        guard isAsked else { return }
+        isAsked = false
         for _ in 0..<chance[.letters].between(1, Int64(Self.lettersPerTurn)) {
-            isGathering = machine.mayTakeLetter
-            guard isGathering else { return }
+            guard machine.mayTakeLetter else { return }
             guard let current = ranges.first else {
                 isBusy = true
                 return machine.lettersEnded()

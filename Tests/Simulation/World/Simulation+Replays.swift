@@ -295,10 +295,16 @@ extension Simulation {
 
     /// A job says that all of its plan is dealt with.
     func checkReplayed(_ letters: [RecordName], by process: Process) {
-        for name in letters where checkers.replayedServices[name] == nil && !checkers.resolved.contains(name) {
-            if var entry = letter(name), let expiry = entry.expiresAt(), expiry <= moment.wall { continue }
+        for name in letters where !isDealtWith(name) {
             checkers.fail("\(process) is complete, and \(checkers.text(name)) was not replayed")
         }
+    }
+
+    /// A letter is replayed or resolved, or has expired.
+    func isDealtWith(_ name: RecordName) -> Bool {
+        if checkers.replayedServices[name] != nil || checkers.resolved.contains(name) { return true }
+        guard var entry = letter(name), let expiry = entry.expiresAt() else { return false }
+        return expiry <= moment.wall
     }
 
     private func check(_ letter: RecordName, _ mark: MarkRecord) {

@@ -34,6 +34,33 @@ struct VocabularyTests {
                 == Outcome.allCases.filter(\.makesDuplicates).map(\.rawValue))
     }
 
+    @Test("Alert rules, dashboards and the soak's oracle have the outcomes and ends of calls that there are")
+    func programs() throws {
+        let alarming = Outcome.allCases.filter(\.isAlarming).map(\.rawValue).joined(separator: "|")
+        let rules = try text("deploy/prometheus/rules.yaml")
+        #expect(rules.contains("rate(herald_notifications_total{outcome=~\"\(alarming)\"}[15m])"), "HeraldManyFail")
+        let known = Set(Outcome.allCases.map(\.rawValue) + CallEnd.allCases.map(\.word))
+        let matcher = #/_(?:notifications|calls)_total\{[^}]*\b(?:outcome|result)(?:=~|!=|=)\\?"([^"\\]+)/#
+        for page in ["prometheus/rules.yaml", "prometheus/rules-test.yaml", "grafana/generate.py"] {
+            let matches = try text("deploy/" + page).matches(of: matcher)
+            #expect(!matches.isEmpty, "\(page)")
+            for match in matches {
+                let words = match.output.1.split(separator: "|").map(String.init)
+                #expect(known.isSuperset(of: words), "\(page): \(words)")
+            }
+        }
+        let oracle = Outcome.allCases.map { "\"\($0.rawValue)\": \($0.hasDeadLetter ? "True" : "False")" }
+        #expect(try text("Soak/oracle.py").contains("OUTCOMES = {\(oracle.joined(separator: ", "))}"))
+    }
+
+    @Test("docs/METRICS.md has the words of each outcome and of each end of a call, in their order")
+    func metrics() throws {
+        func list(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
+        let page = try text("docs/METRICS.md").replacing("\n  ", with: " ")
+        #expect(page.contains("`outcome`: \(list(Outcome.allCases.map(\.rawValue)))."))
+        #expect(page.contains("`result`: \(list(CallEnd.allCases.map(\.word)))."))
+    }
+
     @Test("Each dead-letter reason stands in the documents with what to do")
     func deadLetterReasons() throws {
         try expect(DeadLetterReason.allCases.map(\.rawValue), in: ["docs/DEAD-LETTERS.md", "docs/RUNBOOK.md"])

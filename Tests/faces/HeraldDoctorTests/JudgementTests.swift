@@ -177,7 +177,7 @@ struct JudgementTests {
         let check = GroupJudgement.lag("t", [position(3, 5, 9, 20)], isRetry: false, isServed: true)
         #expect(check.verdict == .failed && check.detail.contains("deleted 4 records of partition 3"))
         let renewed = GroupJudgement.lag("t", [position(3, 50, 0, 20)], isRetry: false, isServed: true)
-        #expect(renewed.verdict == .warning && renewed.detail.contains("made anew"))
+        #expect(renewed.verdict == .warning && renewed.detail.contains("recreated"))
     }
 
     @Test("A group without members warns when something waits, one with members when a partition is nobody's")

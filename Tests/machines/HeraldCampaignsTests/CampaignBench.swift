@@ -91,12 +91,15 @@ final class CampaignBench {
         Moment(monotonic: now, wall: Self.wall.advanced(byMilliseconds: now.nanoseconds / 1_000_000))
     }
 
-    private func id(_ user: String) -> RecipientID {
+    func id(_ user: String) -> RecipientID {
         let bytes = Array(user.utf8)
         return ids.id(of: bytes.span.bytes)
     }
 
     var campaign: CampaignIndex.Campaign? { index.campaign(Self.name) }
+
+    /// Why a publisher waits, in kind.
+    func waits(_ publisher: Publisher) -> JobWaitReason.Kind? { publisher.machine.waiting(now: moment)?.kind }
 
     // MARK: What others do
 

@@ -133,7 +133,7 @@ struct CampaignMachineTests {
         bench.delivers = false
         let publisher = bench.start()
         bench.pass(1_000, publisher)
-        #expect(bench.published.count == 10_000 && publisher.progress.phase == .waitingForOutcomes)
+        #expect(bench.published.count == 10_000 && bench.waits(publisher) == .openOutcomes)
         bench.outcomes = ["delivered": 3_000]
         bench.pass(100, publisher)
         #expect(bench.published.count == 12_000)
@@ -146,7 +146,8 @@ struct CampaignMachineTests {
         let publisher = bench.start()
         bench.pass(20_000, publisher)
         #expect(bench.published.count == 1 && publisher.phase == .publishing)
-        #expect(publisher.progress.phase == .waitingForStep(try #require(bench.campaign?.progress?.rampWait)))
+        let wait = try #require(bench.campaign?.progress?.rampWait)
+        #expect(publisher.machine.waiting(now: bench.moment)?.phrase.hasPrefix(CampaignWords.sentence(wait)) == true)
         bench.outcomes = ["delivered": 1]
         bench.pass(100, publisher)
         #expect(bench.published.count == 4 && publisher.news == ["step 1", "step 2"])
@@ -184,7 +185,7 @@ struct CampaignMachineTests {
             bench.pass(60_000, publisher)
             let count = bench.published.count
             if publisher.machine.isOver { continue }
-            #expect(publisher.phase == .paused && publisher.progress.phase == .paused)
+            #expect(publisher.phase == .paused && bench.waits(publisher) == .campaignPaused)
             bench.pass(60_000, publisher)
             #expect(bench.published.count == count)
             bench.control(.running)
@@ -318,14 +319,16 @@ struct CampaignMachineTests {
         bench.pass(1_900, publisher)
         #expect(!publisher.done.contains("retries"))
         bench.pass(100, publisher)
-        #expect(publisher.done.last == "retries" && publisher.progress.silence?.retries?.retrying == 2)
+        #expect(publisher.done.last == "retries" && publisher.machine.silence?.retries?.retrying == 2)
         bench.pass(28_500, publisher)
         #expect(publisher.done.filter { $0 == "retries" }.count == 6)
         #expect(publisher.done.filter { $0 == "workers" }.count == 1)
-        #expect(publisher.progress.waitsFor?.hasSuffix("2 of 3 open are retrying; no worker runs.") == true)
+        #expect(
+            publisher.machine.waiting(now: bench.moment)?.phrase.hasSuffix("2 of 3 open are retrying; no worker runs.")
+                == true)
         bench.outcomes = ["delivered": 1]
         bench.pass(0, publisher)
-        #expect(publisher.progress.silence == OutcomeSilence.Facts(length: .zero))
+        #expect(publisher.machine.silence == OutcomeSilence.Facts(length: .zero))
     }
 
     // MARK: Trouble
@@ -584,8 +587,13 @@ struct CampaignMachineTests {
             batch.begin(atMost: limit)
             while batch.state == .gathering, seen < lines {
                 seen += 1
-                batch.add(
-                    bytes > 0 ? OutgoingRecord(topic: "t", key: nil, value: [UInt8](repeating: 0, count: bytes)) : nil)
+                guard bytes > 0 else {
+                    batch.passLine()
+                    continue
+                }
+                let user = Array("\(seen)".utf8)
+                let record = OutgoingRecord(topic: "t", key: nil, value: [UInt8](repeating: 0, count: bytes))
+                batch.add(record, of: RecipientIDs(campaign: "spring").id(of: user.span.bytes))
             }
             return (batch.count, seen)
         }

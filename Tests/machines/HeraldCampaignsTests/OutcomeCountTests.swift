@@ -190,7 +190,7 @@ struct CampaignStatusTests {
         #expect(status(Samples.campaign(progress: progress), after: 60).rampWait == nil)
         #expect(status(Samples.campaign(.paused, progress: progress)).rampWait == nil)
         let words =
-            "step 2 of the ramp (10 recipients) waits for 1 outcome (1 retrying): if they fail, the campaign pauses; a "
+            "waits for 1 outcome (1 retrying) of step 2 of the ramp (10 recipients): if they fail, the campaign pauses; a "
             + "start with --ramp none goes on without them"
         #expect(CampaignWords.sentence(wait) == words)
         #expect(status(Samples.campaign(progress: progress)).json()["rampWait"]?["sentence"] == .string(words))

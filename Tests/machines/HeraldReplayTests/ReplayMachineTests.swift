@@ -34,7 +34,7 @@ struct ReplayMachineTests {
         #expect(script.take() == ["e0 0:0 lease"])
         script.commit()
         script.pass(0)
-        #expect(script.take() == ["commit"] && script.machine.progress.isWaiting)
+        #expect(script.take() == ["commit"] && script.waits == .rampStep)
         try script.outcome(0)
         script.pass(0)
         #expect(script.take() == ["gather"] && script.hand(1, 2) == [])
@@ -126,7 +126,7 @@ struct ReplayMachineTests {
     @Test("It renews its lease every 3 s in which it writes nothing, also while it is paused")
     func renewal() {
         var script = Script.working()
-        script.machine.pause(true)
+        script.machine.pause(ReplayScript.pause)
         script.pass(2_999)
         #expect(script.take() == [])
         #expect(script.machine.nextWake == script.now.advanced(byMilliseconds: 1))
@@ -459,7 +459,7 @@ struct ReplayMachineTests {
         script.pass(0)
         script.commit()
         script.pass(0)
-        #expect(script.machine.progress.isWaiting && script.machine.progress.open == 1)
+        #expect(script.waits == .lastOutcomes && script.machine.progress.open == 1)
         script.machine.stop()
         script.pass(0)
         #expect(script.take().last == "free complete")
@@ -469,13 +469,13 @@ struct ReplayMachineTests {
     func pauses() {
         var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0, 1)
-        script.machine.pause(true)
+        script.machine.pause(ReplayScript.pause)
         script.machine.lettersPaused()
         script.pass(0)
-        #expect(script.take() == [] && script.machine.progress.isPaused && !script.machine.mayTakeLetter)
-        script.machine.pause(false)
+        #expect(script.take() == [] && script.waits == .paused && !script.machine.mayTakeLetter)
+        script.machine.pause(nil)
         script.pass(0)
-        #expect(script.take() == ["e0 e1 0:0-1 lease"] && !script.machine.progress.isPaused)
+        #expect(script.take() == ["e0 e1 0:0-1 lease"] && script.waits == .transaction)
     }
 
     @Test("A canary that fails again stops it, and nothing behind it is touched")
@@ -495,10 +495,10 @@ struct ReplayMachineTests {
         var script = Script.writing()
         script.commit()
         script.pass(0)
-        script.machine.pause(true)
+        script.machine.pause(ReplayScript.pause)
         script.pass(700_000)
         script.commit()
-        script.machine.pause(false)
+        script.machine.pause(nil)
         script.pass(0)
         #expect(script.machine.phase.name == .working)
         _ = script.take()
@@ -642,7 +642,7 @@ struct ReplayMachineTests {
         let inputs: [(inout Script) throws -> Void] = [
             { $0.pass(0) }, { $0.pass(200_000) }, { $0.read(.ended) }, { $0.read(.unknown) }, { $0.ready() },
             { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) }, { $0.machine.stop() },
-            { $0.machine.pause(true) }, { $0.machine.pause(false) }, { $0.hand(0, 1, 2) },
+            { $0.machine.pause(ReplayScript.pause) }, { $0.machine.pause(nil) }, { $0.hand(0, 1, 2) },
             { $0.machine.lettersPaused() },
             { $0.machine.lettersEnded() }, { $0.machine.readingFailed(ToolFailure("no")) },
             { $0.machine.lettersNotStarted(ToolFailure("no")) }, { try $0.outcome(0) }, { $0.machine.cameBack(1) },

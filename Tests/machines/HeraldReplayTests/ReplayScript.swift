@@ -70,6 +70,11 @@ struct ReplayScript {
             ["herald-id": "e\(offset)", "herald-pns": "apns", "herald-origin": "notifications/3/\(offset)"])
     }
 
+    static let pause = ReplayPause(by: "bob@desk", since: SampleEntry.moment)
+
+    /// Why the job waits, in kind.
+    var waits: JobWaitReason.Kind? { machine.waiting(now: moment)?.kind }
+
     // MARK: Shortcuts
 
     /// One that works: the lease is its own.

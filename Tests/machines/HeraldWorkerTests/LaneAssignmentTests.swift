@@ -150,8 +150,8 @@ struct LaneAssignmentTests {
                 == "assign notifications/0@60 notifications/1@51")
     }
 
-    @Test("A topic that was made anew is read from its beginning")
-    func madeAnew() {
+    @Test("A topic that was recreated is read from its beginning")
+    func recreated() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition]))
         fixture.turn()

@@ -155,7 +155,7 @@ struct TopicReaderTests {
         #expect(try read(reader, 1).places == places(4..<5))
     }
 
-    @Test("An offset beyond the end is of a topic that was made anew since: all of it is read")
+    @Test("An offset beyond the end is of a topic that was recreated since: all of it is read")
     func beyondTheEnd() throws {
         try publish(4)
         let reader = try reader()

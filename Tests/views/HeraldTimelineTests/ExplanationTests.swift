@@ -279,6 +279,20 @@ struct ExplanationTests {
         #expect(unknown.contains("(lane 1 did not answer)") && !unknown.contains("No worker has it"), "\(unknown)")
     }
 
+    @Test("A dead letter that is planned in a job says in which, and what it waits for; no other replay is advised")
+    func planned() throws {
+        var situation = Sample.situation()
+        let reason = JobWaitReason.turn(ahead: 3, doing: "is paused by bob")
+        situation.planned = .init(job: "replay-7", wait: WaitingPage.Wait(reason))
+        let steps = [Sample.published(), Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm")]
+        let found = try explain(steps, situation, marks: MarkIndex())
+        #expect(
+            found.text.contains(
+                "Its dead letter is planned in job replay-7: it waits for its turn behind at most 3 others; the job is "
+                    + "paused by bob."), "\(found.text)")
+        #expect(found.commands == ["herald dlq show 2:17"] && !found.text.contains("replay it"), "\(found)")
+    }
+
     @Test("What was not read is named where something is not known")
     func gaps() throws {
         var situation = Sample.situation()

@@ -52,6 +52,30 @@ extension Outcome {
         }
     }
 
+    /// Whether its result says why, in words.
+    public var hasDetail: Bool {
+        switch self {
+        case .deadLettered, .expired: true
+        case .delivered, .cancelled, .duplicate: false
+        }
+    }
+
+    /// Whether it shows that notifications do not get through: the alert `HeraldManyFail` counts it.
+    public var isAlarming: Bool {
+        switch self {
+        case .deadLettered, .expired: true
+        case .delivered, .cancelled, .duplicate: false
+        }
+    }
+
+    /// Whether a replay that ends so needs no other.
+    public var isGoodReplay: Bool {
+        switch self {
+        case .delivered, .duplicate: true
+        case .deadLettered, .expired, .cancelled: false
+        }
+    }
+
     /// Whether the same event that comes later is a duplicate, and is not called.
     public var makesDuplicates: Bool {
         switch self {

@@ -2,7 +2,7 @@ extension WaitReason {
     /// A kind of reason, by its place among all: its word in metrics and JSON, what it means, what ends it, and what changes it.
     ///
     /// docs/RUNBOOK.md has this table, and a test compares.
-    public enum Kind: UInt8, Sendable, CaseIterable {
+    public enum Kind: UInt8, WaitKind {
         case calling
         case nextTurn
         case behindUser

@@ -4,7 +4,7 @@ public import HeraldTime
 ///
 /// A worker derives it from the state that it acts on, at the moment at which it is asked; it is stored nowhere. What each
 /// is called, and what ends it, is its ``Kind-swift.enum``'s.
-public enum WaitReason: Sendable, Equatable {
+public enum WaitReason: WaitWords {
     /// It is being called, since this moment; `nil` when the call hangs, for longer than a second.
     case calling(since: WallTime?)
     /// Nothing is in its way: its call begins at the worker's next turn.

@@ -26,11 +26,11 @@ public struct WaitingPage: Sendable, Equatable, Decodable {
         }
     }
 
-    /// Why one event waits, for the push services for which it is the same.
+    /// Why one event waits, for the push services for which it is the same; or why a job does, or a letter of it.
     public struct Wait: Sendable, Equatable, Decodable {
-        /// The push services; empty for an event that does not decode.
+        /// The push services; empty for an event that does not decode, and for what is no event.
         public var pushServices: [String]
-        /// A word of ``WaitReason/Kind-swift.enum``.
+        /// A word of ``WaitReason/Kind-swift.enum``, or of ``JobWaitReason/Kind-swift.enum``.
         public var reason: String
         /// What it does, as a sentence goes on behind "it".
         public var phrase: String
@@ -44,14 +44,18 @@ public struct WaitingPage: Sendable, Equatable, Decodable {
         public var changes: [String]
 
         /// A reason, for these push services.
-        public init(_ reason: WaitReason, pushServices: [String]) {
+        ///
+        /// - Parameter campaign: what the commands that change it are about.
+        public init(_ reason: some WaitWords, pushServices: [String] = [], campaign: String? = nil) {
             self.pushServices = pushServices
             self.reason = reason.kind.word
             phrase = reason.phrase
             since = reason.since.map(RFC3339.text)
             until = reason.until.map(RFC3339.text)
             end = reason.kind.end
-            changes = reason.kind.changes
+            changes = reason.kind.changes.map { change in
+                campaign.map { change.replacing("NAME", with: $0) } ?? change
+            }
         }
 
         /// It as one sentence, with what ends it and what changes it.

@@ -175,7 +175,7 @@ enum GroupJudgement {
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
             return Check(
                 name, topic, .warning,
-                "the group stands behind the end of partition \(renewed.partition.partition): the topic was made anew",
+                "the group stands behind the end of partition \(renewed.partition.partition): the topic was recreated",
                 fix: "nothing: the worker begins at the beginning, with a warning")
         }
         let total = positions.reduce(0) { $0 + $1.lag }

@@ -93,16 +93,16 @@ package struct CampaignMachine: JobMachine {
     package private(set) var phase = Phase.idle
     package private(set) var progress: PublishProgress
     /// The recipients seen in the audience, and those whose events are published.
-    private var recipients: RecipientSet
-    private var writer: BatchWriter
-    private var batch = RecipientBatch()
+    private(set) var recipients: RecipientSet
+    private(set) var writer: BatchWriter
+    private(set) var batch = RecipientBatch()
     private var actions: [Action] = []
     private var writing: Writing?
 
     // What is known of the campaign since it was learned.
     private var definition: CampaignDefinition?
     private var former: CampaignProgress?
-    private var control: CampaignControl?
+    private(set) var control: CampaignControl?
     private var state = CampaignControl.State.running
     private var published: PublishedEvents?
     private(set) var replacements: [AudienceReplacement] = []
@@ -117,7 +117,7 @@ package struct CampaignMachine: JobMachine {
     private(set) var isComplete = false
     /// It has had the campaign paused, and judges it again then unless that is read before.
     private var rejudges: MonotonicTime?
-    private var lastLook: LastLook?
+    private(set) var lastLook: LastLook?
     /// What keeps it from reading.
     private var trouble: ToolFailure?
 
@@ -125,7 +125,6 @@ package struct CampaignMachine: JobMachine {
     private var hasOpened = false
     private var refusals = 0
     private var lastWrite = MonotonicTime.distantPast
-    private var expiry: MonotonicTime?
     /// When there is something to do although nothing comes.
     private var workWake: MonotonicTime?
 
@@ -171,6 +170,11 @@ package struct CampaignMachine: JobMachine {
         case .claiming, .learning, .placing, .readingBack, .counting, .opening, .finishing, .ended: break
         }
         return moments.compactMap { $0 }.min()
+    }
+
+    /// When the events expire.
+    private func expiry(_ now: Moment) -> MonotonicTime? {
+        definition?.expiresAt.map { now.monotonic.advanced(byMilliseconds: $0 - now.wall.milliseconds) }
     }
 
     private var nextSign: MonotonicTime? {
@@ -291,14 +295,14 @@ package struct CampaignMachine: JobMachine {
         guard !former.contains(.published) else { return passLine() }
         var record = OutgoingRecord(topic: definition.topic, key: user, value: event)
         if let trace = configuration.context.trace { record.link(to: trace) }
-        batch.add(record)
+        batch.add(record, of: id)
         noteLine()
     }
 
     /// Passes a line without a recipient.
     package mutating func passLine() {
         guard wantsRecipient else { return }
-        batch.add(nil)
+        batch.passLine()
         noteLine()
     }
 
@@ -337,9 +341,8 @@ package struct CampaignMachine: JobMachine {
         case .idle: claim(now)
         case .resting(let end): if end <= now.monotonic { claim(now) }
         case .publishing, .paused:
-            expiry = nil
             work(now)
-            workWake = [pace?.nextWake, nextSign, rejudges, expiry].compactMap { $0 }.filter { $0 > now.monotonic }
+            workWake = [pace?.nextWake, nextSign, rejudges, expiry(now)].compactMap { $0 }.filter { $0 > now.monotonic }
                 .min()
         case .closing(let end): if let lastLook, lastLook.wake <= now.monotonic { writeEnd(end, now) }
         case .claiming, .learning, .placing, .readingBack, .counting, .opening, .finishing, .ended: break
@@ -450,7 +453,6 @@ package struct CampaignMachine: JobMachine {
 
     private mutating func beginAgain(_ cause: String, _ now: Moment) {
         actions.append(.notice(.unreachable(cause)))
-        progress.phase = .unreachable
         guard !isStopping else { return finish(.interrupted) }
         phase.become(.resting(until: now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)))
     }
@@ -470,29 +472,78 @@ package struct CampaignMachine: JobMachine {
 
     // MARK: Publishing
 
+    /// What comes next, when the writer is free.
+    enum Step {
+        /// It can't go on.
+        case giveWay(ToolFailure)
+        case close(PublishEnd)
+        /// It has the campaign paused.
+        case pause(String)
+        case wait(JobWaitReason)
+        /// The audience is read.
+        case gathering
+        /// So many recipients at most may be in the next transaction.
+        case gather(Int)
+        case write
+    }
+
+    mutating func nextStep(_ now: Moment) -> Step {
+        if let trouble { return .giveWay(trouble) }
+        if isStopping { return .close(.interrupted) }
+        switch state {
+        case .cancelled: return .close(.cancelled)
+        case .paused:
+            if order.endsWhenPausedByFailures, control?.isByFailures ?? false { return .close(.paused) }
+            return .wait(
+                .campaignPaused(by: control?.by ?? "", since: control?.at ?? now.wall, cause: control?.reason))
+        case .running: break
+        }
+        if let rejudges, now.monotonic < rejudges { return .wait(.pauseUnread(until: now.wall(rejudges))) }
+        if let reason = pace?.failure(now: now) { return .pause(reason) }
+        if isComplete {
+            return pace?.isAllKnown ?? false ? .close(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
+        }
+        if let expiry = expiry(now), expiry <= now.monotonic { return .close(.expired) }
+        switch batch.state {
+        case .gathering, .writing: return .gathering
+        case .gathered where batch.count > 0 || batch.isLast: return .write
+        case .gathered, .idle: break
+        }
+        switch pace?.decision(now: now) {
+        case .publish(let limit): return .gather(limit)
+        case .wait(.rate): return .wait(.rate(until: now.wall(pace?.nextCredit ?? now.monotonic)))
+        case .wait(.ramp):
+            if let wait = pace?.rampWait(now) { return .wait(.rampStep(wait.standing, openOutcomes)) }
+            return .wait(.openOutcomes(openOutcomes, limit: PublishAdmission.openLimit))
+        case .wait(.outcomes), nil: return .wait(.openOutcomes(openOutcomes, limit: PublishAdmission.openLimit))
+        }
+    }
+
     /// Does what is to be done next.
     private mutating func work(_ now: Moment) {
         look(now)
         guard writer.isReady else { return }
-        if let trouble { return giveWay(to: trouble, now) }
-        if isStopping { return close(.interrupted, now) }
-        switch state {
-        case .cancelled: return close(.cancelled, now)
-        case .paused:
-            if order.endsWhenPausedByFailures, control?.isByFailures ?? false { return close(.paused, now) }
-            progress.phase = .paused
-            return signIfDue(now)
-        case .running: break
+        switch nextStep(now) {
+        case .giveWay(let failure): giveWay(to: failure, now)
+        case .close(let end): close(end, now)
+        case .pause(let reason): pause(reason, now)
+        case .wait:
+            passBatch()
+            signIfDue(now)
+        case .gathering: break
+        case .write: writeBatch(now)
+        case .gather(let limit):
+            passBatch()
+            signIfDue(now)
+            guard writer.isReady else { return }
+            actions += pace?.news(now: now).map { .notice($0) } ?? []
+            batch.begin(atMost: limit)
+            actions.append(.readRecipients)
         }
-        if let rejudges, now.monotonic < rejudges { return signIfDue(now) }
-        if let reason = pace?.failure(now: now) { return pause(reason, now) }
-        if isComplete {
-            progress.phase = .finishing
-            return pace?.isAllKnown ?? false ? close(.complete, now) : signIfDue(now)
-        }
-        if isExpired(now) { return close(.expired, now) }
-        publish(now)
     }
+
+    /// The lines that were looked at are published already.
+    private mutating func passBatch() { if batch.state == .gathered, batch.count == 0, !batch.isLast { batch.clear() } }
 
     /// Looks whether outcomes come, and asks why none do.
     private mutating func look(_ now: Moment) {
@@ -502,14 +553,6 @@ package struct CampaignMachine: JobMachine {
             case .workers: actions.append(.askWorkers)
             }
         }
-        progress.silence = pace?.silenceFacts
-    }
-
-    private mutating func isExpired(_ now: Moment) -> Bool {
-        guard let expiresAt = definition?.expiresAt else { return false }
-        let left = expiresAt - now.wall.milliseconds
-        expiry = now.monotonic.advanced(byMilliseconds: left)
-        return left <= 0
     }
 
     /// Shows that it lives, when it is time.
@@ -522,30 +565,6 @@ package struct CampaignMachine: JobMachine {
             state: .paused, at: now.wall, by: configuration.context.operatorName, reason: reason,
             pauseIfFailures: control?.pauseIfFailures, isByFailures: true)
         write(.pause, Words(control: control), now)
-    }
-
-    /// Writes the recipients that were gathered, or has the next ones gathered.
-    private mutating func publish(_ now: Moment) {
-        switch batch.state {
-        case .gathering, .writing: return
-        case .gathered:
-            guard batch.count == 0, !batch.isLast else { return writeBatch(now) }
-            batch.clear()
-        case .idle: break
-        }
-        signIfDue(now)
-        guard writer.isReady else { return }
-        switch pace?.decision(now: now) {
-        case .publish(let limit):
-            actions += pace?.news(now: now).map { .notice($0) } ?? []
-            progress.phase = .publishing
-            batch.begin(atMost: limit)
-            actions.append(.readRecipients)
-        case .wait(.rate): progress.phase = .publishing
-        case .wait(.outcomes): progress.phase = .waitingForOutcomes
-        case .wait(.ramp): progress.phase = pace?.rampWait(now).map { .waitingForStep($0) } ?? .publishing
-        case nil: break
-        }
     }
 
     private mutating func writeBatch(_ now: Moment) {
@@ -606,7 +625,6 @@ package struct CampaignMachine: JobMachine {
     private mutating func claimed() {
         guard case .claiming = phase else { return }
         phase.become(.learning)
-        progress.phase = .readingBack
         actions.append(.readCampaigns)
     }
 

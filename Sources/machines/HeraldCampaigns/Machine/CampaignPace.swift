@@ -50,6 +50,9 @@ struct CampaignPace: Sendable {
     /// Whether all outcomes of what is published are known.
     var isAllKnown: Bool { outcomes.known >= admission.expected }
 
+    /// When the rate allows the next events; `nil` unless it is the rate that holds them back.
+    var nextCredit: MonotonicTime? { admission.nextCredit }
+
     /// What is known of why no outcome comes.
     var silenceFacts: OutcomeSilence.Facts? { silence.facts }
 

@@ -3,21 +3,6 @@ package import HeraldTools
 
 /// How far a publisher is.
 package struct PublishProgress: Sendable {
-    package enum Phase: Sendable, Equatable {
-        case readingBack
-        case publishing
-        /// It waits until it may publish more: too many outcomes are open.
-        case waitingForOutcomes
-        /// It waits for the outcomes of a step of the ramp.
-        case waitingForStep(RampWait)
-        /// It waits for the last outcomes.
-        case finishing
-        /// It waits for the campaign to be resumed.
-        case paused
-        case unreachable
-    }
-
-    package internal(set) var phase = Phase.readingBack
     package internal(set) var recipients: Int
     /// Of these, those whose events are published, by whichever run.
     package internal(set) var published = 0
@@ -26,8 +11,6 @@ package struct PublishProgress: Sendable {
     package internal(set) var events = 0
     package internal(set) var outcomesPerEvent: Int
     package internal(set) var outcomes = OutcomeCount()
-    /// What is known of why no outcome comes although some are open; `nil` while some come.
-    package internal(set) var silence: OutcomeSilence.Facts?
 
     init(recipients: Int, outcomesPerEvent: Int) {
         self.recipients = recipients
@@ -42,16 +25,6 @@ package struct PublishProgress: Sendable {
 
     /// The outcomes of recipients that are not published.
     package var unpublished: Int { max(0, recipients - published) * outcomesPerEvent }
-
-    /// What it waits for, in words: the rest of a step, outcomes that do not come; `nil` when that needs no words.
-    package var waitsFor: String? {
-        var parts: [String] = []
-        if case .waitingForStep(let wait) = phase { parts.append(CampaignWords.sentence(wait)) }
-        if let silence, phase != .paused, let sentence = CampaignWords.sentence(silence, open: open) {
-            parts.append(sentence)
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: "; ")
-    }
 
     /// What is known and was not delivered.
     package var undelivered: Int { max(0, outcomes.known - outcomes.delivered) }

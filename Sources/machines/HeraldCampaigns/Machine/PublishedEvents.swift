@@ -31,7 +31,7 @@ struct PublishedEvents: Sendable {
         guard count >= known else {
             throw ToolFailure(
                 "\(definition.topic) does not hold any more all that campaign \(definition.name) has published "
-                    + "(\(count) of \(known) events): retention has deleted it, or the topic was made anew. "
+                    + "(\(count) of \(known) events): retention has deleted it, or the topic was recreated. "
                     + "Nobody can tell who was notified, so nothing more is published; "
                     + "start the rest as another campaign, without those in \(results)")
         }

@@ -37,6 +37,7 @@ package struct RecipientBatch: Sendable {
 
     private(set) var state = State.idle
     private(set) var records: [OutgoingRecord] = []
+    private var ids: [RecipientID] = []
     /// Whether the audience has no recipient behind it.
     private(set) var isLast = false
     private var limit = 0
@@ -53,13 +54,20 @@ package struct RecipientBatch: Sendable {
         records.reserveCapacity(limit)
     }
 
-    /// Takes a line's recipient; `nil` for a line that has none, or one who is published already.
-    mutating func add(_ record: OutgoingRecord?) {
+    /// Whether this recipient's event is in it.
+    func contains(_ id: RecipientID) -> Bool { ids.contains(id) }
+
+    /// Takes a line's recipient.
+    mutating func add(_ record: OutgoingRecord, of id: RecipientID) {
+        bytes += record.byteCount
+        records.append(record)
+        ids.append(id)
+        passLine()
+    }
+
+    /// Passes a line that has no recipient, or one who is published already.
+    mutating func passLine() {
         lines += 1
-        if let record {
-            bytes += record.byteCount
-            records.append(record)
-        }
         if records.count >= limit || bytes >= Self.byteLimit || lines >= Self.linesPerTurn { state.become(.gathered) }
     }
 
@@ -75,6 +83,6 @@ package struct RecipientBatch: Sendable {
     mutating func clear() {
         guard state != .idle else { return }
         state.become(.idle)
-        (records, isLast) = ([], false)
+        (records, ids, isLast) = ([], [], false)
     }
 }

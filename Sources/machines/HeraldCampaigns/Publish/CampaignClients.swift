@@ -14,7 +14,8 @@ final class CampaignClients: JobIO {
     struct Owner {
         var isStopping: @Sendable () -> Bool
         var onNews: (PublishNews) -> Void
-        var onProgress: (PublishProgress) -> Void
+        /// Called in each turn with how the publisher stands.
+        var onTurn: (PublishStanding) -> Void
     }
 
     /// What is read to an end.
@@ -155,7 +156,7 @@ final class CampaignClients: JobIO {
             endReading()
             machine.failed(ToolFailure(saying: error), now: now)
         }
-        if machine.phase.isTold { owner.onProgress(machine.progress) }
+        owner.onTurn(PublishStanding(machine, now: now))
     }
 
     private func deliverAnswers(to machine: inout CampaignMachine) {
@@ -241,14 +242,6 @@ extension CampaignMachine.Phase {
         switch name {
         case .opening, .publishing, .paused, .closing: true
         case .idle, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting, .ended: false
-        }
-    }
-
-    /// Whether people are told how far it is.
-    fileprivate var isTold: Bool {
-        switch name {
-        case .readingBack, .counting, .publishing, .paused, .closing, .resting: true
-        case .idle, .claiming, .learning, .placing, .opening, .finishing, .ended: false
         }
     }
 }

@@ -17,16 +17,16 @@ package final class CampaignPublisher {
     /// - Parameters:
     ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
     ///   - onNews: called with what people want to know, once.
-    ///   - onProgress: called often with how far it is.
+    ///   - onTurn: called often with how it stands.
     package init(
         _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
         preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
-        onNews: @escaping (PublishNews) -> Void, onProgress: @escaping (PublishProgress) -> Void
+        onNews: @escaping (PublishNews) -> Void, onTurn: @escaping (PublishStanding) -> Void
     ) {
         self.layout = layout
         self.audience = audience
         self.recipients = recipients
-        owner = CampaignClients.Owner(isStopping: isStopping, onNews: onNews, onProgress: onProgress)
+        owner = CampaignClients.Owner(isStopping: isStopping, onNews: onNews, onTurn: onTurn)
         configuration = CampaignMachine.Configuration(
             context: context, order: order,
             audience: CampaignMachine.AudienceCounts(

@@ -69,30 +69,12 @@ package enum CampaignWords {
         return "\(tenths / 10).\(tenths % 10)%"
     }
 
-    /// Such as `step 2 of the ramp (10 recipients) waits for 1 outcome, which retries and still decides …`.
+    /// Such as `waits for 1 outcome (1 retrying) of step 2 of the ramp (10 recipients): if they fail …`.
     package static func sentence(_ wait: RampWait) -> String { lines(wait).joined(separator: ": ") }
 
     /// The same in short lines: what it waits for, and what follows from that.
     package static func lines(_ wait: RampWait) -> [String] {
-        let what =
-            "step \(wait.step) of the ramp (\(counted(wait.recipients, "recipient"))) waits for "
-            + counted(wait.open, "outcome")
-        let retrying = wait.retrying.map { $0 > 0 ? " (\(number($0)) retrying)" : "" } ?? ""
-        if let goesOnAt = wait.goesOnAt.map(WallTime.init(milliseconds:)) {
-            return [
-                what + retrying,
-                "it continues at \(goesOnAt.text) without one recipient who goes on failing; a start with --ramp none "
-                    + "does at once",
-            ]
-        }
-        switch wait.reason {
-        case .mostlyOpen: return [what + retrying, "less than half of it is known"]
-        case .undecided:
-            return [
-                what + retrying, "if they fail, the campaign pauses; a start with --ramp none goes on without them",
-            ]
-        case .outcomes: return [what + retrying]
-        }
+        wait.standing.lines(JobWaitReason.Outcomes(open: wait.open, retrying: wait.retrying))
     }
 
     /// Such as `Step 1 of the ramp is judged without 1 outcome: one recipient goes on failing …`.

@@ -92,12 +92,12 @@ extension ServiceState {
     /// Whether both go into one record: one retry for each delay and number of calls, one dead letter for each reason and
     /// status.
     func goesWith(_ other: ServiceState) -> Bool {
-        switch (verdict, other.verdict) {
-        case (.retry(let delay, _, let reason), .retry(let otherDelay, _, let otherReason)):
-            delay == otherDelay && attempts == other.attempts && reason == otherReason
-        case (.dead(let reason), .dead(let otherReason)): reason == otherReason && status == other.status
-        case (.expired, .expired): status == other.status
-        default: false
+        switch verdict {
+        case .retry(let delay, _, let reason):
+            if case .retry(delay, _, reason) = other.verdict { attempts == other.attempts } else { false }
+        case .dead, .expired: verdict == other.verdict && status == other.status
+        // Their outcomes are results alone: there is no record that they could share.
+        case .none, .delivered, .duplicate, .cancelled: false
         }
     }
 }

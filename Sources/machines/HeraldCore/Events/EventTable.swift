@@ -330,7 +330,7 @@ extension EventTable {
     ///
     /// - Parameter isHopeless: nothing more can be left out of it.
     /// - Returns: How often that was so before; `nil` when it is isolated already.
-    mutating func setApart(_ slot: Int32, isHopeless: Bool) -> Int64? {
+    mutating func isolate(_ slot: Int32, isHopeless: Bool) -> Int64? {
         // Another record of it may have been refused before.
         guard slots[Int(slot)].phase != .refused else { return nil }
         refusedCount += 1
@@ -451,7 +451,7 @@ extension EventTable {
     }
 
     /// What was to come again can only be kept as a dead letter.
-    mutating func decideAnew(_ index: Int, _ reason: DeadLetterReason, now: WallTime) {
+    mutating func replaceVerdict(_ index: Int, _ reason: DeadLetterReason, now: WallTime) {
         services[index].verdict = .dead(reason)
         services[index].decidedAt = now
     }

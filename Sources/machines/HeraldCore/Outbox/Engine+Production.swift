@@ -94,12 +94,12 @@ extension Engine {
             return
         case .doesNotFit:
             if makeSmaller(id.index, production, emits: true, now: now) { return }
-            setApart(id, production, isHopeless: true, now: now)
+            isolate(id, production, isHopeless: true, now: now)
         case .tooLarge:
             // In company it says nothing of one record: brokers refuse a whole batch.
             let isToBlame = committer.state.attempt?.isAlone == true
             let isHopeless = isToBlame && !makeSmaller(id.index, production, emits: false, now: now)
-            setApart(id, production, isHopeless: isHopeless, now: now)
+            isolate(id, production, isHopeless: isHopeless, now: now)
         case .other: break
         }
         transactionFailed(now: now)
@@ -147,7 +147,7 @@ extension Engine {
         if emits { emit(production: index) }
         for service in services {
             let place = events.place(letter.slot.index, service)
-            events.decideAnew(place, .oversized, now: now.wall)
+            events.replaceVerdict(place, .oversized, now: now.wall)
             noteFate(place, .ended(.deadLettered))
             let result = addResult(letter.slot.index, service, events.services[place], .deadLettered(.oversized))
             if emits { emit(production: result) }
@@ -156,10 +156,10 @@ extension Engine {
 
     /// A record of this event was refused: it waits until it is tried in a transaction of its own, which is at once, or after a
     /// growing pause when nothing more can be left out.
-    private mutating func setApart(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
+    private mutating func isolate(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
-        guard let refusals = events.setApart(production.slot.index, isHopeless: isHopeless) else { return }
+        guard let refusals = events.isolate(production.slot.index, isHopeless: isHopeless) else { return }
         partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
         let pause =
             isHopeless

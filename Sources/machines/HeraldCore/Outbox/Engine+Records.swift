@@ -60,7 +60,7 @@ extension Engine {
         case .result(let final, let service):
             // No user's name is that long: such a key names no user, and a result is small whatever its event was.
             if keyByteCount > Omissions.longestKey { output.omissions = .key }
-            if final.hasDetail {
+            if final.outcome.hasDetail {
                 output.diagnostics.removeAll()
                 withSlot(production.slot.index) { slot in
                     appendDetail(of: production, in: slot, to: &output.diagnostics.detail)
@@ -97,7 +97,7 @@ extension Engine {
             ResultEncoder.append(
                 facts, of: slot.event, value: value, recordTopic: partitions.topicName(of: slot.partition),
                 pushServices: configuration.decoder.pushServices,
-                detail: final.hasDetail ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
+                detail: final.outcome.hasDetail ? diagnostics.detail.span.bytes : nil, backendID: backendID?.span.bytes,
                 to: &output)
         }
     }

@@ -86,7 +86,7 @@ extension Engine {
     private mutating func suspectWaitsAgain() {
         guard case .atomic(.open(let attempt, _)) = committer.state, attempt.isAlone else { return }
         for id in committer.members where events.isCurrent(id) && events[id.index].phase == .settling {
-            _ = events.setApart(id.index, isHopeless: false)
+            _ = events.isolate(id.index, isHopeless: false)
             partitions.undecide(events[id.index].offset, of: events[id.index].partition)
             committer.add(suspect: id)
         }

@@ -54,9 +54,6 @@ public enum FinalOutcome: Sendable, Equatable {
     case cancelled
     case deadLettered(DeadLetterReason)
 
-    /// Whether a result says why.
-    var hasDetail: Bool { outcome.hasDeadLetter }
-
     /// The word for it in the result.
     public var outcome: Outcome {
         switch self {

@@ -56,6 +56,29 @@ struct LetterBatch: Sendable {
     /// Whether a transaction takes no further letter.
     var isFull: Bool { letters.count >= Self.transactionCount || byteCount >= Self.transactionBytes }
 
+    /// How many letters it has, in all parts.
+    var letterCount: Int {
+        letters.count
+            + parts.reduce(0) { count, part in
+                switch part {
+                case .letters(let letters): count + letters.count
+                case .resolved(_, let offsets): count + offsets.count
+                }
+            }
+    }
+
+    /// Whether this one is still to be written.
+    func contains(partition: Int32, offset: Int64) -> Bool {
+        func isIt(_ letter: Letter) -> Bool { letter.partition == partition && letter.offset == offset }
+        return letters.contains(where: isIt)
+            || parts.contains { part in
+                switch part {
+                case .letters(let letters): letters.contains(where: isIt)
+                case .resolved(let number, let offsets): number == partition && offsets.contains(offset)
+                }
+            }
+    }
+
     mutating func add(_ letter: Letter) {
         byteCount += letter.record.byteCount
         letters.append(letter)

@@ -12,10 +12,9 @@ final class ReplayClients: JobIO {
     /// Who asked for a job, and what they are told.
     struct Owner {
         var isStopping: () -> Bool = { false }
-        var isPaused: () -> Bool = { false }
-        /// Another job has the lease, and whether that one lives is not known yet.
-        var onWait: (Lease) -> Void
-        var onProgress: (ReplayProgress) -> Void = { _ in }
+        var pause: () -> ReplayPause? = { nil }
+        /// Called in each turn with how the job stands.
+        var onTurn: (ReplayStanding) -> Void
     }
 
     /// So often it asks whether it is to stop.
@@ -35,7 +34,8 @@ final class ReplayClients: JobIO {
     private var stateNews: Result<KnownState, ToolFailure>?
     private var watched: Lease?
     private var startFailure: ToolFailure?
-    private var isGathering = false
+    /// The machine has asked for letters, and has got none yet.
+    private var isAsked = false
 
     /// Clients of a job.
     ///
@@ -85,12 +85,10 @@ final class ReplayClients: JobIO {
                 try state.catchUp(throughOpenTransactions: isWhole)
                 return state.known
             }
-        case .watchState(let lease):
-            watched = lease
-            owner.onWait(lease)
+        case .watchState(let lease): watched = lease
         case .startLetters(let ranges):
             if case .failure(let failure) = Self.result({ try letters?.start(ranges) }) { startFailure = failure }
-        case .gather: isGathering = true
+        case .gather: isAsked = true
         }
     }
 
@@ -106,9 +104,9 @@ final class ReplayClients: JobIO {
 
     func deliver(to machine: inout ReplayMachine) {
         let now = now
-        if machine.progress.batch > 0 { owner.onProgress(machine.progress) }
+        owner.onTurn(ReplayStanding(machine, now: now))
         if owner.isStopping() { machine.stop() }
-        machine.pause(owner.isPaused())
+        machine.pause(owner.pause())
         transactor.serve { machine.receive($0, now: now) }
         deliverState(to: &machine, now)
         if let startFailure { machine.lettersNotStarted(startFailure) }
@@ -141,11 +139,10 @@ final class ReplayClients: JobIO {
 
     /// Hands letters over, as long as they are wanted and come.
     private func deliverLetters(to machine: inout ReplayMachine) throws {
-        guard isGathering, let letters else { return }
+        guard isAsked, let letters else { return }
+        isAsked = false
         let now = now
-        for _ in 0..<Self.lettersPerTurn {
-            isGathering = machine.mayTakeLetter
-            guard isGathering else { return }
+        for _ in 0..<Self.lettersPerTurn where machine.mayTakeLetter {
             let wait = Self.letterMilliseconds
             switch try letters.next(waitMilliseconds: machine.hasLetters ? wait.further : wait.first) {
             case .entry: machine.take(&letters.entry, now: now)
@@ -156,7 +153,7 @@ final class ReplayClients: JobIO {
     }
 
     func wait(until moment: MonotonicTime?) {
-        guard !isGathering, stateNews == nil, startFailure == nil else { return }
+        guard !isAsked, stateNews == nil, startFailure == nil else { return }
         transactor.wait(until: moment, atMost: Self.turnMilliseconds)
     }
 }

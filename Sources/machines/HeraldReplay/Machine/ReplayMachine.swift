@@ -23,7 +23,7 @@ package struct ReplayMachine: JobMachine {
         case watchState(Lease)
         /// Begins to read these letters: ``lettersNotStarted(_:)`` when that fails.
         case startLetters(LetterRanges)
-        /// Hands letters over, as long as ``mayTakeLetter``.
+        /// Hands letters over, as long as ``mayTakeLetter``; those of a moment: what it wants more it asks for again.
         case gather
     }
 
@@ -61,28 +61,28 @@ package struct ReplayMachine: JobMachine {
     static let leasePatienceMilliseconds = Int64(Lease.patience / .milliseconds(1))
 
     private let configuration: Configuration
-    private let plan: ReplayPlan
+    let plan: ReplayPlan
     /// `nil` of what is resolved: its offsets are the plan's.
     private let rules: ReplayRules?
     package private(set) var phase = Phase.idle
-    private var writer: BatchWriter
+    private(set) var writer: BatchWriter
     private var journal: Journal
     private var known = KnownState()
     private var pace: ReplayPace
-    private var batch: LetterBatch
+    private(set) var batch: LetterBatch
     private var actions: [Action] = []
     /// Results of letters whose transaction is under way: it may be durable before the machine knows.
     private var earlyResults: [NotificationResult] = []
     /// No letter of the plan is left to be read.
     private var isAtEnd = false
-    /// Letters were asked for.
-    private var isGathering = false
     /// How many letters the next transaction may still take.
     private var room = 0
+    /// Up to where letters were handed over, by partition.
+    private(set) var takenTo: [Int32: Int64] = [:]
     /// No further letter came for a moment.
     private var isDry = false
     private var isStopping = false
-    private var isPaused = false
+    private var pause: ReplayPause?
     private var lastWrite = MonotonicTime.distantPast
     private var claimCount = 0
     /// What kept it from reading.
@@ -125,7 +125,7 @@ package struct ReplayMachine: JobMachine {
     package var progress: ReplayProgress { pace.progress }
 
     /// Whether the next letter is wanted.
-    package var mayTakeLetter: Bool { isGathering && !isPaused && !isAtEnd && !batch.isFull && room > 0 }
+    package var mayTakeLetter: Bool { room > 0 && pause == nil && !isAtEnd && !batch.isFull }
     /// Whether letters wait for more of them.
     package var hasLetters: Bool { !batch.letters.isEmpty }
 
@@ -152,10 +152,10 @@ package struct ReplayMachine: JobMachine {
     /// Ends with what is written; a transaction that is under way is not left alone.
     package mutating func stop() { isStopping = true }
 
-    /// Publishes nothing more for now; the lease is kept, and outcomes are counted.
-    package mutating func pause(_ isPaused: Bool) {
-        self.isPaused = isPaused
-        if isPaused { pace.pause() }
+    /// Publishes nothing more until it is resumed (`nil`); the lease is kept, and outcomes are counted.
+    package mutating func pause(_ pause: ReplayPause?) {
+        self.pause = pause
+        if pause != nil { pace.pause() }
     }
 
     package mutating func receive(_ report: BatchWriter.Report, now: Moment) {
@@ -200,8 +200,9 @@ package struct ReplayMachine: JobMachine {
 
     /// Takes the next letter of the topic: one of the plan that no other job has dealt with meanwhile is published.
     package mutating func take(_ entry: inout DeadLetterEntry, now: Moment) {
-        guard let rules, plan.contains(entry) else { return }
+        guard let rules, plan.contains(partition: entry.partition, offset: entry.offset) else { return }
         isDry = false
+        takenTo[entry.partition] = entry.offset
         var state = LetterState.planned
         switch rules.decision(for: &entry, known.marks, now: now.wall) {
         case .leaveOut:
@@ -297,34 +298,48 @@ package struct ReplayMachine: JobMachine {
 
     // MARK: Work
 
-    /// Begins what comes next.
-    private mutating func work(_ now: Moment) {
-        if !batch.parts.isEmpty { return write(.part, now) }
-        if let readingFailure { return end(.failed(readingFailure), now) }
-        if renewal <= now.monotonic { return write(.renewal, now) }
-        let verdict = pace.verdict(
-            isAtEnd: isAtEnd && batch.isEmpty, isStopping: isStopping, isPaused: isPaused, now: now.monotonic)
+    /// What comes next.
+    enum Step {
+        case write(Aim)
+        /// So many letters at most may be in the next transaction.
+        case gather(Int)
+        /// What was gathered is enough for a transaction.
+        case cut
+        case wait(JobWaitReason)
+        case end(ReplayEnd)
+    }
+
+    mutating func nextStep(_ now: Moment) -> Step {
+        if !batch.parts.isEmpty { return .write(.part) }
+        if let readingFailure { return .end(.failed(readingFailure)) }
+        if renewal <= now.monotonic { return .write(.renewal) }
+        let verdict = pace.verdict(isAtEnd: isAtEnd && batch.isEmpty, isStopping: isStopping, pause: pause, now: now)
         switch verdict {
-        case .end(let end): self.end(end, now)
-        case .wait: (isGathering, room) = (false, 0)
-        case .publish(let count): gather(count, now)
+        case .end(let end): return .end(end)
+        case .wait(let reason): return .wait(reason)
+        case .publish(let count):
+            let isEnough = batch.letters.count >= count || batch.isFull || isDry || isAtEnd
+            return hasLetters && isEnough ? .cut : .gather(count)
         }
     }
 
-    /// Writes what was gathered, or has more handed over, up to so many.
-    private mutating func gather(_ count: Int, _ now: Moment) {
-        // A client hands letters over until it finds that none may be taken; then it has to be asked again.
-        let isAsked = mayTakeLetter
-        room = count - batch.letters.count
-        let isEnough = room <= 0 || batch.isFull || isDry || isAtEnd
-        if hasLetters, isEnough {
-            (isGathering, isDry) = (false, false)
+    /// Begins what comes next.
+    private mutating func work(_ now: Moment) {
+        let step = nextStep(now)
+        room = 0
+        switch step {
+        case .write(let aim): write(aim, now)
+        case .end(let end): self.end(end, now)
+        case .wait: break
+        case .cut:
+            isDry = false
             batch.cut()
-            return write(.part, now)
+            write(.part, now)
+        case .gather(let count):
+            isDry = false
+            room = count - batch.letters.count
+            actions.append(.gather)
         }
-        isDry = false
-        isGathering = true
-        if !isAsked { actions.append(.gather) }
     }
 
     private mutating func end(_ end: ReplayEnd, _ now: Moment) {

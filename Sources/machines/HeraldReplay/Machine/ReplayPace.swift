@@ -10,8 +10,8 @@ struct ReplayPace: Sendable {
     enum Verdict: Sendable, Equatable {
         /// So many dead letters at most may be published in the next transaction.
         case publish(Int)
-        /// Nothing, before something comes or ``ReplayPace/nextWake``.
-        case wait
+        /// Nothing, before something comes or ``ReplayPace/nextWake``; why.
+        case wait(JobWaitReason)
         case end(ReplayEnd)
     }
 
@@ -93,42 +93,55 @@ struct ReplayPace: Sendable {
 
     /// What may happen now.
     ///
-    /// - Parameter isAtEnd: all of the plan is published.
-    mutating func verdict(isAtEnd: Bool, isStopping: Bool, isPaused: Bool, now: MonotonicTime) -> Verdict {
+    /// - Parameters:
+    ///   - isAtEnd: all of the plan is published.
+    ///   - pause: what an operator has paused.
+    mutating func verdict(isAtEnd: Bool, isStopping: Bool, pause: ReplayPause?, now: Moment) -> Verdict {
         nextWake = nil
         noteOutcomes()
         if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .end(.stopped) }
         if isStopping { return .end(isAtEnd ? .complete : .paused) }
-        progress.isPaused = isPaused
-        if isPaused { return .wait }
+        if let pause { return .wait(.paused(by: pause.by, since: pause.since)) }
         if isAtEnd {
-            guard isBatchOpen(now), !isPatienceOver(now) else { return .end(.complete) }
-            progress.isWaiting = true
-            return .wait
+            guard isBatchOpen(now.monotonic), let end = patienceEnd(now.monotonic) else { return .end(.complete) }
+            return .wait(
+                isForeign
+                    ? .returns(until: now.wall(end))
+                    : .lastOutcomes(.init(open: outcomes.batch.open), until: now.wall(end)))
         }
-        if admission.isAtStepEnd, !isBatchOpen(now) { beginBatch() }
-        switch admission.decision(open: open(now).all, openInStep: open(now).step, at: now) {
-        case .publish(let count):
-            progress.isWaiting = false
-            return .publish(count)
-        case .wait(let reason): return held(by: reason, now)
+        if admission.isAtStepEnd, !isBatchOpen(now.monotonic) { beginBatch() }
+        let open = open(now.monotonic)
+        switch admission.decision(open: open.all, openInStep: open.step, at: now.monotonic) {
+        case .publish(let count): return .publish(count)
+        case .wait(.rate):
+            nextWake = admission.nextCredit
+            return .wait(.rate(until: now.wall(nextWake ?? now.monotonic)))
+        case .wait(.outcomes):
+            return .wait(.openOutcomes(.init(open: open.all), limit: PublishAdmission.openLimit))
+        case .wait(.ramp): return held(now)
         }
     }
 
-    /// Nothing may be published now; how it ends when that was too long.
-    private mutating func held(by reason: PublishAdmission.Wait, _ now: MonotonicTime) -> Verdict {
-        progress.isWaiting = reason != .rate
-        if reason == .rate { nextWake = admission.nextCredit }
-        guard reason == .ramp, !isForeign, isPatienceOver(now) else { return .wait }
+    /// A step of the ramp waits; how it ends when that was too long.
+    private mutating func held(_ now: Moment) -> Verdict {
+        if let end = patienceEnd(now.monotonic) {
+            guard !isForeign else { return .wait(.returns(until: now.wall(end))) }
+            let step = admission.endedStep ?? (progress.batch, outcomes.batch.expected)
+            return .wait(
+                .rampStep(
+                    .init(number: step.number, size: step.size, of: .letters, .patience(now.wall(end))),
+                    .init(open: outcomes.batch.open)))
+        }
         let batch = outcomes.batch
         // Even if all of them fail it is not too many.
         guard Double(batch.failed + batch.open) <= options.stopShare * Double(batch.expected) else {
             return .end(.outcomeTimeout)
         }
         beginBatch()
-        return verdict(isAtEnd: false, isStopping: false, isPaused: false, now: now)
+        return verdict(isAtEnd: false, isStopping: false, pause: nil, now: now)
     }
 
+    /// How many outcomes are open.
     private mutating func open(_ now: MonotonicTime) -> (all: Int, step: Int) {
         guard isForeign else { return (outcomes.total.open, outcomes.batch.open) }
         return (0, admission.isAtStepEnd && isBatchOpen(now) ? 1 : 0)
@@ -146,15 +159,15 @@ struct ReplayPace: Sendable {
 
     /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.
     private mutating func isBatchOpen(_ now: MonotonicTime) -> Bool {
-        isForeign ? !isPatienceOver(now) : outcomes.batch.open > 0
+        isForeign ? patienceEnd(now) != nil : outcomes.batch.open > 0
     }
 
-    /// Whether the outcomes of a batch that is published have been waited for for long enough.
-    private mutating func isPatienceOver(_ now: MonotonicTime) -> Bool {
+    /// Until when the outcomes of a batch that is published are waited for; `nil` when that was long enough.
+    private mutating func patienceEnd(_ now: MonotonicTime) -> MonotonicTime? {
         let since = waitingSince ?? now
         waitingSince = since
-        guard now.milliseconds(since: since) < patienceMilliseconds else { return true }
+        guard now.milliseconds(since: since) < patienceMilliseconds else { return nil }
         nextWake = since.advanced(byMilliseconds: patienceMilliseconds)
-        return false
+        return nextWake
     }
 }

@@ -15,6 +15,19 @@ package struct OffsetSet: Sendable, Equatable {
         return page[bit >> 6] & (1 << UInt64(bit & 63)) != 0
     }
 
+    /// How many of these offsets are in it.
+    func count(in offsets: Range<Int64>) -> Int {
+        pages.reduce(0) { count, page in
+            let begin = page.key * Self.bitsPerPage
+            return page.value.indices.reduce(count) { count, word in
+                let first = begin + Int64(word) * 64
+                let (low, high) = (max(0, offsets.lowerBound - first), min(64, offsets.upperBound - first))
+                guard low < high else { return count }
+                return count + ((page.value[word] >> low) << (low + 64 - high)).nonzeroBitCount
+            }
+        }
+    }
+
     /// Puts the offset in; whether it was not in it before.
     ///
     /// Negative ones are left out.

@@ -39,7 +39,7 @@ package struct ReplayOutcomes: Sendable {
         let key = Self.identity(result.origin, result.pushService)
         guard replays.count < Self.limit || replays[key] != nil else { return }
         replays[key, default: Replays()].known = max(replays[key]?.known ?? 0, result.replays)
-        if result.isGoodReplay {
+        if result.outcome.isGoodReplay {
             replays[key, default: Replays()].delivered = max(replays[key]?.delivered ?? 0, result.replays)
         }
     }
@@ -80,8 +80,4 @@ package struct ReplayOutcomes: Sendable {
         hasher.combine(service)
         return hasher.finalize()
     }
-}
-
-extension NotificationResult {
-    var isGoodReplay: Bool { !outcome.isUnreached }
 }

@@ -1,4 +1,5 @@
 package import HeraldText
+package import HeraldTime
 package import HeraldTools
 
 /// How a plan is carried out.
@@ -21,6 +22,17 @@ package struct ReplayOptions: Sendable {
     package init() {}
 }
 
+/// An operator has a replay publish nothing for now.
+package struct ReplayPause: Sendable, Equatable {
+    package var by: String
+    package var since: WallTime
+
+    package init(by: String, since: WallTime) {
+        self.by = by
+        self.since = since
+    }
+}
+
 /// How far a replay is.
 package struct ReplayProgress: Sendable, Equatable {
     /// The batch, from 1.
@@ -31,9 +43,6 @@ package struct ReplayProgress: Sendable, Equatable {
     package var delivered = 0
     package var failed = 0
     package var open = 0
-    package var isWaiting = false
-    /// Whether an operator has paused it.
-    package var isPaused = false
     /// Of the plan, what another operator has replayed or resolved meanwhile, or has expired.
     package var skipped = 0
     /// What is too large for its request topic, even without its history; it stays as it is.

@@ -81,7 +81,10 @@ package struct ReplayPlan: Sendable {
     }
 
     /// Whether this dead letter belongs to it.
-    func contains(_ entry: DeadLetterEntry) -> Bool { chosen[entry.partition]?.contains(entry.offset) ?? false }
+    package func contains(partition: Int32, offset: Int64) -> Bool { chosen[partition]?.contains(offset) ?? false }
+
+    /// How many of these offsets of a partition belong to it.
+    func count(in partition: Int32, _ offsets: Range<Int64>) -> Int { chosen[partition]?.count(in: offsets) ?? 0 }
 
     /// What of the topic has to be read again to carry it out.
     var chosenRanges: LetterRanges {

@@ -36,7 +36,7 @@ struct ReplayTally: Sendable {
         guard let (number, pushServices) = tracker.receive(result) else { return }
         // An event that did not decode has one outcome.
         let outcomes = max(1, pushServices.count)
-        let path = result.isGoodReplay ? \Counts.delivered : \Counts.failed
+        let path = result.outcome.isGoodReplay ? \Counts.delivered : \Counts.failed
         total[keyPath: path] += outcomes
         if number == batchNumber { batch[keyPath: path] += outcomes }
     }

@@ -6,18 +6,17 @@ extension Replayer {
     ///
     /// - Parameters:
     ///   - state: has read the marks for the plan.
-    ///   - isPaused: whether nothing more is to be published for now; the lease is kept, and outcomes are counted.
-    ///   - onWait: called when it takes a while to find out whether the holder of the lease lives.
-    ///   - onProgress: called often, and at the beginning of each batch.
+    ///   - pause: who has it publish nothing for now; the lease is kept, and outcomes are counted.
+    ///   - onTurn: called often, and at the beginning of each batch.
     /// - Throws: a ``ToolFailure`` when it can't begin: another job is at work, for instance.
     package func replay(
         _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, state: StateReader,
-        isStopping: @escaping () -> Bool, isPaused: @escaping () -> Bool = { false },
-        onWait: @escaping (Lease) -> Void, onProgress: @escaping (ReplayProgress) -> Void
+        isStopping: @escaping () -> Bool, pause: @escaping () -> ReplayPause? = { nil },
+        onTurn: @escaping (ReplayStanding) -> Void
     ) throws -> ReplayReport {
         try run(
             .replay(plan, rules, options), state,
-            ReplayClients.Owner(isStopping: isStopping, isPaused: isPaused, onWait: onWait, onProgress: onProgress))
+            ReplayClients.Owner(isStopping: isStopping, pause: pause, onTurn: onTurn))
     }
 
     /// Marks what was planned as dealt with in another way, under the same lease as replays.
@@ -26,10 +25,10 @@ extension Replayer {
     /// - Throws: a ``ToolFailure`` when it can't begin.
     package func resolve(
         _ plan: ResolvePlan, selection: String, note: String?, state: StateReader,
-        onWait: @escaping (Lease) -> Void
+        onTurn: @escaping (ReplayStanding) -> Void
     ) throws -> (job: String, count: Int, failure: ToolFailure?) {
         let report = try run(
-            .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onWait: onWait))
+            .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onTurn: onTurn))
         var failure: ToolFailure?
         switch report.end {
         case .complete, .paused, .stopped, .outcomeTimeout: break
@@ -57,7 +56,7 @@ extension Replayer {
         case .notBegun(let failure): throw failure
         case .over(let end):
             // The outcomes that ended it are told, too.
-            owner.onProgress(machine.progress)
+            owner.onTurn(ReplayStanding(machine, now: clients.now))
             return ReplayReport(job: machine.job, end: end, progress: machine.progress)
         case nil: preconditionFailure("a driver runs its machine to the end")
         }

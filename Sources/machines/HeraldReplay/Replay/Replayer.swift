@@ -97,7 +97,7 @@ package struct Replayer: Sendable {
             guard let end = try reader.end(of: partition), end <= highest else { continue }
             throw ToolFailure(
                 "\(context.topics.state) knows of offset \(highest) in partition \(partition) of \(context.deadLetterTopic), "
-                    + "which ends at \(end): the topic was made anew, so \(context.topics.state) has to be made anew too"
+                    + "which ends at \(end): the topic was recreated, so \(context.topics.state) has to be recreated too"
             )
         }
     }

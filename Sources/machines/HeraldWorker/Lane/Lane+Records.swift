@@ -158,7 +158,7 @@ extension Lane {
                         + "the group stands at offset \(wanted), and the first that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
                         + "all workers and run kafka-consumer-groups --group GROUP --topic "
                         + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
-            case .madeAnew:
+            case .recreated:
                 logger.warning(
                     "the topic was recreated: beginning at its first record",
                     [

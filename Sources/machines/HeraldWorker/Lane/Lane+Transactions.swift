@@ -12,7 +12,7 @@ extension Lane {
         do {
             try io.renewProducer()
         } catch {
-            end = .failed("the producer could not be made anew: \(error). Start the worker again; nothing is lost.")
+            end = .failed("the producer could not be recreated: \(error). Start the worker again; nothing is lost.")
         }
     }
 

@@ -204,7 +204,7 @@ public final class TopicReader {
         guard let high = try? watermarks(of: place.partition).high, high < place.position else { return }
         throw KafkaError(
             code: KafkaError.Code.offsetOutOfRange,
-            message: "\(place.partition) was read up to \(place.position) and ends at \(high): it was made anew")
+            message: "\(place.partition) was read up to \(place.position) and ends at \(high): it was recreated")
     }
 
     private func advance(_ key: Key, to position: Int64) {

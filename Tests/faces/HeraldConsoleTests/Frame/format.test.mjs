@@ -1,4 +1,4 @@
-import { ago, count, duration, moment, percent, plural, rate, share, visible, zone } from '#console/Frame/lib/format.js';
+import { ago, count, duration, moment, percent, plural, rate, sentence, share, visible, zone } from '#console/Frame/lib/format.js';
 import { table } from './table.mjs';
 
 // East of Greenwich, by hours and a half, without summer time.
@@ -51,4 +51,8 @@ table('How long ago a moment was is never negative', (text) => ago(text, now.val
 table('Controls and marks of writing direction are spelled out', visible, [
   ['reason=größe, 数', 'reason=größe, 数'], ['a\nb\u0000', 'a\\u{A}b\\u{0}'], ['\u001b[31mred\u007f\u009b', '\\u{1B}[31mred\\u{7F}\\u{9B}'],
   ['\u202egpj.exe', '\\u{202E}gpj.exe'], ['\u2066a\u2069\u200f\u061c', '\\u{2066}a\\u{2069}\\u{200F}\\u{61C}'], ['\ufeff\u2028', '\\u{FEFF}\\u{2028}'],
+]);
+
+table('A text from the server is a sentence of its own', sentence, [
+  ['waits for 1 outcome', 'Waits for 1 outcome.'], ['it is paused. What ends this: a resume.', 'It is paused. What ends this: a resume.'],
 ]);

@@ -29,7 +29,7 @@ struct JobsTests {
         }
         #expect(try await eventually { jobs.object(id)?["progress"]?["replayed"] == 3 })
         #expect(Self.state(id, jobs) == "running")
-        try jobs.ask(.stop, of: id)
+        try jobs.ask(.stop, of: id, by: "bob")
         #expect(try await eventually { Self.state(id, jobs) == "stopped" })
         #expect(jobs.object(id)?["sentence"] == "three of ten")
         #expect(jobs.object(id)?["report"]?["replayed"] == 3)
@@ -49,7 +49,7 @@ struct JobsTests {
         }
         #expect(refused?.description.contains("ann") == true)
         try jobs.begin(Self.description("others")) { _ in JobEnd(.done, "") }
-        try jobs.ask(.stop, of: id)
+        try jobs.ask(.stop, of: id, by: "bob")
         #expect(try await eventually { Self.state(id, jobs) == "done" })
         try jobs.begin(Self.description("letters")) { _ in JobEnd(.done, "") }
     }
@@ -67,21 +67,21 @@ struct JobsTests {
         let jobs = Jobs { _ in }
         let work: @Sendable (JobControl) -> JobEnd = { control in
             Self.waitUntilStopped(control)
-            return JobEnd(.stopped, control.isPaused ? "paused" : "stopped")
+            return JobEnd(.stopped, control.pause != nil ? "paused" : "stopped")
         }
         let id = try jobs.begin(Self.description(canPause: true), work)
-        try jobs.ask(.pause, of: id)
+        try jobs.ask(.pause, of: id, by: "bob")
         #expect(Self.state(id, jobs) == "paused")
-        try jobs.ask(.resume, of: id)
+        try jobs.ask(.resume, of: id, by: "bob")
         #expect(Self.state(id, jobs) == "running")
-        try jobs.ask(.pause, of: id)
-        try jobs.ask(.stop, of: id)
+        try jobs.ask(.pause, of: id, by: "bob")
+        try jobs.ask(.stop, of: id, by: "bob")
         #expect(try await eventually { jobs.object(id)?["sentence"] == "stopped" })
         let other = try jobs.begin(Self.description(), work)
-        #expect(throws: ToolFailure.self) { try jobs.ask(.pause, of: other) }
-        #expect(throws: ToolFailure.self) { try jobs.ask(.stop, of: id) }
-        #expect(throws: ToolFailure.self) { try jobs.ask(.stop, of: "nobody's") }
-        try jobs.ask(.stop, of: other)
+        #expect(throws: ToolFailure.self) { try jobs.ask(.pause, of: other, by: "bob") }
+        #expect(throws: ToolFailure.self) { try jobs.ask(.stop, of: id, by: "bob") }
+        #expect(throws: ToolFailure.self) { try jobs.ask(.stop, of: "nobody's", by: "bob") }
+        try jobs.ask(.stop, of: other, by: "bob")
     }
 
     @Test("The end of the console asks every job to stop, waits for it, and lets none begin")

@@ -40,7 +40,7 @@ struct EngineProducerTests {
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
     }
 
-    @Test("producers that are lost again and again are made anew after a growing pause")
+    @Test("producers that are lost again and again are recreated after a growing pause")
     func pauses() {
         let harness = EngineHarness.atomic()
         harness.settle()

@@ -45,7 +45,7 @@ struct EngineTooLargeTests {
     }
 
     @Test("what the broker refuses is tried alone, and the others' records go into the next transaction at once")
-    func setApart() throws {
+    func isolated() throws {
         let harness = EngineHarness.atomic()
         harness.event("big")
         harness.answer(CallResult(status: 400, detail: "no"))

@@ -181,7 +181,7 @@ struct EngineTransactionStopTests {
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
 
-    @Test("the worker stops while its producer is made anew")
+    @Test("the worker stops while its producer is recreated")
     func drainWithoutProducer() {
         let harness = EngineHarness.atomic()
         harness.settle()

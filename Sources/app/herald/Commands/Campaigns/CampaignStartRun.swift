@@ -95,7 +95,7 @@ struct CampaignStartRun {
             context, cluster.layout, order, audience: audience, preview: preview,
             recipients: consume recipients,
             isStopping: { stop.isMade }, onNews: { screen.report($0) },
-            onProgress: { screen.show($0) })
+            onTurn: { screen.show($0) })
         let (end, progress) = publisher.run()
         screen.clear()
         trace?.end(

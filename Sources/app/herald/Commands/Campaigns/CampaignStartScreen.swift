@@ -56,16 +56,24 @@ final class CampaignStartScreen {
 
     // MARK: - Progress
 
-    func show(_ progress: PublishProgress) {
-        if progress.phase != .unreachable, isUnreachable, progress.phase != .readingBack {
+    func show(_ standing: PublishStanding) {
+        let progress = standing.progress
+        if isUnreachable, standing.isPublishing {
             isUnreachable = false
             remark("It goes on.")
         }
         outcomes.note(Int64(progress.outcomes.known))
+        func text() -> String {
+            let waits = standing.wait?.phrase ?? standing.silence
+            return Self.text(progress, waits, perSecond: outcomes.perSecond, isPublishing: standing.isPublishing)
+        }
+        line.show(line(progress, text()))
         let now = ContinuousClock.now
-        let text = Self.text(progress, perSecond: outcomes.perSecond)
-        line.show(bar(progress, besides: text) + " " + text)
-        if !console.error.isTerminal, now - lastLine >= Self.linePause { remark(text) }
+        if !console.error.isTerminal, now - lastLine >= Self.linePause { remark(text()) }
+    }
+
+    private func line(_ progress: PublishProgress, _ text: String) -> String {
+        bar(progress, besides: text) + " " + text
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
@@ -82,25 +90,24 @@ final class CampaignStartScreen {
     /// How far it is, in words.
     ///
     /// Everything is counted in notifications: one for each recipient and push service.
-    static func text(_ progress: PublishProgress, perSecond: Double?) -> String {
+    ///
+    /// - Parameter waits: what it waits for, in words; `nil` when it is at its work.
+    private static func text(
+        _ progress: PublishProgress, _ waits: String?, perSecond: Double?, isPublishing: Bool
+    ) -> String {
+        guard isPublishing else { return SafeText.escaped(waits ?? "reading what was published before") }
         var parts = [
             "\(CampaignWords.number(progress.events * progress.outcomesPerEvent)) of "
                 + "\(CampaignWords.number(progress.total)) notifications published",
             "\(CampaignWords.number(progress.outcomes.delivered)) delivered",
             "\(CampaignWords.number(progress.outcomes.failed)) failed",
         ]
-        switch progress.phase {
-        case .readingBack: return "reading what was published before"
-        case .unreachable: parts.append("interrupted, retrying")
-        case .paused: parts.append("paused")
-        case .publishing, .waitingForOutcomes, .waitingForStep, .finishing:
-            if let wait = progress.waitsFor {
-                parts.append(SafeText.escaped(wait))
-            } else if let perSecond, perSecond > 0 {
-                let left = Double(max(0, progress.total - progress.outcomes.known)) / perSecond
-                parts.append(CampaignWords.rate(perSecond))
-                parts.append("\(CampaignWords.duration(left)) left")
-            }
+        if let waits {
+            parts.append(SafeText.escaped(waits))
+        } else if let perSecond, perSecond > 0 {
+            let left = Double(max(0, progress.total - progress.outcomes.known)) / perSecond
+            parts.append(CampaignWords.rate(perSecond))
+            parts.append("\(CampaignWords.duration(left)) left")
         }
         return parts.joined(separator: "  ")
     }

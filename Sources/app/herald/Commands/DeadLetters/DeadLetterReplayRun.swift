@@ -112,31 +112,13 @@ struct DeadLetterReplayRun {
     private func replay(
         _ plan: ReplayPlan, _ state: StateReader, _ stop: StopRequest, _ output: ReplayOutput
     ) throws -> ReplayReport {
-        var line = ProgressLine(console)
-        var batch = 0
-        var meter = ThroughputMeter()
+        let screen = ReplayScreen(console, output)
         let trace = ToolTrace(settings)
         var replayer = replayer
         replayer.context.trace = trace?.context
         let report = try replayer.replay(
-            plan, rules, options, state: state, isStopping: { stop.isMade },
-            onWait: { lease in
-                console.remark(
-                    SafeText.escaped(
-                        "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
-            },
-            onProgress: { progress in
-                if progress.batch != batch {
-                    batch = progress.batch
-                    line.clear()
-                    console.remark(output.batchLine(progress))
-                }
-                meter.note(Int64(progress.replayed))
-                line.show(
-                    share: Int64(progress.replayed), of: Int64(progress.planned),
-                    output.progressLine(progress, meter))
-            })
-        line.clear()
+            plan, rules, options, state: state, isStopping: { stop.isMade }, onTurn: { screen.show($0) })
+        screen.clear()
         trace?.end(
             "replay", to: nil, count: report.progress.replayed, [SpanAttribute("herald.replay", report.job)], console)
         return report

@@ -45,13 +45,9 @@ enum DeadLetterResolveCommand: HeraldCommand {
             try query.stop.confirm(
                 question, count: count, isAssumed: isAssumed, console, refusal: "Nothing was resolved.")
         else { return .needsConfirmation }
+        let screen = ReplayScreen(console)
         let end = try query.replayer.resolve(
-            plan, selection: selection.text, note: parsed[note], state: state
-        ) { lease in
-            console.remark(
-                SafeText.escaped(
-                    "Job \(lease.job) of \(lease.owner) has not ended; checking whether it still runs …"))
-        }
+            plan, selection: selection.text, note: parsed[note], state: state, onTurn: { screen.show($0) })
         try write(invocation, matched: matched, resolved: end.count, job: end.job)
         if let failure = end.failure {
             let status = CommandFailure(failure).status

@@ -1,4 +1,5 @@
 import HeraldCommandLine
+import HeraldEvents
 import HeraldReplay
 import HeraldText
 import HeraldTools
@@ -93,15 +94,16 @@ struct ReplayOutput {
                 : "\(progress.failed) came back.")
     }
 
-    func progressLine(_ progress: ReplayProgress, _ meter: ThroughputMeter) -> String {
+    func progressLine(_ progress: ReplayProgress, _ waits: JobWaitReason?, _ meter: ThroughputMeter) -> String {
         let outcomes =
             foreignTopic == nil
             ? "\(progress.delivered) delivered  \(progress.failed) failed  \(progress.open) open"
             : "\(progress.failed) came back"
-        return "\(progress.replayed)/\(progress.planned) replayed  \(outcomes)"
-            + (progress.isWaiting
-                ? "  waiting for \(foreignTopic == nil ? "outcomes" : "what comes back")"
-                : meter.words(left: Int64(progress.planned - progress.replayed - progress.skipped)))
+        let rest =
+            if let waits, !waits.kind.isAtWork { "  " + SafeText.escaped(waits.phrase) } else {
+                meter.words(left: Int64(progress.planned - progress.replayed - progress.skipped))
+            }
+        return "\(progress.replayed)/\(progress.planned) replayed  \(outcomes)" + rest
     }
 
     // MARK: - Data

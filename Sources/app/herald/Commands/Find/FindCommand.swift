@@ -18,7 +18,8 @@ enum FindCommand: HeraldCommand {
             + "event when it was published and by whom, each call that failed, each wait and why, replays, and how it "
             + "ended for each push service. A user's records lie in one partition of each topic, so only that one is "
             + "read, unless --all-partitions; with --id alone all are. Messages are not shown. The exit status is 1 when "
-            + "nothing was found. herald explain says in sentences where an event stands.",
+            + "nothing was found. Of events without an outcome it asks the workers, at their admin ports, what they wait "
+            + "for. herald explain says in sentences where an event stands.",
         options: [user, id, TimelineRun.since, TimelineRun.allPartitions, limit, OutputFormat.option],
         examples: [
             .init("herald find --user ann --since 2d", "Ann says that she got nothing."),
@@ -27,7 +28,7 @@ enum FindCommand: HeraldCommand {
     static let usedSettings: UsedSettings =
         .cluster + .topics("requests", "results", "retry", "deadLetter", "feedback", "state") + .events + [
             "retry.delays"
-        ]
+        ] + .waiting
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let (parsed, console) = (invocation.parsed, invocation.console)
@@ -38,10 +39,16 @@ enum FindCommand: HeraldCommand {
         query.since = try DeadLetterOptions.moment(TimelineRun.since, parsed, SystemClock.wall())
         query.readsAllPartitions = parsed[TimelineRun.allPartitions]
         query.limit = parsed[limit]
-        let found = try TimelineRun(invocation).run(query)
+        let run = try TimelineRun(invocation)
+        let found = try run.run(query)
+        let waiting = run.waiting(found, query)
+        func json(_ event: EventTimeline) -> JSONValue {
+            guard case .object(let members) = event.json else { return event.json }
+            return .object(members + (waiting[event.origin]?.json ?? []))
+        }
+        let lines = found.timelines.map { TimelinePage.lines($0, waiting[$0.origin]) }
         try parsed[OutputFormat.option].writeAll(
-            found.timelines.map(\.json), lines: Array(found.timelines.map(TimelinePage.lines).joined(separator: [""])),
-            to: console)
+            found.timelines.map(json), lines: Array(lines.joined(separator: [""])), to: console)
         console.remark(TopicsTool.counted(found.timelines.count, "event") + ".")
         if found.isNarrow, found.strayTopics.isEmpty {
             console.remark(

@@ -6,7 +6,9 @@ import HeraldTools
 /// An event's timeline for people; messages are not in it.
 enum TimelinePage {
     /// Lines for people; everything from records is made safe to show.
-    static func lines(_ event: EventTimeline) -> [String] {
+    ///
+    /// - Parameter waiting: what workers say that it waits for.
+    static func lines(_ event: EventTimeline, _ waiting: Explanation.Waiting?) -> [String] {
         var head = [event.id ?? "\(event.origin)"]
         if let user = event.user { head.append("for \(user)") }
         if let source = event.source { head.append("by \(source)") }
@@ -18,5 +20,6 @@ enum TimelinePage {
             + event.steps.map { "  \($0.at.text)  \(SafeText.escaped($0.words))" }
             + (event.open.isEmpty || event.isMalformed
                 ? [] : ["  " + SafeText.escaped("no outcome yet for \(event.open.joined(separator: ", "))")])
+            + (waiting?.sentences ?? []).map { "  " + SafeText.escaped($0) }
     }
 }

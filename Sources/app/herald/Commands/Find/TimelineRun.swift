@@ -28,6 +28,20 @@ struct TimelineRun {
         console = invocation.console
     }
 
+    /// What the workers say that the events wait for; says on standard error which of them were not heard.
+    func waiting(_ found: TimelineSearch.Found, _ query: TimelineQuery) -> [Origin: Explanation.Waiting] {
+        do {
+            let waiting = try search.waiting(found, query, now: SystemClock.wall(), admin: admin)
+            for silent in waiting.values.first?.unheard ?? [] {
+                console.remark(SafeText.escaped("The worker at \(silent.worker) was not heard (\(silent.reason))."))
+            }
+            return waiting
+        } catch {
+            console.remark(SafeText.escaped("What they wait for is not known: \(error)."))
+            return [:]
+        }
+    }
+
     /// Searches, and says on standard error what the answer lacks.
     func run(_ query: TimelineQuery) throws -> TimelineSearch.Found {
         let stop = try StopRequest.listen()

@@ -88,3 +88,6 @@ export function visible(text) {
 export function masked(text) {
   return text === null || text === undefined ? h('span', { class: 'muted' }, 'masked') : text;
 }
+
+/** A text from the server as a sentence of its own. */
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;

@@ -36,7 +36,7 @@ struct PublishingJob: Sendable {
         let publisher = CampaignPublisher(
             context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,
             recipients: recipients, isStopping: { control.isStopping }, onNews: { teller.note($0) },
-            onProgress: { teller.show($0) })
+            onTurn: { teller.show($0) })
         let (end, progress) = publisher.run()
         let state: JobEnd.State =
             switch end {
@@ -45,7 +45,7 @@ struct PublishingJob: Sendable {
             case .interrupted, .paused, .cancelled, .expired: .stopped
             }
         let sentence = end.sentence(progress, name: draft.order.text.name, again: Self.again)
-        return JobEnd(state, sentence, report: Teller.object(progress, news: nil))
+        return JobEnd(state, sentence, report: Teller.object(progress))
     }
 
     /// Tells a job's page how far the publisher is; one thread.
@@ -71,36 +71,26 @@ struct PublishingJob: Sendable {
             last = nil
         }
 
-        func show(_ progress: PublishProgress) {
+        func show(_ standing: PublishStanding) {
             if let last, ContinuousClock.now - last < PublishingJob.reportPause { return }
             last = .now
-            control.report(Self.object(progress, news: news))
+            control.report(Self.object(standing.progress, standing.wait, silence: standing.silence, news: news))
         }
 
-        static func object(_ progress: PublishProgress, news: String?) -> JSONValue {
+        static func object(
+            _ progress: PublishProgress, _ wait: WaitingPage.Wait? = nil, silence: String? = nil, news: String? = nil
+        ) -> JSONValue {
             let members: [JSONValue.Member] = [
-                .init("phase", .string(progress.phase.name)), .init("recipients", .integer(progress.recipients)),
+                .init("recipients", .integer(progress.recipients)),
                 .init("published", .integer(progress.published)),
                 .init("publishedNow", .integer(progress.publishedNow)),
                 .init("total", .integer(progress.total)), .init("delivered", .integer(progress.outcomes.delivered)),
                 .init("failed", .integer(progress.outcomes.failed)), .init("open", .integer(progress.open)),
-                .init("waitsFor", .text(progress.waitsFor.map { SafeText.escaped($0) })),
+                .init("waits", wait?.json.safe ?? .null),
+                .init("silence", .text(silence.map { SafeText.escaped($0) })),
                 .init("news", .text(news.map { SafeText.escaped($0) })),
             ]
             return .present(members)
-        }
-    }
-}
-
-extension PublishProgress.Phase {
-    fileprivate var name: String {
-        switch self {
-        case .readingBack: "reading-back"
-        case .publishing: "publishing"
-        case .waitingForOutcomes, .waitingForStep: "waiting"
-        case .finishing: "finishing"
-        case .paused: "paused"
-        case .unreachable: "unreachable"
         }
     }
 }

@@ -4,7 +4,7 @@ import { get, onNews, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { h, replace, svg, table } from '../../Frame/lib/dom.js';
-import { ago, count, duration, masked, moment, rate, share, time } from '../../Frame/lib/format.js';
+import { ago, count, duration, masked, moment, rate, sentence, share, time } from '../../Frame/lib/format.js';
 import { pause, redraw, repeat } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
 import { showForm } from './campaign-form.js';
@@ -158,8 +158,6 @@ export function pace(answer, campaign) {
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
 
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
-
 /** What is said for ever of an audience that gave way to another. */
 export function replaced(former) {
   return ` Another audience since ${moment(former.at)} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
@@ -245,7 +243,7 @@ function jobSection(job, app, problem) {
     h('h2', {}, 'Published by this console'),
     h('p', {}, h('span', { class: `badge ${job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet'}` }, job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
     isAtWork && progress && h('p', {}, `${count(progress.published)} of ${count(progress.recipients)} recipients published, ${count(progress.open)} notifications without an outcome.`),
-    isAtWork && progress?.waitsFor && h('p', {}, sentence(progress.waitsFor)),
+    isAtWork && (progress?.waits || progress?.silence) && h('p', {}, sentence(progress.waits?.sentence ?? progress.silence)),
     isAtWork && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
     isAtWork && app.viewer.canChange && h('button', {
       type: 'button', disabled: job.state === 'stopping',

@@ -2,6 +2,7 @@ internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
+internal import HeraldTimeline
 internal import HeraldTools
 
 /// The page *Failures*: groups of dead letters, one of them, and replay as a flow.
@@ -59,6 +60,11 @@ final class FailuresPart: ConsolePart {
         }
         return snapshot.index.open(
             since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
+    }
+
+    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
+        try starter.planned(partition: partition, offset: offset)
     }
 
     /// What keeps it from reading dead letters; `nil` while it can.

@@ -5,7 +5,7 @@ import { command as commandLine } from '../../Frame/lib/command.js';
 import { addressOf, changedPlan, changesOf, filterOf, labels, noFilter, parametersOf, planOfRest, words } from './dead-letters.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
 import { h, replace, table } from '../../Frame/lib/dom.js';
-import { count, duration, percent, plural, time, visible } from '../../Frame/lib/format.js';
+import { count, duration, percent, plural, sentence, time, visible } from '../../Frame/lib/format.js';
 import { redraw, repeat } from '../../Frame/lib/live.js';
 import { pattern, plan, planButton } from '../../Frame/lib/plan.js';
 import { go, link, setQuery } from '../../Frame/lib/place.js';
@@ -554,10 +554,9 @@ function jobCard(job, app, problem) {
     h('h2', { id: 'job' }, job.name, ' ', stateBadge(job)),
     job.sentence && h('p', { class: job.state === 'failed' ? 'error' : null }, job.sentence),
     facts([['By', job.owner], ['Begun', time(job.beganAt)], ['Ended', job.endedAt && time(job.endedAt)], ['Why', about.reason],
-      ['Waits for', progress.waitsFor]]),
+      ['Now', !isOver && progress.waits && sentence(progress.waits.sentence)]]),
     progress.planned !== undefined && h('div', {},
-      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`
-        + (isOver ? '' : progress.isPaused ? '; paused' : progress.isWaiting ? '; waiting for outcomes' : '')),
+      h('label', { for: 'replayed' }, `${count(progress.replayed)} of ${plural(progress.planned, 'dead letter')} replayed: ${plural(progress.delivered, 'notification')} delivered, ${count(progress.failed)} failed, ${count(progress.open)} open`),
       h('progress', { id: 'replayed', class: 'bar', max: Math.max(1, progress.planned), value: progress.replayed + (progress.skipped ?? 0) })),
     batches.length > 0 && table({
       caption: 'Outcomes of each batch',

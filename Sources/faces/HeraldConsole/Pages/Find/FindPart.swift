@@ -16,10 +16,15 @@ final class FindPart: ConsolePart {
 
     private let context: TimelineContext
     private let replay: ReplayContext
+    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    private let planned: PlannedLetters
     private let searches: AskedTasks<EventSearch>
     private let housekeeping: Housekeeping
 
-    init(_ context: ConsoleContext) throws {
+    typealias PlannedLetters = @Sendable (_ partition: Int32, _ offset: Int64) throws -> Explanation.PlannedLetter?
+
+    init(_ context: ConsoleContext, planned: @escaping PlannedLetters) throws {
+        self.planned = planned
         self.context = context.timeline
         replay = context.replay
         let searches = try AskedTasks<EventSearch>(
@@ -90,7 +95,8 @@ final class FindPart: ConsolePart {
         guard let event = found.timelines.first(where: { "\($0.origin)" == name }) else {
             throw Refused("the search has no event \(SafeText.quoted(name))", status: 404)
         }
-        let explanation = try context.explanation(of: event, in: found, now: SystemClock.wall())
+        let letter = try event.deadLetter.flatMap { try planned($0.record.partition, $0.record.offset) }
+        let explanation = try context.explanation(of: event, in: found, planned: letter, now: SystemClock.wall())
         var words = ["herald", "explain", event.id ?? "\(event.origin)"]
         if let user = event.user { words += ["--user", user] }
         return .json(explanation.json.with("command", .words(words)).safe)

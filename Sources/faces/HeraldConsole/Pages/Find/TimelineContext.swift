@@ -23,8 +23,10 @@ package struct TimelineContext: Sendable {
 
     /// Why an event stands where it stands, and what changes it.
     func explanation(
-        of event: EventTimeline, in found: TimelineSearch.Found, now: WallTime
+        of event: EventTimeline, in found: TimelineSearch.Found, planned: Explanation.PlannedLetter?, now: WallTime
     ) throws -> Explanation {
-        try search.explanation(of: event, in: found, situation(now), reach: reach, admin: admin)
+        var situation = situation(now)
+        situation.planned = planned
+        return try search.explanation(of: event, in: found, situation, reach: reach, admin: admin)
     }
 }

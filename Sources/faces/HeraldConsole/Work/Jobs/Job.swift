@@ -1,6 +1,6 @@
 package import HeraldText
 internal import HeraldThreads
-internal import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// What a job is, whatever it does.
@@ -54,13 +54,19 @@ package struct JobEnd: Sendable {
     }
 }
 
+/// That a job is to do nothing for now.
+package struct JobPause: Sendable, Equatable {
+    package var by: String
+    package var since: WallTime
+}
+
 /// A job's own view of itself: what it is asked for, and where it tells how far it is.
 ///
 /// Any thread.
 package final class JobControl: Sendable {
     private struct State {
         var isStopping = false
-        var isPaused = false
+        var pause: JobPause?
         var progress = JSONValue.null
     }
 
@@ -77,8 +83,8 @@ package final class JobControl: Sendable {
     /// Whether it is to end as soon as it may.
     package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Whether it is to do nothing for now; one that stops is not paused any more.
-    package var isPaused: Bool { state.withLock { $0.isPaused && !$0.isStopping } }
+    /// Who has it do nothing for now; one that stops is not paused any more.
+    package var pause: JobPause? { state.withLock { $0.isStopping ? nil : $0.pause } }
 
     /// Tells how far it is; may be called as often as one likes.
     package func report(_ progress: JSONValue) {
@@ -88,12 +94,12 @@ package final class JobControl: Sendable {
 
     var progress: JSONValue { state.withLock { $0.progress } }
 
-    func ask(_ request: JobRequest) {
+    func ask(_ request: JobRequest, by name: String) {
         state.withLock { state in
             switch request {
             case .stop: state.isStopping = true
-            case .pause: state.isPaused = true
-            case .resume: state.isPaused = false
+            case .pause: state.pause = state.pause ?? JobPause(by: name, since: SystemClock.wall())
+            case .resume: state.pause = nil
             }
         }
     }
@@ -115,7 +121,7 @@ struct JobRecord: Sendable {
 
     private var state: String {
         if let end { return end.state.rawValue }
-        return control.isStopping ? "stopping" : control.isPaused ? "paused" : "running"
+        return control.isStopping ? "stopping" : control.pause != nil ? "paused" : "running"
     }
 
     var object: JSONValue {

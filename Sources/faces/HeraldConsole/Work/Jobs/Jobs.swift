@@ -101,12 +101,12 @@ package final class Jobs: Sendable {
     /// Asks a running job for something.
     ///
     /// - Throws: a ``ToolFailure`` when there is no such job, it has ended, or it cannot be paused.
-    package func ask(_ request: JobRequest, of id: String) throws {
+    package func ask(_ request: JobRequest, of id: String, by name: String) throws {
         let job = state.withLock { state in state.jobs.first { $0.id == id } }
         guard let job else { throw ToolFailure("there is no job \(SafeText.quoted(id)) in this console") }
         guard job.end == nil else { throw ToolFailure("the job has ended already") }
         guard request == .stop || job.description.canPause else { throw ToolFailure("this job cannot be paused") }
-        job.control.ask(request)
+        job.control.ask(request, by: name)
         publishNow()
     }
 
@@ -129,7 +129,7 @@ package final class Jobs: Sendable {
             state.isClosed = true
             return (state.jobs.filter { $0.end == nil }.map(\.control), Array(state.threads.values))
         }
-        for control in controls { control.ask(.stop) }
+        for control in controls { control.ask(.stop, by: "the console") }
         for thread in threads { thread.join() }
     }
 

@@ -22,7 +22,7 @@ final class JobsPart: ConsolePart {
                 guard let asked = JobRequest(rawValue: request.parameters[1]) else {
                     return .refused("a job can be asked to stop, pause or resume", status: 404)
                 }
-                try jobs.ask(asked, of: request.parameters[0])
+                try jobs.ask(asked, of: request.parameters[0], by: request.viewer.name)
                 return .json(jobs.object(request.parameters[0]) ?? .null)
             },
         ]

@@ -3,6 +3,7 @@ internal import HeraldReplay
 internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
+internal import HeraldTimeline
 internal import HeraldTools
 
 /// Carries plans out, as jobs of the console.
@@ -21,6 +22,20 @@ struct ReplayStarter: Sendable {
     let failures: FailuresContext
     let planner: ReplayPlanner
     let jobs: Jobs
+    private let questions = LetterQuestions()
+
+    init(context: ReplayContext, failures: FailuresContext, planner: ReplayPlanner, jobs: Jobs) {
+        self.context = context
+        self.failures = failures
+        self.planner = planner
+        self.jobs = jobs
+    }
+
+    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
+        guard jobs.isBusy(with: Self.subject) else { return nil }
+        return try questions.ask(partition: partition, offset: offset)
+    }
 
     /// Starts a plan in the name of a viewer; the job's id.
     ///
@@ -37,7 +52,7 @@ struct ReplayStarter: Sendable {
         let plan = try planner.cache.take(id, by: name, count: request.count)
         var context = context
         context.operatorName = name
-        let place = ReplayPlace(context: context, failures: failures)
+        let place = ReplayPlace(context: context, failures: failures, questions: questions)
         let description = JobDescription(
             kind: plan.request.kind == .resolve ? "dlq.resolve" : "dlq.replay", name: plan.selection, owner: name,
             subject: Self.subject, canPause: plan.request.kind != .resolve,
@@ -68,6 +83,7 @@ struct ReplayStarter: Sendable {
 private struct ReplayPlace: Sendable {
     let context: ReplayContext
     let failures: FailuresContext
+    let questions: LetterQuestions
 
     func replay(
         _ plan: ReplayPlan, _ rules: ReplayRules, _ options: ReplayOptions, _ control: JobControl
@@ -79,13 +95,14 @@ private struct ReplayPlace: Sendable {
         defer { state.close() }
         let log = Guarded(BatchLog())
         let report = try replayer.replay(
-            plan, rules, options, state: state, isStopping: { control.isStopping }, isPaused: { control.isPaused },
-            onWait: { lease in
-                control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
-            },
-            onProgress: { progress in
+            plan, rules, options, state: state, isStopping: { control.isStopping },
+            pause: { control.pause.map { ReplayPause(by: $0.by, since: $0.since) } },
+            onTurn: { standing in
+                questions.answer(standing)
+                let progress = standing.progress
+                guard progress.batch > 0 else { return control.report(.object(standing.waitsMembers)) }
                 log.withLock { $0.note(progress) }
-                control.report(progress.object(log.withLock { $0.object }))
+                control.report(progress.object(standing, log.withLock { $0.object }))
             })
         return report.jobEnd(log.withLock { $0.object })
     }
@@ -99,23 +116,30 @@ private struct ReplayPlace: Sendable {
         }
         defer { state.close() }
         let (job, count, failure) = try replayer.resolve(
-            plan, selection: selection, note: note, state: state
-        ) { lease in
-            control.report(["waitsFor": .string(SafeText.escaped("\(lease.owner) (job \(lease.job))"))])
-        }
+            plan, selection: selection, note: note, state: state,
+            onTurn: { standing in
+                questions.answer(standing)
+                control.report(.object(standing.waitsMembers))
+            })
         let report: JSONValue = ["job": .string(job), "resolved": .integer(count)]
         if let failure { return JobEnd(.failed, "\(failure); \(count) resolved", report: report) }
         return JobEnd(.done, "\(count) resolved.", report: report)
     }
 }
 
+extension ReplayStanding {
+    /// Why the job does not go on; empty when it is at its work.
+    fileprivate var waitsMembers: [JSONValue.Member] {
+        guard let waits, !waits.kind.isAtWork else { return [] }
+        return [.init("waits", WaitingPage.Wait(waits).json.safe)]
+    }
+}
+
 extension ReplayProgress {
-    fileprivate func object(_ batches: JSONValue) -> JSONValue {
+    fileprivate func object(_ standing: ReplayStanding, _ batches: JSONValue) -> JSONValue {
         .object(
-            [
-                .init("batch", .integer(batch)), .init("planned", .integer(planned)),
-                .init("isWaiting", .bool(isWaiting)), .init("isPaused", .bool(isPaused)),
-            ] + counts.map { JSONValue.Member($0.name, .integer($0.count)) } + [.init("batches", batches)])
+            [.init("batch", .integer(batch)), .init("planned", .integer(planned))] + standing.waitsMembers
+                + counts.map { JSONValue.Member($0.name, .integer($0.count)) } + [.init("batches", batches)])
     }
 }
 

@@ -1,0 +1,58 @@
+internal import HeraldEvents
+internal import HeraldReplay
+internal import HeraldThreads
+internal import HeraldTimeline
+
+/// Questions to the job of this console that works on dead letters: it answers each in one of its turns.
+///
+/// Any thread asks; the job's thread answers.
+final class LetterQuestions: Sendable {
+    /// A job turns often; one that does not answer by then reads a topic, or waits for a broker.
+    private static let patience = Duration.milliseconds(500)
+
+    private struct Question {
+        var number: Int
+        var partition: Int32
+        var offset: Int64
+        var answer: @Sendable (Explanation.PlannedLetter?) -> Void
+    }
+
+    private struct State {
+        var lastNumber = 0
+        var open: [Question] = []
+    }
+
+    private let state = Guarded(State())
+
+    /// In which job a dead letter is planned, and why it is not replayed yet; `nil` when it is not, or none answers.
+    ///
+    /// Blocks until the job's next turn, or until its time is over.
+    func ask(partition: Int32, offset: Int64) throws(SystemError) -> Explanation.PlannedLetter? {
+        let answer = Guarded<Explanation.PlannedLetter?>(nil)
+        let news = try Wakeup()
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.open.append(
+                Question(number: state.lastNumber, partition: partition, offset: offset) { given in
+                    answer.withLock { $0 = given }
+                    news.signal()
+                })
+            return state.lastNumber
+        }
+        _ = news.wait(for: Self.patience)
+        state.withLock { state in state.open.removeAll { $0.number == number } }
+        return answer.withLock { $0 }
+    }
+
+    /// Answers what was asked meanwhile.
+    func answer(_ standing: ReplayStanding) {
+        let open = state.withLock { state in
+            defer { state.open = [] }
+            return state.open
+        }
+        for question in open {
+            let reason = standing.waits(forPartition: question.partition, offset: question.offset)
+            question.answer(reason.map { Explanation.PlannedLetter(job: standing.job, wait: WaitingPage.Wait($0)) })
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import HeraldEvents
+import HeraldText
+import HeraldTime
+import TestSupport
+import Testing
+
+@Suite("The closed set of reasons why jobs wait")
+struct JobWaitReasonTests {
+    private static let moment = WallTime(milliseconds: 1_700_000_000_000)
+
+    /// One of each kind, in the order of the kinds.
+    private static let all: [JobWaitReason] = [
+        .nextTurn, .reading(.marks), .otherJob(name: "replay-9", owner: "bob@far", until: moment),
+        .claiming(until: moment), .transaction(since: moment),
+        .broker(cause: "timed out", since: moment, until: moment),
+        .resting(until: moment), .paused(by: "bob", since: moment),
+        .campaignPaused(by: "bob", since: moment, cause: "too many fail"), .pauseUnread(until: moment),
+        .rate(until: moment), .openOutcomes(.init(open: 10_000), limit: 10_000),
+        .rampStep(.init(number: 2, size: 50, of: .letters, .patience(moment)), .init(open: 17)),
+        .lastOutcomes(.init(open: 3, retrying: 2, silence: "no outcome for 60 s"), until: moment),
+        .returns(until: moment), .turn(ahead: 3, doing: "reads the audience"),
+    ]
+
+    @Test("Each kind has one word, and a sentence that names its moments, what ends it and what changes it")
+    func sentences() {
+        #expect(Self.all.map(\.kind) == JobWaitReason.Kind.allCases)
+        #expect(Set(JobWaitReason.Kind.allCases.map(\.word)).count == JobWaitReason.Kind.allCases.count)
+        for reason in Self.all {
+            let wait = WaitingPage.Wait(reason)
+            #expect(wait.sentence.hasPrefix("it ") && wait.sentence.contains(reason.kind.end), "\(wait.sentence)")
+            #expect(reason.kind.changes.allSatisfy(wait.sentence.contains), "\(wait.sentence)")
+            for moment in [reason.since, reason.until].compactMap(\.self) {
+                #expect(wait.sentence.contains(RFC3339.text(moment)), "\(wait.sentence)")
+            }
+        }
+    }
+
+    @Test("A step says how many outcomes it waits for, of how many letters or recipients, and what follows")
+    func step() {
+        #expect(
+            Self.all[12].phrase
+                == "waits for 17 outcomes of step 2 of the ramp (50 dead letters): after \(RFC3339.text(Self.moment)) those "
+                + "that are open count as failed")
+        let one = JobWaitReason.rampStep(
+            .init(number: 1, size: 1, of: .recipients, .outcomes),
+            .init(open: 1, retrying: 1, silence: "no worker runs"))
+        #expect(
+            one.phrase == "waits for 1 outcome (1 retrying) of step 1 of the ramp (1 recipient); no worker runs")
+    }
+
+    @Test("The command that changes it names the campaign")
+    func campaign() {
+        let wait = WaitingPage.Wait(Self.all[8], campaign: "spring")
+        #expect(wait.changes == ["herald campaign resume spring"])
+    }
+
+    @Test("docs/RUNBOOK.md has the table of the reasons, and docs/DESIGN.md says from what each is derived")
+    func documents() throws {
+        func text(_ name: String) throws -> String {
+            try String(contentsOf: Repository.root.appending(path: "docs/\(name)"), encoding: .utf8)
+        }
+        let runbook = try text("RUNBOOK.md")
+        for kind in JobWaitReason.Kind.allCases {
+            let changes = kind.changes.map { "`\($0)`" }.joined(separator: ", ")
+            let row = "| `\(kind.word)` | \(kind.meaning) | \(kind.end) | \(changes) |"
+            #expect(runbook.contains(row), "docs/RUNBOOK.md has to have:\n\(row)")
+        }
+        let design = try text("DESIGN.md").components(separatedBy: "**Jobs.** `JobWaitReason`").last ?? ""
+        let table = design.components(separatedBy: "\n\n").first { $0.hasPrefix("| reason |") } ?? ""
+        let words = table.split(separator: "\n").dropFirst(2).flatMap { row in
+            row.split(separator: "|").first?.split(separator: "`").map(String.init).filter {
+                $0.contains(where: \.isLetter)
+            } ?? []
+        }
+        #expect(words.sorted() == JobWaitReason.Kind.allCases.map(\.word).sorted())
+    }
+}

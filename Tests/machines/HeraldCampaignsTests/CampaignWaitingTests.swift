@@ -1,0 +1,179 @@
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import HeraldTools
+import Testing
+
+@testable import HeraldCampaigns
+
+/// Walks a publisher into each state, and compares the reason that it gives with what it does then.
+@Suite("A publisher says why it waits, and why each recipient does")
+struct CampaignWaitingTests {
+    private typealias Bench = CampaignBench
+
+    private static func reason(_ publisher: Bench.Publisher, _ bench: Bench) -> JobWaitReason? {
+        publisher.machine.waiting(now: bench.moment)
+    }
+
+    /// Until a reason says that something happens by itself, nothing does.
+    private static func expect(
+        _ publisher: Bench.Publisher, _ bench: Bench, _ kind: JobWaitReason.Kind, then action: String
+    ) throws {
+        let reason = try #require(Self.reason(publisher, bench))
+        #expect(reason.kind == kind)
+        let left = try #require(reason.until).milliseconds(since: bench.moment.wall)
+        let count = publisher.done.count(where: { $0 == action })
+        bench.pass(left - 1, publisher)
+        #expect(publisher.done.count(where: { $0 == action }) == count, "before \(reason)")
+        bench.pass(1, publisher)
+        #expect(publisher.done.count(where: { $0 == action }) == count + 1, "at \(reason)")
+    }
+
+    @Test("Its whole way, step by step: each reason is of the closed set, and the end has none")
+    func wholeWay() throws {
+        let bench = try Bench(3)
+        let publisher = bench.start()
+        var told: [JobWaitReason] = []
+        repeat {
+            if let reason = Self.reason(publisher, bench), told.last?.kind != reason.kind || told.last != reason {
+                told.append(reason)
+            }
+        } while bench.step(publisher)
+        let readings = told.compactMap { reason in if case .reading(let what) = reason { what } else { nil } }
+        #expect(readings.prefix(4) == [.campaign, .ends, .outcomes, .audience])
+        #expect(Set(told.map(\.kind.word)).isSuperset(of: ["claiming", "reading", "transaction"]))
+        #expect(Self.reason(publisher, bench) == nil)
+        let again = bench.start()
+        var reads: [JobWaitReason] = []
+        repeat { if let reason = Self.reason(again, bench) { reads.append(reason) } } while bench.step(again)
+        #expect(reads.contains(.reading(.published)))
+    }
+
+    @Test("Its rate lets the next ones go at that moment")
+    func rate() throws {
+        let bench = try Bench(9) { $0.rate = 1 }
+        let publisher = bench.start()
+        bench.settle(publisher)
+        try Self.expect(publisher, bench, .rate, then: "recipients")
+    }
+
+    @Test("As many outcomes are open as may be")
+    func openOutcomes() throws {
+        let bench = try Bench(12_000)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect(Self.reason(publisher, bench) == .openOutcomes(.init(open: 10_000), limit: 10_000))
+    }
+
+    @Test("A step of the ramp waits for its outcomes, and says why none comes")
+    func ramp() throws {
+        let bench = try Bench(9) { $0.ramp = [2, 3] }
+        bench.context.workerTrouble = { nil }
+        (bench.delivers, bench.trouble) = (false, "No worker runs.")
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        guard case .rampStep(let step, let outcomes)? = Self.reason(publisher, bench) else {
+            Issue.record("\(String(describing: Self.reason(publisher, bench)))")
+            return
+        }
+        #expect(step == .init(number: 1, size: 2, of: .recipients, .mostlyOpen))
+        #expect(outcomes == .init(open: 2))
+        bench.pass(60_000, publisher)
+        #expect(Self.reason(publisher, bench)?.phrase.hasSuffix("; no outcome for 61 s: no worker runs.") == true)
+    }
+
+    @Test("One recipient who goes on failing holds a step until that moment")
+    func withoutOne() throws {
+        let bench = try Bench(9) { ($0.ramp, $0.pauseIfFailures) = ([4, 1], 0.05) }
+        bench.delivers = false
+        bench.retries = RetryBacklog.Count(retrying: 1, retryingLong: 1)
+        let publisher = bench.start()
+        bench.pass(100, publisher)
+        bench.outcomes = ["delivered": 3]
+        bench.pass(10_000, publisher)
+        let until = try #require(Self.reason(publisher, bench)?.until)
+        bench.pass(until.milliseconds(since: bench.moment.wall) - 1, publisher)
+        #expect(bench.published.count == 4)
+        bench.pass(1, publisher)
+        #expect(bench.published.count == 5)
+    }
+
+    @Test("The last outcomes are waited for, and how many are open")
+    func lastOutcomes() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        #expect(Self.reason(publisher, bench) == .lastOutcomes(.init(open: 3), until: nil))
+    }
+
+    @Test("Who has paused the campaign and since when; resumed, it goes on")
+    func paused() throws {
+        let bench = try Bench(9) { $0.ramp = [1] }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        bench.control(.paused)
+        let since = bench.moment.wall
+        bench.pass(1_000, publisher)
+        #expect(Self.reason(publisher, bench) == .campaignPaused(by: "bob@desk", since: since, cause: nil))
+        bench.control(.running)
+        bench.settle(publisher)
+        #expect(bench.waits(publisher) == .rampStep)
+    }
+
+    @Test("Too many have failed: it waits to read its own pause")
+    func pauseUnread() throws {
+        let bench = try Bench(4) { ($0.ramp, $0.pauseIfFailures) = ([2], 0.1) }
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.pass(1_000, publisher)
+        bench.outcomes = ["dead-lettered": 2]
+        while publisher.machine.writer.isReady { bench.step(publisher) }
+        while !publisher.machine.writer.isReady {
+            publisher.machine.waiting(now: bench.moment).map { #expect($0.kind == .transaction) }
+            bench.step(publisher)
+        }
+        #expect([.pauseUnread, .campaignPaused].contains(bench.waits(publisher)))
+    }
+
+    @Test("A broker that does not answer: since when, and when it is asked again; then it begins again")
+    func broker() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        let publisher = bench.start()
+        bench.settle(publisher)
+        bench.commits = [.unanswered]
+        bench.pass(5_000, publisher)
+        let reason = try #require(Self.reason(publisher, bench))
+        #expect(reason.kind == .broker && reason.since == bench.moment.wall, "\(reason)")
+        try Self.expect(publisher, bench, .broker, then: "commit")
+        bench.pass(120_000, publisher)
+        #expect(bench.waits(publisher) == .resting)
+        bench.commits = []
+        try Self.expect(publisher, bench, .resting, then: "claim")
+    }
+
+    @Test("A recipient waits for the turn, then as the job does; one who is published, or is not of it, does not")
+    func recipients() throws {
+        let bench = try Bench(4) { $0.ramp = [1] }
+        bench.delivers = false
+        let publisher = bench.start()
+        func wait(_ user: String) -> JobWaitReason? {
+            publisher.machine.waiting(for: bench.id(user), now: bench.moment)
+        }
+        #expect(wait("user3") == .turn(ahead: 3, doing: "goes on at once"))
+        while !publisher.machine.batch.contains(bench.id("user0")) { bench.step(publisher) }
+        #expect(wait("user0")?.kind == Self.reason(publisher, bench)?.kind)
+        bench.pass(1_000, publisher)
+        #expect(wait("user0") == nil, "published")
+        #expect(wait("nobody") == nil, "not of the audience")
+        guard case .turn(2, let doing)? = wait("user3") else {
+            Issue.record("\(String(describing: wait("user3")))")
+            return
+        }
+        #expect(doing.hasPrefix("waits for 1 outcome of step 1 of the ramp (1 recipient)"))
+    }
+}
