@@ -151,6 +151,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func seek(_ partition: TopicPartition, to offset: Int64) {
         guard let index = places.firstIndex(of: place(partition)) else { return }
+        let offset = offset < 0 ? simulation.cluster[places[index]].start : offset
         log("reads \(partition) again from \(offset)")
         fetched.seek(index, to: offset)
     }

@@ -150,6 +150,17 @@ struct LaneAssignmentTests {
                 == "assign notifications/0@60 notifications/1@51")
     }
 
+    @Test("A partition of which nothing was taken yet is read again from its beginning")
+    func rewind() {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign([partition]))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .success([start(Offset.none)])))
+        fixture.turn()
+        fixture.lane.rewind(0)
+        #expect(fixture.io.takeDoings() == ["seek notifications/0 to \(Offset.beginning)"])
+    }
+
     @Test("A topic that was recreated is read from its beginning")
     func recreated() {
         let fixture = LaneFixture()

@@ -102,7 +102,8 @@ extension Lane {
 
     /// Reads a partition again from the record that the engine did not take.
     func rewind(_ partition: Int32) {
-        guard let offset = engine.readOffset(of: partition) else { return }
+        // Of a new one nothing may have been taken yet, and some of it fetched.
+        let offset = engine.readOffset(of: partition) ?? Offset.beginning
         let name = topicPartition(partition)
         do {
             try io.seek(name, to: offset)
