@@ -81,7 +81,8 @@ private struct ClientTransport: RegistrationTransport {
                 throw refusal(of: request, reply.answer)
             }
             let asked = retryAfter.flatMap {
-                RequestPatience.milliseconds(retryAfter: $0, now: SystemClock.wall().milliseconds, limit: Int64.max)
+                MessageAnswer.milliseconds(
+                    retryAfter: $0, now: SystemClock.wall().milliseconds, limit: .max)
             }
             guard let wait = patience.wait(after: status, retryAfterMilliseconds: asked, repeats: repeats) else {
                 return RegistrationReply(status: status, retryAfter: retryAfter, detail: detail, body: reply.body)

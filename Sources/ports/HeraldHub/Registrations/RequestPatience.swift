@@ -1,6 +1,3 @@
-internal import HeraldText
-internal import HeraldTime
-
 /// How often, and after which waits, a request that may be repeated without harm is made again.
 ///
 /// What the other side answers decides: too many requests, busy. A wait that it asks for is kept; when that is longer
@@ -34,14 +31,5 @@ package struct RequestPatience: Sendable {
         guard isPassing, repeats < Self.repeatLimit else { return nil }
         let wait = retryAfterMilliseconds ?? Self.firstWaitMilliseconds << Int64(repeats)
         return wait <= longestWaitMilliseconds ? wait : nil
-    }
-
-    /// The header `Retry-After` in milliseconds, at most `limit`; seconds or a date, and `nil` for anything else.
-    ///
-    /// - Parameter now: milliseconds of Unix time, for a date.
-    package static func milliseconds(retryAfter text: String, now: Int64, limit: Int64) -> Int64? {
-        if let seconds = Int64(text.trimmed), seconds >= 0 { return min(limit / 1_000, seconds) * 1_000 }
-        guard let date = HTTPDate.parse(text.trimmed) else { return nil }
-        return min(limit, max(0, date.milliseconds - now))
     }
 }

@@ -35,9 +35,18 @@ public enum MessageAnswer: Sendable, Hashable {
             self = .unavailable(
                 reason: "HTTP \(status)",
                 retryAfterMilliseconds: retryAfter.flatMap {
-                    RequestPatience.milliseconds(retryAfter: $0, now: now, limit: Self.longestPauseMilliseconds)
+                    Self.milliseconds(retryAfter: $0, now: now, limit: Self.longestPauseMilliseconds)
                 })
         default: self = .notKnown
         }
+    }
+
+    /// The header `Retry-After` in milliseconds, at most `limit`; seconds or a date, and `nil` for anything else.
+    ///
+    /// - Parameter now: milliseconds of Unix time, for a date.
+    package static func milliseconds(retryAfter text: String, now: Int64, limit: Int64) -> Int64? {
+        if let seconds = Int64(text.trimmed), seconds >= 0 { return min(limit / 1_000, seconds) * 1_000 }
+        guard let date = HTTPDate.parse(text.trimmed) else { return nil }
+        return min(limit, max(0, date.milliseconds - now))
     }
 }
