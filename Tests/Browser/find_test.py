@@ -80,14 +80,14 @@ class FindTest(ConsoleTest):
 class WaitingEventTest(ConsoleTest):
     plan = {"name": "waiting."}
 
-    @classmethod
-    def prepare(cls):
-        cls.fixture.misbehave({"user": "ann", "hold": True})
-        cls.fixture.publish_only([
+    def hold_behind(self):
+        """Her first event is being called for as long as the test runs, and her code waits behind it."""
+        self.fixture.misbehave({"user": "ann", "hold": True})
+        self.fixture.publish_only([
             {"id": "news", "user": "ann", "pns": ["apns"], "message": "Good morning"},
             {"id": "code", "user": "ann", "pns": ["apns"], "message": "123456"},
         ])
-        page = f"http://127.0.0.1:{cls.fixture.admin_port}/waiting?event=code"
+        page = f"http://127.0.0.1:{self.fixture.admin_port}/waiting?event=code"
 
         def is_behind():
             with urllib.request.urlopen(page) as answer:
@@ -97,6 +97,7 @@ class WaitingEventTest(ConsoleTest):
 
     def test_why(self):
         """An event that waits in a worker's memory is shown with what it waits for, and with what changes it"""
+        self.hold_behind()
         self.browser.open(self.fixture, "/find?id=code")
         self.browser.wait_for_text("it waits behind 1 earlier event of its user, of which news (")
         text = self.browser.text()

@@ -89,7 +89,7 @@ struct EngineDriver: ~Copyable {
         let intake = engine.record(
             source: 0, partition: Int32(partition), offset: offset, timestamp: now.wall,
             key: key.span.bytes, value: tombstone ? nil : value.span.bytes, headers: noHeaders, now: now)
-        if case .kept(let slot) = intake { eventInSlot[Int(slot.index)] = event }
+        if case .accepted(let slot) = intake { eventInSlot[Int(slot.index)] = event }
         carryOut()
     }
 

@@ -130,7 +130,7 @@ public enum CallVerdict: Sendable, Equatable {
 /// What became of a record that was offered.
 public enum Intake: Sendable, Equatable {
     /// It is in this slot until the slot's `release`.
-    case kept(SlotID)
+    case accepted(SlotID)
     /// It is dealt with: free its message now.
     case done
     /// There is no room: offer it again before anything else is taken.

@@ -156,7 +156,7 @@ struct CampaignWaitingTests {
         try Self.expect(publisher, bench, .resting, then: "claim")
     }
 
-    @Test("A recipient waits for the turn, then as the job does; one who is published, or is not of it, does not")
+    @Test("A recipient waits for the turn, then as the job does; one who is published does not")
     func recipients() throws {
         let bench = try Bench(4) { $0.ramp = [1] }
         bench.delivers = false

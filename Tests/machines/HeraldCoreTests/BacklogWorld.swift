@@ -139,7 +139,7 @@ struct BacklogWorld: ~Copyable {
                 timestamp: WallTime(milliseconds: record.timestamp), value: record.value.span.bytes,
                 headers: record.headers, now: now)
             offsets[source] += 1
-            if case .kept(let slot) = intake { kept[slot.index] = record }
+            if case .accepted(let slot) = intake { kept[slot.index] = record }
             carryOut()
         }
     }

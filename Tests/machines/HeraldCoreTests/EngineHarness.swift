@@ -85,7 +85,7 @@ final class EngineHarness {
             intake = engine.record(
                 source: source, partition: 0, offset: offset, timestamp: timestamp, value: nil, headers: list, now: now)
         }
-        if case .kept(let slot) = intake { records[slot.index] = (value ?? [], list) }
+        if case .accepted(let slot) = intake { records[slot.index] = (value ?? [], list) }
         if intake != .noRoom { offsets[source] = offset + 1 }
         collect()
         return intake

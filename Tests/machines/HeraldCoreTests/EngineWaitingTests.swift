@@ -32,7 +32,7 @@ struct EngineWaitingTests {
     }
 
     private static func slot(_ intake: Intake) throws -> Int32 {
-        guard case .kept(let id) = intake else { throw Missing() }
+        guard case .accepted(let id) = intake else { throw Missing() }
         return id.index
     }
 

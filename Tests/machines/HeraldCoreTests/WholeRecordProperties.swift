@@ -46,7 +46,7 @@ enum WholeRecordProperties {
         let intake = engine.record(
             source: source, partition: 0, offset: 0, timestamp: published, value: record.value.span.bytes,
             headers: record.headers, now: now)
-        guard case .kept(let slot) = intake else { return "the record is not kept" }
+        guard case .accepted(let slot) = intake else { return "the record is not accepted" }
         if let broken = brokenBound(of: engine.slot(slot.index).event) { return broken }
         return carryOut(&engine, record, choice)
     }

@@ -156,7 +156,7 @@ struct ReplayWaitingTests {
         #expect(script.waits == .reading)
     }
 
-    @Test("A letter waits for its turn behind those before it, then as its job does; one that is replayed does not")
+    @Test("A letter waits behind those before it, then as its job does; one that is replayed does not")
     func letters() throws {
         var script = Script.working(0..<4)
         #expect(Self.letter(script, 0) == .reading(.letters))

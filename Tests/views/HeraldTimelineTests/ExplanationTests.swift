@@ -279,7 +279,7 @@ struct ExplanationTests {
         #expect(unknown.contains("(lane 1 did not answer)") && !unknown.contains("No worker has it"), "\(unknown)")
     }
 
-    @Test("A dead letter that is planned in a job says in which, and what it waits for; no other replay is advised")
+    @Test("A dead letter that is planned in a job says in which, and what it waits for")
     func planned() throws {
         var situation = Sample.situation()
         let reason = JobWaitReason.turn(ahead: 3, doing: "is paused by bob")

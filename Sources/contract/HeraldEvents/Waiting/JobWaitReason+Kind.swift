@@ -52,6 +52,16 @@ extension JobWaitReason {
             }
         }
 
+        /// Whether it ends with each outcome that comes: how fast they come says when all is done.
+        public var isPaced: Bool {
+            switch self {
+            case .openOutcomes, .lastOutcomes: true
+            case .nextTurn, .reading, .otherJob, .claiming, .transaction, .broker, .resting, .paused, .campaignPaused,
+                .pauseUnread, .rate, .rampStep, .returns, .turn:
+                false
+            }
+        }
+
         /// What it waits for.
         public var meaning: String {
             switch self {

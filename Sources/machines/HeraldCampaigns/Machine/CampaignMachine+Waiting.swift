@@ -9,7 +9,7 @@ extension CampaignMachine {
         guard !isOver else { return nil }
         if let reason = writer.waiting(now: now) { return reason }
         switch phase {
-        case .idle, .claiming, .opening, .finishing: return .nextTurn
+        case .idle, .claiming, .opening, .finishing, .ended: return .nextTurn
         case .learning: return .reading(.campaign)
         case .placing: return .reading(.ends)
         case .readingBack: return .reading(.published)
@@ -24,7 +24,6 @@ extension CampaignMachine {
             case .gathering: return .reading(.audience)
             case .giveWay, .close, .pause, .gather, .write: return .nextTurn
             }
-        case .ended: return nil
         }
     }
 

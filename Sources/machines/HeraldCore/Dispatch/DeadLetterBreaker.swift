@@ -66,7 +66,7 @@ struct DeadLetterBreaker: Sendable {
         if !answers.contains(where: { $0.user == user && $0.status == status }) {
             note(Answer(status: status, user: user, source: source))
         }
-        return isBlown(by: status)
+        return isTripped(by: status)
     }
 
     /// How many of the answers that it looks at reject with this status.
@@ -92,7 +92,7 @@ struct DeadLetterBreaker: Sendable {
         oldest = oldest + 1 == rule.of ? 0 : oldest + 1
     }
 
-    private func isBlown(by status: UInt16) -> Bool {
+    private func isTripped(by status: UInt16) -> Bool {
         let bad = answers.count { $0.status == status }
         // With few users the places are never full.
         if inARow >= rule.of {

@@ -100,7 +100,7 @@ extension Engine {
             begin(slot, value: value, now: now)
         }
         run(now: now)
-        return .kept(id)
+        return .accepted(id)
     }
 
     /// Whether ``readAhead(_:fetched:now:)`` has something to say although nothing was fetched since the last time.

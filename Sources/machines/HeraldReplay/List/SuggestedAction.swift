@@ -11,7 +11,7 @@ enum SuggestedAction {
         // Its own text says the same.
         guard mayHaveArrived > 0, reason != .unanswered else { return text }
         return text
-            + "; \(mayHaveArrived) may have arrived (a call got no answer): does the backend heed idempotency keys?"
+            + "; \(mayHaveArrived) may have arrived (a call got no answer): does the backend honour idempotency keys?"
     }
 
     private static func text(_ reason: DeadLetterReason, _ status: Int64?, _ hasLongMessage: Bool) -> String {

@@ -6,9 +6,10 @@ package import HeraldTime
 extension ReplayMachine {
     /// Why the job does not go on; `nil` when it has ended.
     package func waiting(now: Moment) -> JobWaitReason? {
+        guard !isOver else { return nil }
         if let reason = writer.waiting(now: now) { return reason }
         switch phase {
-        case .idle, .claiming, .writing: return .nextTurn
+        case .idle, .claiming, .writing, .ended: return .nextTurn
         case .looking: return .reading(.lease)
         case .watching(let lease, let end):
             return .otherJob(name: lease.job, owner: lease.owner, until: now.wall(end))
@@ -21,7 +22,6 @@ extension ReplayMachine {
             case .gather where mayTakeLetter: return .reading(.letters)
             case .gather, .write, .cut, .end: return .nextTurn
             }
-        case .ended: return nil
         }
     }
 

@@ -49,7 +49,7 @@ extension Lane {
             }
         }
         switch intake {
-        case .kept(let slot):
+        case .accepted(let slot):
             let retained = record.retained
             records[Int(slot.index)] = retained
             if let tracer { trace(tracer, taken: slot, retained, now: now) }

@@ -58,22 +58,21 @@ final class CampaignStartScreen {
 
     func show(_ standing: PublishStanding) {
         let progress = standing.progress
-        if isUnreachable, standing.isPublishing {
+        if isUnreachable, standing.isPublishing, standing.waits?.kind != .broker {
             isUnreachable = false
             remark("It goes on.")
         }
         outcomes.note(Int64(progress.outcomes.known))
-        func text() -> String {
-            let waits = standing.wait?.phrase ?? standing.silence
-            return Self.text(progress, waits, perSecond: outcomes.perSecond, isPublishing: standing.isPublishing)
-        }
-        line.show(line(progress, text()))
+        line.show(line(standing))
         let now = ContinuousClock.now
-        if !console.error.isTerminal, now - lastLine >= Self.linePause { remark(text()) }
+        if !console.error.isTerminal, now - lastLine >= Self.linePause {
+            remark(Self.text(standing, perSecond: outcomes.perSecond))
+        }
     }
 
-    private func line(_ progress: PublishProgress, _ text: String) -> String {
-        bar(progress, besides: text) + " " + text
+    private func line(_ standing: PublishStanding) -> String {
+        let text = Self.text(standing, perSecond: outcomes.perSecond)
+        return bar(standing.progress, besides: text) + " " + text
     }
 
     /// Outcomes full, what is published half, the rest light; as long as the text leaves room for it.
@@ -90,25 +89,23 @@ final class CampaignStartScreen {
     /// How far it is, in words.
     ///
     /// Everything is counted in notifications: one for each recipient and push service.
-    ///
-    /// - Parameter waits: what it waits for, in words; `nil` when it is at its work.
-    private static func text(
-        _ progress: PublishProgress, _ waits: String?, perSecond: Double?, isPublishing: Bool
-    ) -> String {
-        guard isPublishing else { return SafeText.escaped(waits ?? "reading what was published before") }
+    private static func text(_ standing: PublishStanding, perSecond: Double?) -> String {
+        let progress = standing.progress
+        let waits = standing.waits.flatMap { $0.kind.isAtWork ? nil : $0 }
+        let words = waits?.phrase ?? standing.silence
+        guard standing.isPublishing else { return SafeText.escaped(words ?? "reading what was published before") }
         var parts = [
             "\(CampaignWords.number(progress.events * progress.outcomesPerEvent)) of "
                 + "\(CampaignWords.number(progress.total)) notifications published",
             "\(CampaignWords.number(progress.outcomes.delivered)) delivered",
             "\(CampaignWords.number(progress.outcomes.failed)) failed",
         ]
-        if let waits {
-            parts.append(SafeText.escaped(waits))
-        } else if let perSecond, perSecond > 0 {
+        if waits?.kind.isPaced ?? true, let perSecond, perSecond > 0 {
             let left = Double(max(0, progress.total - progress.outcomes.known)) / perSecond
             parts.append(CampaignWords.rate(perSecond))
             parts.append("\(CampaignWords.duration(left)) left")
         }
+        if let words { parts.append(SafeText.escaped(words)) }
         return parts.joined(separator: "  ")
     }
 

@@ -25,7 +25,7 @@ extension VerdictRules {
     }
 
     var calls: [Finding] {
-        guard !isHolding else { return [] }
+        guard !isInOutage else { return [] }
         let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isFailing) }
         let alive = known.filter { one in
             one.calls.total >= ServiceCalls.leastCount && !dead.contains { $0.service == one.service }

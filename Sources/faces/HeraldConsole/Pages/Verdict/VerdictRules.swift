@@ -49,8 +49,8 @@ struct VerdictRules {
     private var waiting: Int64? { situation.group.observation?.waiting }
     private var isGroupEmpty: Bool { observation?.members.isEmpty == true }
     /// Whether nothing takes events at all, for a reason that is found elsewhere.
-    private var isStandingStill: Bool { isHolding || (isGroupEmpty && !isAnyReady) }
-    var isHolding: Bool {
+    private var isStandingStill: Bool { isInOutage || (isGroupEmpty && !isAnyReady) }
+    var isInOutage: Bool {
         answering.contains { $0.page?.reasons.contains { $0.reason.hasPrefix("outage-") } == true }
     }
 
