@@ -57,12 +57,6 @@ enum QuestionWatch {
     /// No question is open any more: a job begins that waits as long as it takes, or a person is asked.
     static func end() { state.withLock { $0.isWatching = false } }
 
-    /// Questions follow, again.
-    static func resume() {
-        answers.note()
-        state.withLock { $0.isWatching = $0.properties != nil }
-    }
-
     /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, when it is unknown,
     /// or when its words name all of them.
     static func remark(beside words: String) -> String? {

@@ -73,23 +73,16 @@ enum RegisterCommand: HeraldCommand {
         guard !isHub || device == nil || parsed[user] != nil else {
             throw parsed.mistake("--user is needed: backend.kind is azure-hub")
         }
-        let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 1))
-        let outcome: Result<Outcome, any Error>
-        do {
-            if let device {
-                let id = try await client.register(
-                    handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
-                    installation: parsed[installation], store: store, others: { name($0, console) })
-                outcome = .success(.registered(id: id))
-            } else {
+        return try await settings.withBackendClient(connectionLimit: 1) { client in
+            guard let device else {
                 let isRemoved = try await client.unregister(installation: parsed[installation], store: store)
-                outcome = .success(isRemoved ? .removed : .nothingToRemove)
+                return isRemoved ? .removed : .nothingToRemove
             }
-        } catch {
-            outcome = .failure(error)
+            let id = try await client.register(
+                handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
+                installation: parsed[installation], store: store, others: { name($0, console) })
+            return .registered(id: id)
         }
-        await client.close()
-        return try outcome.get()
     }
 
     /// Says what stays as it is.

@@ -33,20 +33,14 @@ enum SendCommand: HeraldCommand {
         if case .greeting = request, settings.backend.kind == .azureHub {
             throw invocation.parsed.mistake("--self is for a backend of kind http; name the --user")
         }
-        let client = try BackendClient(try settings.backendConfiguration(connectionLimit: 64))
-        let answers: [ServiceAnswer]
-        do {
-            answers = try await request.send(with: client)
-            await client.close()
-        } catch let mistake as InvalidArgument {
-            await client.close()
-            throw invocation.parsed.mistake("\(mistake)")
-        } catch BackendClientError.noToken(let trouble) {
-            await client.close()
-            throw CommandFailure(trouble)
-        } catch {
-            await client.close()
-            throw error
+        let answers = try await settings.withBackendClient(connectionLimit: 64) { client in
+            do {
+                return try await request.send(with: client)
+            } catch let mistake as InvalidArgument {
+                throw invocation.parsed.mistake("\(mistake)")
+            } catch BackendClientError.noToken(let trouble) {
+                throw CommandFailure(trouble)
+            }
         }
         try show(answers, invocation)
         return status(answers.map(\.answer))

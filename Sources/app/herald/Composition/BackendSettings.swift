@@ -19,6 +19,21 @@ extension Settings {
             credentialStatuses: credentialStatuses)
     }
 
+    /// Gives the closure a client of the backend, and closes it behind.
+    func withBackendClient<Answer>(
+        connectionLimit: Int, _ body: (BackendClient) async throws -> Answer
+    ) async throws -> Answer {
+        let client = try BackendClient(backendConfiguration(connectionLimit: connectionLimit))
+        do {
+            let answer = try await body(client)
+            await client.close()
+            return answer
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
     /// The files of TLS on the way to the backend.
     var backendTLSFiles: TLSFiles {
         TLSFiles(caFile: backend.tls.caFile, certificateFile: backend.tls.certificateFile, keyFile: backend.tls.keyFile)

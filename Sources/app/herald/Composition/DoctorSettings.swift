@@ -16,8 +16,7 @@ extension Settings {
             reach: ClusterReach(
                 bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
             topics: topicWishes,
-            decoder: RecordDecoder(
-                pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests),
+            decoder: try recordDecoder(),
             group: kafka.group, feedbackGroup: wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
             isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }

@@ -12,9 +12,7 @@ extension Settings {
             topics: topicNames, readerProperties: KafkaClientSettings.deadLetterReader(self),
             writerProperties: KafkaClientSettings.replayWriter(self),
             auditProperties: KafkaClientSettings.publisher(self),
-            decoder: RecordDecoder(
-                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
-                requestTopics: topicNames.requests),
+            decoder: try recordDecoder(),
             maximumReplays: retry.replays, operatorName: Operator.name(environment: environment))
     }
 

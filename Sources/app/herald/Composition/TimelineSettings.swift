@@ -13,9 +13,7 @@ extension Settings {
             topics: topicNames, delays: retryDelayNames,
             // As for every reader of millions of results.
             readerProperties: KafkaClientSettings.outcomeReader(self),
-            decoder: RecordDecoder(
-                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
-                requestTopics: topicNames.requests),
+            decoder: try recordDecoder(),
             group: WorkerGroup(
                 name: kafka.group, listen: adminAddress, named: namedWorkers,
                 token: adminToken))

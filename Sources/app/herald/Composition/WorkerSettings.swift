@@ -30,6 +30,12 @@ extension Settings {
         return try PushServices(names: names, aliases: aliases)
     }
 
+    /// Reads the records of these settings' topics.
+    func recordDecoder() throws -> RecordDecoder {
+        RecordDecoder(
+            pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests)
+    }
+
     /// The push services that an option names, aliases resolved, each once.
     func pushServices(_ names: [String], of option: String, in command: ParsedCommand) throws -> [String] {
         let known = try pushServices()
@@ -118,10 +124,7 @@ extension Settings {
     var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
     private func engineConfiguration(_ delays: [DelayName], _ live: LiveConfiguration) throws -> EngineConfiguration {
-        var engine = EngineConfiguration(
-            decoder: RecordDecoder(
-                pushServices: try pushServices(), maxEventBytes: limits.eventBytes,
-                requestTopics: topicNames.requests))
+        var engine = EngineConfiguration(decoder: try recordDecoder())
         engine.topics = topicNames
         engine.retryDelays = delays
         engine.ordering =
