@@ -15,8 +15,17 @@ extension Settings {
         return try BackendConfiguration(
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
+            versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
             credentialStatuses: credentialStatuses)
+    }
+
+    /// Which HTTP may be spoken to the backend.
+    var backendVersions: HTTPVersions {
+        switch backend.http {
+        case .auto: .agreed
+        case .http1: .http1
+        case .http2: .http2
+        }
     }
 
     /// The files of TLS on the way to the backend.

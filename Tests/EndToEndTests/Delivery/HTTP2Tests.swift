@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import HeraldThreads
+import TestSupport
+import Testing
+
+@Suite("A backend over HTTP/2", .realKafka("A backend over HTTP/2"))
+struct HTTP2Tests {
+    /// What the backend does to a call, by its user and how often that user was called before, and what becomes of the
+    /// event.
+    private struct Case: Sendable {
+        let user: String
+        let outcome: String
+        let act: @Sendable (_ peer: HTTP2Peer, _ stream: UInt32, _ before: Int) throws -> Void
+    }
+
+    private static let cases: [Case] = [
+        Case(user: "fine", outcome: "delivered 200 attempts 1") { peer, stream, _ in try peer.answer(stream) },
+        Case(user: "refused", outcome: "delivered 200 attempts 1") { peer, stream, before in
+            if before < 2 { try peer.reset(stream, .refusedStream) } else { try peer.answer(stream) }
+        },
+        Case(user: "goaway", outcome: "delivered 200 attempts 1") { peer, stream, before in
+            if before == 0 { try peer.goAway(last: stream - 1) } else { try peer.answer(stream) }
+        },
+        Case(user: "flaky", outcome: "delivered 200 attempts 2") { peer, stream, before in
+            if before == 0 { try peer.reset(stream, .internalError) } else { try peer.answer(stream) }
+        },
+        Case(user: "hang", outcome: "dead-lettered attempts-exhausted") { _, _, _ in },
+        Case(user: "reset", outcome: "dead-lettered attempts-exhausted") { peer, stream, _ in
+            try peer.reset(stream, .internalError)
+        },
+        Case(user: "broken", outcome: "dead-lettered attempts-exhausted") { peer, stream, _ in
+            try peer.answer(stream, status: 700)
+        },
+        Case(user: "large", outcome: "dead-lettered rejected 413") { peer, stream, _ in
+            try peer.answer(stream, status: 413, body: String(repeating: "x", count: 60_000))
+        },
+    ]
+
+    /// Those that take their connection along, with whatever else is on it.
+    private static let harmful: [Case] = [
+        Case(user: "dies", outcome: "delivered 200") { peer, stream, before in
+            if before == 0 { throw ScriptedPeer.Ended() }
+            try peer.answer(stream)
+        },
+        Case(user: "floods", outcome: "delivered 200") { peer, stream, before in
+            if before == 0 {
+                while true {
+                    try peer.write(HTTP2Peer.Frame(type: HTTP2Peer.Frame.ping, payload: [0, 0, 0, 0, 0, 0, 0, 0]))
+                }
+            }
+            try peer.answer(stream)
+        },
+        Case(user: "pushes", outcome: "delivered 200") { peer, stream, before in
+            if before == 0 {
+                try peer.write(
+                    HTTP2Peer.Frame(
+                        type: HTTP2Peer.Frame.pushPromise, flags: 4, stream: stream, payload: [0, 0, 0, 2, 0x82]))
+            } else {
+                try peer.answer(stream)
+            }
+        },
+    ]
+
+    private static func server(_ calls: Guarded<[String: Int]>) throws -> ScriptedServer {
+        try ScriptedServer(tls: try TestCertificates.shared().good.withHTTP2) { connection in
+            let peer = try HTTP2Peer(connection)
+            while true {
+                let call = try peer.readCall()
+                let user = call[":path"]?.components(separatedBy: "to_tag=").last ?? ""
+                let before = calls.withLock { calls in
+                    defer { calls[user, default: 0] += 1 }
+                    return calls[user, default: 0]
+                }
+                if let known = (cases + harmful).first(where: { $0.user == user }) {
+                    try known.act(peer, call.stream, before)
+                } else {
+                    try peer.answer(call.stream)
+                }
+            }
+        }
+    }
+
+    @Test("Every answer ends as what it is; what the backend did not read is called again without an attempt")
+    func everyAnswer() async throws {
+        let calls = Guarded<[String: Int]>([:])
+        let server = try Self.server(calls)
+        defer { server.stop() }
+        var plan = Fixture.Plan()
+        plan.settings = [
+            "backend.url": server.origin, "backend.tls.caFile": try TestCertificates.shared().authorityFile,
+            "backend.http": "auto", "backend.timeout": "2s", "retry.delays": "[100ms, 200ms]",
+        ]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
+            try await fixture.waitForResults(Self.cases.count)
+            #expect(calls.withLock { ($0["refused"], $0["goaway"], $0["hang"]) } == (3, 2, 3))
+            try await fixture.publish(
+                Self.harmful.map { Publication(id: $0.user, user: $0.user) } + Batch.events(0..<40))
+            let count = Self.cases.count + Self.harmful.count + 40
+            try await fixture.waitForResults(count)
+            try await fixture.waitUntilAllIsCommitted()
+            let expected = (Self.cases + Self.harmful).map { ($0.user, ["apns": $0.outcome]) }
+            try await Oracle(fixture).expectResults(
+                Dictionary(uniqueKeysWithValues: expected).merging(Batch.delivered(0..<40, attempts: nil)) { $1 })
+            #expect(try await worker.metrics()["herald_backend_connections{http=\"1.1\"}"] == 0)
+        }
+    }
+
+    /// Debian's nghttpx in front of the fixture's backend.
+    private static func proxy(_ program: String, _ port: Int, _ fixture: Fixture) async throws -> ChildProcess {
+        let backend = fixture.backend.url.split(separator: ":").last ?? ""
+        let log = fixture.directory.appending(path: "nghttpx.log")
+        let process = try ChildProcess(
+            [
+                program, "--conf=/dev/null", "--single-process", "--workers=1", "-f127.0.0.1,\(port);no-tls",
+                "-b127.0.0.1,\(backend)",
+            ], output: log)
+        let listens = try await eventually {
+            let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+            return text.contains("Listening on") || !process.isRunning
+        }
+        #expect(listens && process.isRunning)
+        return process
+    }
+
+    @Test("A proxy in front of the backend goes away in order, and is killed: no result is missing or there twice")
+    func proxyEnds() async throws {
+        guard let program = HTTP2Server.path("nghttpx", package: "nghttp2-proxy") else { return }
+        var plan = Fixture.Plan()
+        plan.settings = Held.settings.merging(["backend.http": "2", "retry.delays": "[100ms, 200ms]"]) { $1 }
+        plan.misbehaviour = [.hold()]
+        try await Fixture.run(plan) { fixture in
+            let ports = FreePorts.take(1)
+            let port = try #require(ports.first)
+            let first = try await Self.proxy(program, port, fixture)
+            let worker = try await fixture.startWorker(changing: ["backend.url": "http://127.0.0.1:\(port)"])
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.wait("calls are held") { fixture.backend.calls.count == Held.inFlight }
+            let isShown = try await eventually {
+                try await worker.metrics()["herald_backend_connections{http=\"2\"}"] ?? 0 > 0
+            }
+            #expect(isShown)
+            // It says goodbye: its calls are answered by it, and the next ones by the next.
+            first.signal(SIGQUIT)
+            let second = try await Self.proxy(program, port, fixture)
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(20)
+            try await Oracle(fixture).expectResults(Batch.delivered(0..<20))
+            try await Oracle(fixture).expectCalls { _ in 1 }
+            first.kill()
+            // It says nothing: its calls are in doubt, and made again.
+            fixture.backend.misbehave([.hold()])
+            try await fixture.publish(Batch.events(20..<40))
+            try await fixture.wait("calls are held") { fixture.backend.calls.count == 20 + Held.inFlight }
+            second.kill()
+            let third = try await Self.proxy(program, port, fixture)
+            defer { third.kill() }
+            fixture.backend.misbehave([])
+            try await fixture.waitForResults(40)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(Batch.delivered(0..<40, attempts: nil))
+            oracle.expectCalls(exactly: false) { _ in 2 }
+            oracle.expectUserOrder()
+            oracle.expectNothingPassed(try await fixture.committed())
+            #expect(fixture.deadLetters.isEmpty)
+        }
+    }
+}
