@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-package import Testing
+import Testing
 
 /// A server of Debian that speaks HTTP/2, on loopback with the tests' certificate.
 package final class HTTP2Server: Sendable {

@@ -96,3 +96,35 @@ struct HTTP2AgreementTests {
         driver.pool.close()
     }
 }
+
+@Suite("Single requests over HTTP/2")
+struct SingleRequestHTTP2Tests {
+    private func request(_ server: ScriptedServer, _ versions: HTTPVersions) throws -> SingleRequest.Outcome {
+        SingleRequest(
+            .head, url: "\(server.origin)/x", authorization: nil, timeoutMilliseconds: 20_000, proxy: nil,
+            tls: TLSFiles(caFile: try TestCertificates.shared().authorityFile), versions: versions
+        ).perform()
+    }
+
+    @Test("The answer says whether it came over HTTP/2", arguments: [HTTP2Wire.plain, .tls])
+    func version(wire: HTTP2Wire) throws {
+        let server = try wire.server { try $0.serve(status: 401) }
+        defer { server.stop() }
+        let outcome = try request(server, wire == .tls ? .agreed : .http2)
+        #expect(outcome == .response(.init(status: 401, isHTTP2: true)))
+    }
+
+    @Test("HTTP/2 that is demanded and not agreed to is no answer")
+    func demanded() throws {
+        let server = try ScriptedServer(tls: try TestCertificates.shared().good) { peer in
+            _ = try peer.readRequest()
+            try peer.write(okay)
+        }
+        defer { server.stop() }
+        guard case .failure(.connectFailed, let detail) = try request(server, .http2) else {
+            Issue.record("an answer")
+            return
+        }
+        #expect(detail.contains("HTTP/2"))
+    }
+}

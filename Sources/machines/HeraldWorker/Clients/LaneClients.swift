@@ -109,7 +109,7 @@ final class LaneClients: LaneIO {
 
     /// Waits for all clients; the backend's sockets are served at once.
     func wait(milliseconds: Int32) -> LaneEvents {
-        let mayWait = calls.flush(now: SystemClock.monotonic())
+        let mayWait = !calls.hasUnwritten || calls.flush(now: SystemClock.monotonic())
         let count = loop.wait(timeoutMilliseconds: mayWait ? milliseconds : 0)
         let now = SystemClock.monotonic()
         var events: LaneEvents = []

@@ -157,6 +157,9 @@ public final class BackendCalls {
         pool.tick(now)
     }
 
+    /// Whether ``flush(now:)`` may have something to do.
+    public var hasUnwritten: Bool { pool.hasUnwritten }
+
     /// Writes what is left of calls; to be called before each wait of the loop.
     ///
     /// Returns false when calls may have ended by that, and the loop should not wait.

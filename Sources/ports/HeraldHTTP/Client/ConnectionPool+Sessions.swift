@@ -3,32 +3,30 @@ public import HeraldTime
 
 // Connections that carry many calls at once, over HTTP/2.
 extension ConnectionPool {
+    /// Whether ``flush(now:)`` may have something to do; never over HTTP/1.1.
+    public var hasUnwritten: Bool { !dirtySlots.isEmpty }
+
     /// Writes what calls have left to write; to be called before each wait of the loop, so that many go out at once.
     ///
     /// Returns false when calls may have ended by that, so that the loop should not wait: a connection was lost, or a
     /// stream ended with the frame that resets it.
     public mutating func flush(now: MonotonicTime) -> Bool {
-        dirtySlots.isEmpty || flushSessions(now)
-    }
-
-    @inline(never)
-    private mutating func flushSessions(_ now: MonotonicTime) -> Bool {
         var isQuiet = true
         while let slot = dirtySlots.popLast() {
-            guard let session = sessions[slot] else { continue }
+            guard let session = sessions[slot], let transport = connector.transport(slot: slot) else { continue }
             session.isDirty = false
-            let result = session.write()
+            let result = session.write { transport.send($0) }
             if session.hasOutcomes {
                 isQuiet = false
                 takeOutcomes(slot, session, now: now)
             }
             guard case .failed = result else { continue }
             isQuiet = false
-            let failure = session.failure ?? session.transport.failure
-            session.transport.recordNextFailure()
+            let (fault, failure) = (session.failure, transport.failure)
+            transport.recordNextFailure()
             // A GOAWAY, or the alert that says why, may lie there already.
-            _ = read(slot, session, now: now)
-            loseSession(slot, failure, now: now)
+            let seen = read(slot, session, transport, now: now)
+            loseSession(slot, fault ?? seen ?? failure, now: now)
         }
         if !isQuiet { carryOutActions(now) }
         return isQuiet
@@ -40,10 +38,8 @@ extension ConnectionPool {
         dirtySlots.append(slot)
     }
 
-    mutating func beginSession(_ slot: Int, _ transport: Transport, now: MonotonicTime) {
-        guard
-            let session = HTTP2Session(transport: transport, isEncrypted: isEncrypted, keepsLocation: keepsLocation)
-        else {
+    mutating func beginSession(_ slot: Int, now: MonotonicTime) {
+        guard let session = HTTP2Session(isEncrypted: isEncrypted, keepsLocation: keepsLocation) else {
             let failure = Failure(kind: .connectFailed, detail: "no memory for HTTP/2", isLocal: true)
             return connectFailed(slot, failure, now: now)
         }
@@ -61,15 +57,18 @@ extension ConnectionPool {
     }
 
     private mutating func receive(_ slot: Int, _ session: HTTP2Session, now: MonotonicTime) {
-        if let failure = read(slot, session, now: now) { return loseSession(slot, failure, now: now) }
+        guard let transport = connector.transport(slot: slot) else { return }
+        if let failure = read(slot, session, transport, now: now) { return loseSession(slot, failure, now: now) }
         if sessions[slot] != nil { markDirty(slot, session) }
     }
 
     /// Reads what has come, and says what became of calls by it; why the connection is of no use any more, if so.
-    private mutating func read(_ slot: Int, _ session: HTTP2Session, now: MonotonicTime) -> Failure? {
+    private mutating func read(
+        _ slot: Int, _ session: HTTP2Session, _ transport: Transport, now: MonotonicTime
+    ) -> Failure? {
         var failure: Failure?
         reading: while true {
-            switch session.transport.receive(into: receiveBuffer) {
+            switch transport.receive(into: receiveBuffer) {
             case .bytes(let count):
                 if !session.receive(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count])) {
                     failure = session.failure ?? .goneAway
@@ -80,7 +79,7 @@ extension ConnectionPool {
                 failure = .goneAway
                 break reading
             case .failed:
-                failure = session.transport.failure
+                failure = transport.failure
                 break reading
             }
         }

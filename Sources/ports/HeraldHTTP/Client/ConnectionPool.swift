@@ -232,7 +232,7 @@ public struct ConnectionPool: ~Copyable {
             let failure = Failure(kind: .connectFailed, detail: error.description, isLocal: true)
             return connectFailed(slot, failure, now: now)
         }
-        if speaksHTTP2 { return beginSession(slot, transport, now: now) }
+        if speaksHTTP2 { return beginSession(slot, now: now) }
         connections[slot] = Connection(transport: transport, keepsLocation: keepsLocation)
         state.connected(slot, now: now, using: &randomness)
     }

@@ -46,7 +46,7 @@ extension PoolState {
                 if let chore = nextChore() { return chore }
                 continue
             }
-            shared.take(slot)
+            shared.take(slot, now: now)
             calls.assign(call, to: slot, now)
             calls[call].isWritten = false
             return .submit(slot: slot, call: call)

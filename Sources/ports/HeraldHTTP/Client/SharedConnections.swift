@@ -20,15 +20,18 @@ struct SharedConnections {
         /// It takes no call any more, and ends with its last one.
         var isLeaving = false
         var isGreeted = false
-        var heardAt = MonotonicTime(nanoseconds: 0)
+        /// When something came, or when the first of its calls began.
+        var quietSince = MonotonicTime(nanoseconds: 0)
         /// Since when an answer to a question is owed.
         var askedAt: MonotonicTime?
     }
 
     /// More calls than these share no connection: so many wait when one packet is lost.
     static let placesLimit = 32
-    /// So long a connection may be silent before it is asked.
+    /// So long a connection with calls may be silent before it is asked.
     static let silenceMilliseconds: Int64 = 3_000
+    /// The same of one without calls.
+    static let idleSilenceMilliseconds: Int64 = 15_000
     /// So long it may take to answer.
     static let patienceMilliseconds: Int64 = 5_000
 
@@ -56,7 +59,7 @@ struct SharedConnections {
     /// A connection was made; the other side has to greet before it takes calls.
     mutating func made(_ slot: Int, now: MonotonicTime) {
         while entries.count <= slot { entries.append(Entry()) }
-        entries[slot] = Entry(heardAt: now)
+        entries[slot] = Entry(quietSince: now)
         slots.append(slot)
         expectedPlaces = expectedPlaces ?? Self.placesLimit
     }
@@ -78,7 +81,10 @@ struct SharedConnections {
         return nil
     }
 
-    mutating func take(_ slot: Int) { entries[slot].takenCount += 1 }
+    mutating func take(_ slot: Int, now: MonotonicTime) {
+        if entries[slot].takenCount == 0 { entries[slot].quietSince = now }
+        entries[slot].takenCount += 1
+    }
 
     /// A call has left its place; true when the connection ends now.
     mutating func release(_ slot: Int) -> Bool {
@@ -99,7 +105,7 @@ struct SharedConnections {
 
     /// Something came from the other side.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
-        entries[slot].heardAt = now
+        entries[slot].quietSince = now
         entries[slot].askedAt = nil
     }
 
@@ -109,12 +115,13 @@ struct SharedConnections {
     mutating func silence(_ slot: Int, greetingMilliseconds: Int64, now: MonotonicTime) -> Silence {
         let entry = entries[slot]
         guard entry.isGreeted else {
-            return now < entry.heardAt.advanced(byMilliseconds: greetingMilliseconds) ? .none : .over
+            return now < entry.quietSince.advanced(byMilliseconds: greetingMilliseconds) ? .none : .over
         }
         if let askedAt = entry.askedAt {
             return now < askedAt.advanced(byMilliseconds: Self.patienceMilliseconds) ? .none : .over
         }
-        if now < entry.heardAt.advanced(byMilliseconds: Self.silenceMilliseconds) { return .none }
+        let limit = entry.takenCount > 0 ? Self.silenceMilliseconds : Self.idleSilenceMilliseconds
+        if now < entry.quietSince.advanced(byMilliseconds: limit) { return .none }
         entries[slot].askedAt = now
         return .ask
     }

@@ -3,8 +3,7 @@ internal import Glibc
 
 /// HTTP/2 on one connection: requests in, frames out; frames in, answers out.
 ///
-/// Alone owns its `nghttp2_session`, and knows no socket but the transport that it is told to write to. Everything
-/// happens on the loop's thread.
+/// Alone owns its `nghttp2_session`, and knows no socket. Everything happens on the loop's thread.
 final class HTTP2Session {
     /// What became of a write.
     enum Written {
@@ -20,7 +19,6 @@ final class HTTP2Session {
     /// So many bytes may come before we have to allow more, for all calls together.
     private static let windowSize: Int32 = 1_024 * 1_024
 
-    let transport: Transport
     /// Whether frames may lie here that have to be written.
     var isDirty = false
     /// At a fixed address, which callbacks get, so that one costs no reference count.
@@ -31,8 +29,7 @@ final class HTTP2Session {
     private var outputStart = 0
 
     /// A session that has not said anything yet; `nil` without memory.
-    init?(transport: Transport, isEncrypted: Bool, keepsLocation: Bool) {
-        self.transport = transport
+    init?(isEncrypted: Bool, keepsLocation: Bool) {
         state = .allocate(capacity: 1)
         state.initialize(to: HTTP2Streams(keepsLocation: keepsLocation))
         request = HTTP2Request(isEncrypted: isEncrypted)
@@ -131,7 +128,7 @@ final class HTTP2Session {
         state.pointee.takeOutcomes { stream, kind in body(stream, kind, stream.isWhollyWritten(written)) }
     }
 
-    /// How many bytes the transport has taken.
+    /// How many bytes the socket has taken.
     private var writtenCount: Int { state.pointee.serializedCount - (output.count - outputStart) }
 
     /// How much of each call that has no outcome is written: those that began last come first.
@@ -153,12 +150,10 @@ final class HTTP2Session {
     }
 
     /// Writes what is queued, in as few writes as possible.
-    func write() -> Written {
+    func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> Written {
         while true {
             if outputStart == output.count, !gather() { return state.pointee.fault == nil ? .all : .failed }
-            let result = output.withUnsafeBytes {
-                transport.send(UnsafeRawBufferPointer(rebasing: $0[outputStart...]))
-            }
+            let result = output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[outputStart...])) }
             switch result {
             case .bytes(let count): outputStart += count
             case .wouldBlock: return .some
