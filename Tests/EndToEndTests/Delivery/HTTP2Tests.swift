@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HeraldSandbox
 import HeraldThreads
 import TestSupport
 import Testing

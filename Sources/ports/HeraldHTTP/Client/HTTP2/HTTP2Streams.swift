@@ -103,6 +103,7 @@ struct HTTP2Streams {
 
     /// The stream was never begun.
     mutating func forget(_ index: Int) {
+        streams[index].isReported = true
         streams[index].isDone = true
         close(index)
     }
