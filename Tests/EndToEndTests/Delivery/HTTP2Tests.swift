@@ -21,7 +21,7 @@ struct HTTP2Tests {
             if before < 2 { try peer.reset(stream, .refusedStream) } else { try peer.answer(stream) }
         },
         Case(user: "goaway", outcome: "delivered 200 attempts 1") { peer, stream, before in
-            if before == 0 { try peer.goAway(last: stream - 1) } else { try peer.answer(stream) }
+            if before == 0 { try peer.goAway(last: max(stream, 2) - 2) } else { try peer.answer(stream) }
         },
         Case(user: "flaky", outcome: "delivered 200 attempts 2") { peer, stream, before in
             if before == 0 { try peer.reset(stream, .internalError) } else { try peer.answer(stream) }
@@ -96,7 +96,7 @@ struct HTTP2Tests {
             let worker = try await fixture.startWorker()
             try await fixture.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
             try await fixture.waitForResults(Self.cases.count)
-            #expect(calls.withLock { ($0["refused"], $0["goaway"], $0["hang"]) } == (3, 2, 3))
+            #expect(calls.withLock { ($0["refused"], $0["goaway"], $0["flaky"]) } == (3, 2, 2))
             try await fixture.publish(
                 Self.harmful.map { Publication(id: $0.user, user: $0.user) } + Batch.events(0..<40))
             let count = Self.cases.count + Self.harmful.count + 40
@@ -109,60 +109,61 @@ struct HTTP2Tests {
         }
     }
 
-    /// Debian's nghttpx in front of the fixture's backend.
+    /// Debian's nghttpx in front of the fixture's backend; what is left of a former one may have to leave the port first.
     private static func proxy(_ program: String, _ port: Int, _ fixture: Fixture) async throws -> ChildProcess {
         let backend = fixture.backend.url.split(separator: ":").last ?? ""
-        let log = fixture.directory.appending(path: "nghttpx.log")
-        let process = try ChildProcess(
-            [
-                program, "--conf=/dev/null", "--single-process", "--workers=1", "-f127.0.0.1,\(port);no-tls",
-                "-b127.0.0.1,\(backend)",
-            ], output: log)
+        var process: ChildProcess?
         let listens = try await eventually {
-            let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-            return text.contains("Listening on") || !process.isRunning
+            let log = fixture.directory.appending(path: UUID().uuidString)
+            let fresh = try ChildProcess(
+                [
+                    program, "--conf=/dev/null", "--single-process", "--workers=1", "-f127.0.0.1,\(port);no-tls",
+                    "-b127.0.0.1,\(backend)",
+                ], output: log)
+            process = fresh
+            _ = try await eventually { !fresh.isRunning || said(log).contains("Created worker thread") }
+            return fresh.isRunning
         }
-        #expect(listens && process.isRunning)
-        return process
+        #expect(listens)
+        return try #require(process)
     }
 
-    @Test("A proxy in front of the backend goes away in order, and is killed: no result is missing or there twice")
-    func proxyEnds() async throws {
+    private static func said(_ log: URL) -> String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    @Test("A proxy is killed with calls on its connections: no result is missing, or there twice")
+    func proxyDies() async throws {
         guard let program = HTTP2Server.path("nghttpx", package: "nghttp2-proxy") else { return }
         var plan = Fixture.Plan()
-        plan.settings = Held.settings.merging(["backend.http": "2", "retry.delays": "[100ms, 200ms]"]) { $1 }
+        plan.settings = Held.settings.merging(["backend.http": "2", "retry.delays": "[300ms, 500ms, 1s, 2s, 4s]"]) {
+            $1
+        }
         plan.misbehaviour = [.hold()]
         try await Fixture.run(plan) { fixture in
             let ports = FreePorts.take(1)
             let port = try #require(ports.first)
-            let first = try await Self.proxy(program, port, fixture)
+            var proxy = try await Self.proxy(program, port, fixture)
             let worker = try await fixture.startWorker(changing: ["backend.url": "http://127.0.0.1:\(port)"])
-            try await fixture.publish(Batch.events(0..<20))
-            try await fixture.wait("calls are held") { fixture.backend.calls.count == Held.inFlight }
-            let isShown = try await eventually {
-                try await worker.metrics()["herald_backend_connections{http=\"2\"}"] ?? 0 > 0
+            var known = 0
+            for round in 0..<3 {
+                let events = round * 20..<(round + 1) * 20
+                try await fixture.publish(Batch.events(events))
+                try await fixture.wait("calls are held") { fixture.backend.calls.count == known + Held.inFlight }
+                let isShown = try await eventually {
+                    try await worker.metrics()["herald_backend_connections{http=\"2\"}"] ?? 0 > 0
+                }
+                #expect(isShown)
+                // Its calls are in doubt, and made again when there is a proxy again.
+                proxy.kill()
+                proxy = try await Self.proxy(program, port, fixture)
+                fixture.backend.misbehave([])
+                try await fixture.waitForResults(events.upperBound)
+                fixture.backend.misbehave([.hold()])
+                known = fixture.backend.calls.count
             }
-            #expect(isShown)
-            // It says goodbye: its calls are answered by it, and the next ones by the next.
-            first.signal(SIGQUIT)
-            let second = try await Self.proxy(program, port, fixture)
-            fixture.backend.misbehave([])
-            try await fixture.waitForResults(20)
-            try await Oracle(fixture).expectResults(Batch.delivered(0..<20))
-            try await Oracle(fixture).expectCalls { _ in 1 }
-            first.kill()
-            // It says nothing: its calls are in doubt, and made again.
-            fixture.backend.misbehave([.hold()])
-            try await fixture.publish(Batch.events(20..<40))
-            try await fixture.wait("calls are held") { fixture.backend.calls.count == 20 + Held.inFlight }
-            second.kill()
-            let third = try await Self.proxy(program, port, fixture)
-            defer { third.kill() }
-            fixture.backend.misbehave([])
-            try await fixture.waitForResults(40)
+            proxy.kill()
             try await fixture.waitUntilAllIsCommitted()
             let oracle = try await Oracle(fixture)
-            oracle.expectResults(Batch.delivered(0..<40, attempts: nil))
+            oracle.expectResults(Batch.delivered(0..<60, attempts: nil))
             oracle.expectCalls(exactly: false) { _ in 2 }
             oracle.expectUserOrder()
             oracle.expectNothingPassed(try await fixture.committed())
