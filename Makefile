@@ -114,10 +114,11 @@ sanitize: deps ## runs the unit tests under the thread sanitizer and under the a
 	@scripts/contained scripts/sanitize thread
 	@scripts/contained scripts/sanitize address
 
-fuzz: deps ## fuzzes the event decoder, whole records, the reader of HTTP answers and the map in a commit, FUZZ_SECONDS each
+fuzz: deps ## fuzzes the event decoder, whole records, the readers of HTTP answers and the map in a commit, FUZZ_SECONDS each
 	@scripts/contained scripts/fuzz event-decoder $(FUZZ_SECONDS)
 	@scripts/contained scripts/fuzz whole-record $(FUZZ_SECONDS)
 	@scripts/contained scripts/fuzz answer-reader $(FUZZ_SECONDS)
+	@scripts/contained scripts/fuzz http2-session $(FUZZ_SECONDS)
 	@scripts/contained scripts/fuzz completion-map $(FUZZ_SECONDS)
 
 clean: ## removes what was built and the tools in .venv

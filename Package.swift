@@ -67,6 +67,7 @@ let package = Package(
         library("CEpoll"),
         library("CHTTPParser", package: "libhttp-parser-dev"),
         library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+        library("CNGHTTP2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         library("CExpat", pkgConfig: "expat", package: "libexpat1-dev"),
         library("CSSL", pkgConfig: "openssl", package: "libssl-dev"),
@@ -94,7 +95,7 @@ let package = Package(
         module("ports", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
         module(
             "ports", "HeraldHTTP",
-            ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CSSL", "HeraldThreads", "HeraldTime"]),
+            ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CNGHTTP2", "CSSL", "HeraldThreads", "HeraldTime"]),
         module("ports", "HeraldDevices"),
         module("ports", "HeraldRegistration", ["HeraldDevices"]),
         module("ports", "HeraldHub", ["CExpat", "CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldTime"]),
@@ -211,7 +212,7 @@ let package = Package(
             name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka"], path: "docs/examples/publish/swift",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"],
+            name: "TestSupport", dependencies: ["CNGHTTP2", "CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"],
             path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(
@@ -243,7 +244,7 @@ let package = Package(
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
                 "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
             ]),
-        tests("ports/HeraldHTTPTests", "HeraldHTTPTests", ["HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests("ports/HeraldHTTPTests", "HeraldHTTPTests", ["CNGHTTP2", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "ports/HeraldHubTests", "HeraldHubTests",
             ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),

@@ -4,7 +4,10 @@ import Foundation
 /// One connection of a ``ScriptedServer``, used by its script alone.
 public final class ScriptedPeer {
     /// Why a read ended without what it waited for.
-    public struct Ended: Error {}
+    public struct Ended: Error {
+        /// What a script throws to end its connection.
+        public init() {}
+    }
 
     private let socket: Int32
     private let tls: OpaquePointer?
@@ -39,6 +42,16 @@ public final class ScriptedPeer {
             guard let more = read() else { throw Ended() }
             unread += more
         }
+    }
+
+    /// The next bytes, so many of them.
+    public func read(exactly count: Int) throws -> [UInt8] {
+        while unread.count < count {
+            guard let more = read() else { throw Ended() }
+            unread += more
+        }
+        defer { unread.removeFirst(count) }
+        return Array(unread[..<count])
     }
 
     /// Waits until the other side closes, and returns what it still sent.

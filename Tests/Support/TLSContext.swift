@@ -9,12 +9,21 @@ public struct ServerIdentity: Sendable {
     public var keyFile: String
     /// The authority whose clients are let in; without one, everybody is.
     public var clientAuthorityFile: String?
+    /// Whether it agrees to HTTP/2 with clients that offer it.
+    public var agreesToHTTP2 = false
 
     /// An identity in files.
     public init(certificateFile: String, keyFile: String, clientAuthorityFile: String? = nil) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
         self.clientAuthorityFile = clientAuthorityFile
+    }
+
+    /// The same, for a server that speaks HTTP/2.
+    public var withHTTP2: Self {
+        var copy = self
+        copy.agreesToHTTP2 = true
+        return copy
     }
 }
 
@@ -32,6 +41,28 @@ final class TLSContext: @unchecked Sendable {
             guard SSL_CTX_load_verify_locations(context, file, nil) == 1 else { throw POSIXError(.EINVAL) }
             SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         }
+        if identity.agreesToHTTP2 { agreeToHTTP2() }
+    }
+
+    private func agreeToHTTP2() {
+        SSL_CTX_set_alpn_select_cb(
+            context,
+            { _, chosen, chosenCount, offered, offeredCount, _ in
+                guard let offered, let chosen, let chosenCount else { return SSL_TLSEXT_ERR_NOACK }
+                // Names with their lengths in front.
+                var place = 0
+                while place < Int(offeredCount) {
+                    let count = Int(offered[place])
+                    let name = UnsafeBufferPointer(start: offered + place + 1, count: count)
+                    if name.elementsEqual("h2".utf8) {
+                        chosen.pointee = offered + place + 1
+                        chosenCount.pointee = UInt8(count)
+                        return SSL_TLSEXT_ERR_OK
+                    }
+                    place += count + 1
+                }
+                return SSL_TLSEXT_ERR_NOACK
+            }, nil)
     }
 
     deinit {

@@ -45,9 +45,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
 
     /// What a client of the backend needs, but for the path.
     static let backendClient: Self = [
-        "backend.kind", "backend.url", "backend.hub", "backend.timeout", "backend.connectTimeout", "backend.proxy",
-        "backend.proxyPasswordFile",
-        "backend.statuses", "backend.auth", "backend.tls",
+        "backend.kind", "backend.url", "backend.hub", "backend.timeout", "backend.connectTimeout", "backend.http",
+        "backend.proxy", "backend.proxyPasswordFile", "backend.statuses", "backend.auth", "backend.tls",
     ]
 
     /// What a worker needs, which makes no topics and registers no devices.

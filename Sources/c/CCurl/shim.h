@@ -69,6 +69,11 @@ static inline CURLcode herald_curl_set_debug_callback(CURL *handle, curl_debug_c
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback) : code;
 }
 
+static inline CURLcode herald_curl_set_tls_callback(CURL *handle, curl_ssl_ctx_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, context);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback) : code;
+}
+
 static inline CURLcode herald_curl_set_close_callback(CURL *handle, curl_closesocket_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }

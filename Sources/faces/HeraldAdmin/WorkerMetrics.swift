@@ -177,7 +177,14 @@ public enum WorkerMetrics {
         sum(
             "herald_records_unacknowledged", .gauge, "Results, retries and dead letters that are not durable yet.",
             \.records),
-        sum("herald_backend_connections", .gauge, "Connections to the backend.", \.connections),
+        Metric(
+            "herald_backend_connections", .gauge, labels: ["http"],
+            "Connections to the backend, by the version of HTTP that is spoken over them."
+        ) { source, writer in
+            let shared = source.sum(\.sharedConnections)
+            writer.sample(["1.1"], source.sum(\.connections) - shared)
+            writer.sample(["2"], shared)
+        },
         Metric(
             "herald_consumer_lag", .gauge, labels: ["topic", "partition"],
             "Offsets of a partition of this worker that are not done; the ends of transactions count until passed."

@@ -32,20 +32,21 @@ public struct BackendConfiguration: Sendable {
     /// - Parameters:
     ///   - url: `http` or `https`, host, port and perhaps a path; no user, query or fragment.
     ///   - connectionLimit: at least 1.
+    ///   - versions: which versions of HTTP may be spoken.
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
     ///   - credentialStatuses: those after which credentials that can be renewed are.
     public init(
         url: String, path: String = defaultPath, registerPath: String = defaultRegisterPath,
         timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
-        proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), credentials: Credentials,
-        credentialStatuses: Set<Int> = [401, 403]
+        versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
+        credentials: Credentials, credentialStatuses: Set<Int> = [401, 403]
     ) throws(InvalidArgument) {
         let address = try BackendAddress(url)
         try self.init(
             address, hub: nil, path: try Self.fullPath(address, path),
             registerPath: try Self.fullPath(address, registerPath), timeout: timeout, connectTimeout: connectTimeout,
-            connectionLimit: connectionLimit, proxy: proxy, tls: tls, credentials: credentials,
+            connectionLimit: connectionLimit, versions: versions, proxy: proxy, tls: tls, credentials: credentials,
             credentialStatuses: credentialStatuses)
     }
 
@@ -53,24 +54,26 @@ public struct BackendConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - connectionLimit: at least 1.
+    ///   - versions: which versions of HTTP may be spoken.
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
     ///   - credentialStatuses: those after which a new token is signed.
     public init(
         hub: HubSending, timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
-        connectionLimit: Int = 64, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
-        credentialStatuses: Set<Int> = [401, 403]
+        connectionLimit: Int = 64, versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil,
+        tls: TLSFiles = TLSFiles(), credentialStatuses: Set<Int> = [401, 403]
     ) throws(InvalidArgument) {
         try self.init(
             try BackendAddress(hub.connectionString.origin), hub: hub, path: hub.path, registerPath: hub.path,
-            timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, proxy: proxy, tls: tls,
-            credentials: .sharedAccess(hub.connectionString), credentialStatuses: credentialStatuses)
+            timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, versions: versions,
+            proxy: proxy, tls: tls, credentials: .sharedAccess(hub.connectionString),
+            credentialStatuses: credentialStatuses)
     }
 
     private init(
         _ address: BackendAddress, hub: HubSending?, path: String, registerPath: String, timeout: Duration,
-        connectTimeout: Duration, connectionLimit: Int, proxy: ProxyAddress?, tls: TLSFiles, credentials: Credentials,
-        credentialStatuses: Set<Int>
+        connectTimeout: Duration, connectionLimit: Int, versions: HTTPVersions, proxy: ProxyAddress?, tls: TLSFiles,
+        credentials: Credentials, credentialStatuses: Set<Int>
     ) throws(InvalidArgument) {
         self.address = address
         self.hub = hub
@@ -88,7 +91,7 @@ public struct BackendConfiguration: Sendable {
         self.credentials = credentials
         connections = ConnectionOptions(
             origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: min(connecting, whole),
-            proxy: proxy, tls: tls, keepsLocation: hub?.keepsMessageIDs == true)
+            proxy: proxy, tls: tls, keepsLocation: hub?.keepsMessageIDs == true, versions: versions)
     }
 
     /// What the operator should know although it works; one line each.

@@ -48,7 +48,7 @@ package struct BackendProbe: Sendable {
         SingleRequest(
             .head, url: configuration.address.origin + configuration.path, authorization: authorization,
             timeoutMilliseconds: timeoutMilliseconds, proxy: configuration.connections.proxy,
-            tls: configuration.connections.tls
+            tls: configuration.connections.tls, versions: configuration.connections.versions
         ).perform()
     }
 }

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import CHTTPParser
 internal import CMicroHTTPD
+internal import CNGHTTP2
 internal import CSSL
 
 /// The C libraries that HTTP and TLS are made with.
@@ -12,6 +13,7 @@ public enum HTTPLibraries {
             ("OpenSSL", String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))),
             ("libmicrohttpd", String(cString: MHD_get_version())),
             ("http_parser", parserVersion),
+            ("nghttp2", nghttp2_version(0).map { String(cString: $0.pointee.version_str) } ?? ""),
         ]
     }
 

@@ -198,7 +198,7 @@ struct ConfigCommandTests {
         #expect(same.output == help.output)
         let version = try await herald("--version")
         #expect(version.status == 0 && version.output.hasPrefix("herald \(Herald.version) ("))
-        for library in ["librdkafka", "libcurl", "OpenSSL", "libmicrohttpd", "http_parser", "libyaml"] {
+        for library in ["librdkafka", "libcurl", "OpenSSL", "libmicrohttpd", "http_parser", "nghttp2", "libyaml"] {
             #expect(version.output.contains(try Regex("\n\(library) [0-9]+[.][0-9]+[.][0-9]+[^ ]*\n")), "\(library)")
         }
         let mistake = try await herald("config", "shwo")

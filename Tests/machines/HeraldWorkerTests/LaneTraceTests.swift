@@ -87,7 +87,7 @@ struct LaneTraceTests {
                 SpanAttribute("url.full", "https://push.example.com/base/api/notifications"),
                 SpanAttribute("server.address", "push.example.com"), SpanAttribute("server.port", 443),
                 SpanAttribute("herald.push_service", "apns"), SpanAttribute("http.response.status_code", 503),
-                SpanAttribute("error.type", "503"),
+                SpanAttribute("network.protocol.version", "1.1"), SpanAttribute("error.type", "503"),
             ])
     }
 

@@ -10,6 +10,7 @@ struct Ended: Equatable {
     var retryAfter: String
     var body: String
     var milliseconds: Int64
+    var isSent = false
 }
 
 /// Drives a pool as a lane does, in the test's own thread.
@@ -76,7 +77,8 @@ final class PoolDriver {
 
     private func turn(atMost: Int32 = .max) {
         let now = self.now
-        var timeout = EventLoop.timeoutMilliseconds(until: pool.nextDeadline, now: now)
+        var timeout: Int32 = 0
+        if pool.flush(now: now) { timeout = EventLoop.timeoutMilliseconds(until: pool.nextDeadline, now: now) }
         if timeout < 0 || timeout > atMost { timeout = atMost }
         let count = loop.wait(timeoutMilliseconds: timeout)
         let later = self.now
@@ -89,7 +91,8 @@ final class PoolDriver {
             Ended(
                 token: completion.token, status: completion.status, failure: completion.failure,
                 retryAfter: text(completion.retryAfter),
-                body: text(completion.body), milliseconds: completion.durationNanoseconds / 1_000_000)
+                body: text(completion.body), milliseconds: completion.durationNanoseconds / 1_000_000,
+                isSent: completion.isSent)
         }
         pool.removeCompletions()
         return all

@@ -4,18 +4,21 @@ import Testing
 @testable import HeraldHTTP
 
 /// Chance that is always the same: the least of every range. (With 0, `random(in:)` would search for ever.)
-private struct NoChance: RandomNumberGenerator {
+struct NoChance: RandomNumberGenerator {
     func next() -> UInt64 { 1 << 40 }
 }
 
 /// A state and its clock, without a socket.
-private struct Pool: ~Copyable {
+struct Pool: ~Copyable {
     var state: PoolState
     var now = MonotonicTime(nanoseconds: 0)
-    private var chance = NoChance()
+    var chance = NoChance()
 
-    init(address: String? = "10.0.0.1", limit: Int = 4, hasProxy: Bool = false) {
-        state = PoolState(host: "backend.example", address: address, limit: limit, resolvesHost: !hasProxy)
+    init(
+        address: String? = "10.0.0.1", limit: Int = 4, hasProxy: Bool = false, versions: HTTPVersions = .http1
+    ) {
+        state = PoolState(
+            host: "backend.example", address: address, limit: limit, resolvesHost: !hasProxy, versions: versions)
     }
 
     var deadline: MonotonicTime? { state.nextDeadline(or: nil) }
@@ -286,7 +289,9 @@ struct PoolStateTests {
         _ = pool.actions()
         pool.state.closeAll()
         var closed: Set<Int> = []
-        while let slot = pool.state.nextToClose() { closed.insert(slot) }
+        while let chore = pool.state.nextChore() {
+            if case .close(let slot) = chore { closed.insert(slot) }
+        }
         #expect(closed == [0, 1, 2] && pool.state.calls.count == 0 && pool.ended().isEmpty)
         pool.begin(4)
         #expect(pool.actions().count == 1)

@@ -6,6 +6,16 @@ package enum BackendKind: String, Sendable, CaseIterable {
     case azureHub = "azure-hub"
 }
 
+/// Which HTTP is spoken to the backend.
+package enum BackendHTTP: String, Sendable, CaseIterable {
+    /// What the backend offers over TLS, HTTP/1.1 without.
+    case auto
+    /// HTTP/1.1 alone.
+    case http1 = "1.1"
+    /// HTTP/2 alone.
+    case http2 = "2"
+}
+
 /// The form in which a hub takes a push service's notifications.
 package enum HubFormat: String, Sendable, CaseIterable {
     /// APNs.

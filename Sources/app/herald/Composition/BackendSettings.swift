@@ -15,7 +15,7 @@ extension Settings {
         return try BackendConfiguration(
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
+            versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
             credentialStatuses: credentialStatuses)
     }
 
@@ -31,6 +31,15 @@ extension Settings {
         } catch {
             await client.close()
             throw error
+        }
+    }
+
+    /// Which HTTP may be spoken to the backend.
+    var backendVersions: HTTPVersions {
+        switch backend.http {
+        case .auto: .agreed
+        case .http1: .http1
+        case .http2: .http2
         }
     }
 

@@ -15,7 +15,7 @@ extension Settings {
             keepsMessageIDs: backend.hub.telemetry)
         return try BackendConfiguration(
             hub: sending, timeout: backend.timeout, connectTimeout: backend.connectTimeout,
-            connectionLimit: connectionLimit, proxy: backendProxy(), tls: backendTLSFiles,
+            connectionLimit: connectionLimit, versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles,
             credentialStatuses: credentialStatuses)
     }
 
@@ -44,6 +44,7 @@ extension Settings {
     func hubNetwork(_ string: HubConnectionString, path: String) throws -> BackendConfiguration {
         try BackendConfiguration(
             url: string.origin, path: path, timeout: backend.timeout, connectTimeout: backend.connectTimeout,
-            connectionLimit: 1, proxy: backendProxy(), tls: backendTLSFiles, credentials: .none)
+            connectionLimit: 1, versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles,
+            credentials: .none)
     }
 }

@@ -102,7 +102,9 @@ package final class BackendExaminer: Examiner {
         strangerAt = SystemClock.wall()
         switch answer {
         case .response(let response):
-            return one(.backendAnswer, url, .passed, "HTTP works: \(response.status) to a stranger's GET")
+            let version = response.isHTTP2 ? "2" : "1.1"
+            return one(
+                .backendAnswer, url, .passed, "HTTP/\(version) works: \(response.status) to a stranger's GET")
         case .failure(let kind, let detail):
             return one(.backendAnswer, url, .failed, detail, fix: fix(of: kind))
         }
@@ -113,7 +115,8 @@ package final class BackendExaminer: Examiner {
         case .tls: "look at the certificates: backend.tls.caFile, certificateFile and keyFile"
         case .nameNotFound: "check the host in \(addressSetting), and the resolver"
         case .proxyRefused: "check user and password in backend.proxy and backend.proxyPasswordFile"
-        case .brokenHTTP: "check that \(addressSetting) names an HTTP/1.1 server"
+        case .brokenHTTP:
+            "check that \(addressSetting) names a server of HTTP, of the version that backend.http asks for"
         case .connectionRefused, .connectionReset, .timeout, .connectFailed:
             "check \(addressSetting), the network, and whether the backend runs"
         }

@@ -154,6 +154,7 @@ extension BackendAnswer {
             self.init(
                 status: status, retryAfter: retryAfter, detail: detail, sentAt: ended.sentAt,
                 durationNanoseconds: ended.durationNanoseconds)
+            isHTTP2 = ended.isHTTP2
         case .oversized(let detail):
             self.init(sentAt: ended.sentAt, durationNanoseconds: ended.durationNanoseconds)
             oversized = detail

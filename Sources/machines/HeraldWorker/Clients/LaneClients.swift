@@ -109,7 +109,8 @@ final class LaneClients: LaneIO {
 
     /// Waits for all clients; the backend's sockets are served at once.
     func wait(milliseconds: Int32) -> LaneEvents {
-        let count = loop.wait(timeoutMilliseconds: milliseconds)
+        let mayWait = !calls.hasUnwritten || calls.flush(now: SystemClock.monotonic())
+        let count = loop.wait(timeoutMilliseconds: mayWait ? milliseconds : 0)
         let now = SystemClock.monotonic()
         var events: LaneEvents = []
         for index in 0..<count {
@@ -152,6 +153,7 @@ final class LaneClients: LaneIO {
     private func completed(_ report: LaneReport) -> LaneReport {
         var report = report
         report.connections = calls.connectionCount
+        report.sharedConnections = calls.sharedConnectionCount
         report.statistics = statistics
         return report
     }

@@ -216,6 +216,8 @@ package struct BackendAnswer {
     package var detail: String?
     /// Whether a call without an answer may have reached the backend.
     package var mayHaveArrived = false
+    /// Whether the answer came over HTTP/2.
+    package var isHTTP2 = false
     /// Why it was not made: it is larger than its push service takes.
     package var oversized: String?
     /// When the request was written.

@@ -37,6 +37,8 @@ public struct LaneReport: Sendable {
     public var records = 0
     /// Connections to the backend.
     public var connections = 0
+    /// Those of them over which HTTP/2 is spoken.
+    public var sharedConnections = 0
     /// Since when the oldest event that is not final waits, by the place of its request topic; `nil` without any.
     public var oldestEvents: [WallTime?]
     /// Events in memory by why they wait, by the place of the reason's kind; empty when that is not known.

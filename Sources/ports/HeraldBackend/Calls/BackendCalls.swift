@@ -5,8 +5,9 @@ public import HeraldTime
 
 /// The backend's calls, driven by a loop's thread: writes requests into a ``ConnectionPool`` and reads its answers.
 ///
-/// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes, and drains the
-/// answers. Everything happens on one thread; a call that is answered with a 2xx allocates nothing.
+/// The caller hands over the events of `owner`, calls ``tick(_:)`` when ``nextDeadline`` passes and ``flush(now:)``
+/// before it waits, and drains the answers. Everything happens on one thread; a call that is answered with a 2xx
+/// allocates nothing over HTTP/1.1.
 public final class BackendCalls {
     /// A call that ended.
     public struct Ended: Sendable {
@@ -16,6 +17,8 @@ public final class BackendCalls {
         public let answer: Answer
         /// Whether the request of a call without an answer was written, so that the backend may have it.
         public let mayHaveArrived: Bool
+        /// Whether the answer came over HTTP/2.
+        public let isHTTP2: Bool
         /// When the request was written, or when the call began if it never was.
         public let sentAt: MonotonicTime
         /// From ``sentAt`` to the end.
@@ -74,6 +77,8 @@ public final class BackendCalls {
     public var count: Int { pool.callCount }
     /// How many connections are made and kept.
     public var connectionCount: Int { pool.connectionCount }
+    /// How many of them carry many calls at once, over HTTP/2.
+    public var sharedConnectionCount: Int { pool.sharedConnectionCount }
     /// When ``tick(_:)`` is due next, if at all.
     ///
     /// At once when calls ended that were never made: nothing else says so.
@@ -131,7 +136,10 @@ public final class BackendCalls {
     }
 
     private func end(_ token: UInt64, _ now: MonotonicTime, _ answer: Answer) {
-        unmade.append(Ended(token: token, answer: answer, mayHaveArrived: false, sentAt: now, durationNanoseconds: 0))
+        unmade.append(
+            Ended(
+                token: token, answer: answer, mayHaveArrived: false, isHTTP2: false, sentAt: now,
+                durationNanoseconds: 0))
     }
 
     /// Sends any other request; the body of its answer is kept.
@@ -153,6 +161,14 @@ public final class BackendCalls {
         pool.tick(now)
     }
 
+    /// Whether ``flush(now:)`` may have something to do.
+    public var hasUnwritten: Bool { pool.hasUnwritten }
+
+    /// Writes what is left of calls; to be called before each wait of the loop.
+    ///
+    /// Returns false when calls may have ended by that, and the loop should not wait.
+    public func flush(now: MonotonicTime) -> Bool { pool.flush(now: now) }
+
     /// Hands out the calls that ended, in the order of their ends; those that end meanwhile too.
     public func drain(_ body: (Ended) -> Void) {
         drainWithBodies { ended, _ in body(ended) }
@@ -167,7 +183,8 @@ public final class BackendCalls {
             index += 1
             let ended = Ended(
                 token: completion.token, answer: answer(completion), mayHaveArrived: completion.isSent,
-                sentAt: completion.sentAt, durationNanoseconds: completion.durationNanoseconds)
+                isHTTP2: completion.isHTTP2, sentAt: completion.sentAt,
+                durationNanoseconds: completion.durationNanoseconds)
             body(ended, completion.body)
         }
         pool.removeCompletions()

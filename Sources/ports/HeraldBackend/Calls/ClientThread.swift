@@ -126,7 +126,8 @@ final class ClientThread: Sendable {
     private func serve(_ loop: EventLoop, _ calls: BackendCalls, _ table: inout ClientCalls) {
         var now = SystemClock.monotonic()
         while true {
-            let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
+            let mayWait = calls.flush(now: now)
+            let timeout = mayWait ? EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now) : 0
             let count = loop.wait(timeoutMilliseconds: timeout)
             now = SystemClock.monotonic()
             for index in 0..<count {

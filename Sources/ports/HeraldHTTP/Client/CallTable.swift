@@ -14,6 +14,10 @@ struct CallTable: ~Copyable {
         var slot: Int?
         var keepsBody = false
         var isUsed = false
+        /// Of one that shares its connection: whether the whole request is written, as far as anybody asked.
+        var isWritten = false
+        /// How often it was refused unread.
+        var refusals: UInt8 = 0
         var request: [UInt8] = []
 
         fileprivate mutating func begin(
@@ -25,6 +29,8 @@ struct CallTable: ~Copyable {
             slot = nil
             self.keepsBody = keepsBody
             isUsed = true
+            isWritten = false
+            refusals = 0
             request.removeAll(keepingCapacity: true)
         }
     }

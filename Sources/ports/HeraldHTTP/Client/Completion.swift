@@ -30,6 +30,8 @@ public struct Completion: Sendable {
     public let location: Text
     /// Whether the whole request of a call without an answer was written: it may have arrived.
     public let isSent: Bool
+    /// Whether the answer came over HTTP/2.
+    public let isHTTP2: Bool
     /// The first 64 KiB of the answer's body (of a 2xx answer only if asked for); for a failure, one line for people.
     public let body: Text
 }
@@ -42,13 +44,14 @@ struct CompletionList: ~Copyable {
     mutating func append(
         _ call: (token: UInt64, sentAt: MonotonicTime), _ now: MonotonicTime, status: Int = 0,
         failure: FailureKind? = nil,
-        isSent: Bool = false, retryAfter: [UInt8] = [], location: [UInt8] = [], body: some Collection<UInt8>
+        isSent: Bool = false, isHTTP2: Bool = false, retryAfter: [UInt8] = [], location: [UInt8] = [],
+        body: some Collection<UInt8>
     ) {
         all.append(
             Completion(
                 token: call.token, status: status, failure: failure, sentAt: call.sentAt,
                 durationNanoseconds: now.nanoseconds - call.sentAt.nanoseconds, retryAfter: keep(retryAfter),
-                location: keep(location), isSent: isSent, body: keep(body)))
+                location: keep(location), isSent: isSent, isHTTP2: isHTTP2, body: keep(body)))
     }
 
     private mutating func keep(_ bytes: some Collection<UInt8>) -> Completion.Text {

@@ -12,11 +12,13 @@ public struct ConnectionOptions: Sendable {
     public var tls: TLSFiles
     /// Whether an answer's header Location is kept.
     public var keepsLocation: Bool
+    /// Which versions of HTTP may be spoken.
+    public var versions: HTTPVersions
 
     /// Options for an origin; everything else has a default.
     public init(
         origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: ProxyAddress? = nil,
-        tls: TLSFiles = TLSFiles(), keepsLocation: Bool = false
+        tls: TLSFiles = TLSFiles(), keepsLocation: Bool = false, versions: HTTPVersions = .http1
     ) {
         self.origin = origin
         self.limit = max(1, limit)
@@ -24,11 +26,24 @@ public struct ConnectionOptions: Sendable {
         self.proxy = proxy
         self.tls = tls
         self.keepsLocation = keepsLocation
+        self.versions = versions
     }
 
     /// Whether bytes on the socket are the bytes of HTTP, so that libcurl need not stand between.
-    var isPlain: Bool {
-        origin.lowercased().hasPrefix("http://") && proxy?.url.lowercased().hasPrefix("https://") != true
+    var isPlain: Bool { !isEncrypted && !hasEncryptedProxy }
+
+    /// Whether the backend itself is reached by TLS.
+    var isEncrypted: Bool { !origin.lowercased().hasPrefix("http://") }
+
+    private var hasEncryptedProxy: Bool { proxy?.url.lowercased().hasPrefix("https://") == true }
+
+    /// Which versions of HTTP may be spoken to this origin: without TLS nothing can be agreed on.
+    var versionsThatCanBe: HTTPVersions { versions == .agreed && !isEncrypted ? .http1 : versions }
+
+    /// What is offered in one connection's handshake; `nil` where nothing can be, or should.
+    func makeOffer() -> HTTP2Offer? {
+        guard isEncrypted, versions != .http1 else { return nil }
+        return HTTP2Offer(isOptional: versions == .agreed, hasEncryptedProxy: hasEncryptedProxy)
     }
 
     /// The origin's host, an IPv6 address without its brackets.

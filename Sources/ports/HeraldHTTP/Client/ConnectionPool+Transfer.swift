@@ -3,7 +3,7 @@ internal import HeraldTime
 // The bytes of requests and answers.
 extension ConnectionPool {
     mutating func connectionReady(_ slot: Int, event: ReadyEvent, now: MonotonicTime) {
-        guard let connection = connection(slot) else { return }
+        guard let connection = connection(slot) else { return sessionReady(slot, event: event, now: now) }
         guard state.isBusy(slot) else {
             // Nothing may come on a connection that carries no call, but for what TLS keeps to itself.
             if !isSilent(connection) { state.lost(slot, .closedWhileIdle, now: now) }

@@ -27,18 +27,23 @@ public struct ConnectionPool: ~Copyable {
 
     private static let receiveBufferSize = 16 * 1_024
 
-    private let loop: EventLoop
-    private let owner: UInt8
+    let loop: EventLoop
+    let owner: UInt8
     private let host: String
-    private let keepsLocation: Bool
-    private let connector: Connector
+    let keepsLocation: Bool
+    let isEncrypted: Bool
+    let connector: Connector
     private var resolver: NameResolver?
     private let lookUp: NameResolver.LookUp
-    private var randomness = SystemRandomNumberGenerator()
+    var randomness = SystemRandomNumberGenerator()
     let receiveBuffer: UnsafeMutableRawBufferPointer
     var familiar = FamiliarAnswer()
     /// By slot.
     private var connections: [Connection?]
+    /// Those that carry many calls at once, by slot too.
+    var sessions: [HTTP2Session?]
+    /// Which of them may have something to write.
+    var dirtySlots: [Int] = []
     var state: PoolState
 
     /// A pool without connections; they are made when calls need them.
@@ -55,12 +60,15 @@ public struct ConnectionPool: ~Copyable {
         self.owner = owner
         host = options.host
         keepsLocation = options.keepsLocation
+        isEncrypted = options.isEncrypted
         self.lookUp = lookUp
         connector = Connector(loop: loop, owner: owner, options: options)
         connections = Array(repeating: nil, count: options.limit)
+        sessions = Array(repeating: nil, count: options.limit)
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 1)
         state = PoolState(
-            host: host, address: NameResolver.literal(host), limit: options.limit, resolvesHost: options.proxy == nil)
+            host: host, address: NameResolver.literal(host), limit: options.limit, resolvesHost: options.proxy == nil,
+            versions: options.versionsThatCanBe, greetingMilliseconds: options.connectTimeoutMilliseconds)
     }
 
     deinit {
@@ -75,6 +83,8 @@ public struct ConnectionPool: ~Copyable {
     public var waitingCount: Int { state.calls.waitingCount }
     /// How many connections are made and kept.
     public var connectionCount: Int { state.connectionCount }
+    /// How many of them carry many calls at once, over HTTP/2.
+    public var sharedConnectionCount: Int { state.sharedCount }
     /// How many connections wait for work.
     public var idleCount: Int { state.idle.count }
     /// When ``tick(_:)`` is due next, if at all.
@@ -86,6 +96,7 @@ public struct ConnectionPool: ~Copyable {
     public mutating func raise(limit: Int) {
         guard limit > connections.count else { return }
         connections += Array(repeating: nil, count: limit - connections.count)
+        sessions += Array(repeating: nil, count: limit - sessions.count)
         connector.raise(limit: limit)
         state.raise(limit: limit)
     }
@@ -137,6 +148,7 @@ public struct ConnectionPool: ~Copyable {
     public mutating func tick(_ now: MonotonicTime) {
         connector.tick(now)
         receiveConnectOutcomes(now)
+        if !state.shared.slots.isEmpty { learnWhatIsWritten(now) }
         state.tick(now)
         carryOutActions(now)
     }
@@ -155,7 +167,7 @@ public struct ConnectionPool: ~Copyable {
     /// The pool can be used again.
     public mutating func close() {
         state.closeAll()
-        while let slot = state.nextToClose() { close(slot) }
+        while let chore = state.nextChore() { carryOut(chore, .distantPast) }
     }
 
     /// Gives the bytes of a completion's text to read.
@@ -173,7 +185,7 @@ public struct ConnectionPool: ~Copyable {
     /// The slot's connection, once it is made.
     func connection(_ slot: Int) -> Connection? { connections[slot] }
 
-    private mutating func carryOutActions(_ now: MonotonicTime) {
+    mutating func carryOutActions(_ now: MonotonicTime) {
         while state.mayAct, let action = state.nextAction(now, using: &randomness) { carryOut(action, now) }
     }
 
@@ -184,6 +196,10 @@ public struct ConnectionPool: ~Copyable {
             if let failure { connectFailed(slot, failure, now: now) }
         case .send(let slot, let ifSilent, let keepsBody):
             sendRequest(slot, ifSilent: ifSilent, keepsBody: keepsBody, now: now)
+        case .submit(let slot, let call): submit(call, slot, now: now)
+        case .abandon(let slot, let call): abandon(call, slot)
+        case .ask(let slot): ask(slot)
+        case .giveUp(let slot): loseSession(slot, state.isGreeting(slot) ? .noGreeting : .silent, now: now)
         case .close(let slot): close(slot)
         case .lookUp: startLookUp(now)
         }
@@ -191,6 +207,7 @@ public struct ConnectionPool: ~Copyable {
 
     private mutating func close(_ slot: Int) {
         connections[slot] = nil
+        sessions[slot] = nil
         connector.close(slot: slot)
     }
 
@@ -207,6 +224,7 @@ public struct ConnectionPool: ~Copyable {
 
     private mutating func connected(_ slot: Int, now: MonotonicTime) {
         guard let transport = connector.transport(slot: slot) else { return }
+        guard let speaksHTTP2 = transport.speaksHTTP2 else { return connectFailed(slot, .noHTTP2, now: now) }
         let token = PoolToken(kind: .connection, number: slot).eventToken(owner: owner)
         do {
             try loop.add(transport.socket, token: token, interest: .edges)
@@ -214,11 +232,12 @@ public struct ConnectionPool: ~Copyable {
             let failure = Failure(kind: .connectFailed, detail: error.description, isLocal: true)
             return connectFailed(slot, failure, now: now)
         }
+        if speaksHTTP2 { return beginSession(slot, now: now) }
         connections[slot] = Connection(transport: transport, keepsLocation: keepsLocation)
         state.connected(slot, now: now, using: &randomness)
     }
 
-    private mutating func connectFailed(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
+    mutating func connectFailed(_ slot: Int, _ failure: Failure, now: MonotonicTime) {
         var failure = failure
         if !FileDescriptorLimit.hasRoom { failure.isLocal = true }
         state.connectFailed(slot, failure, now: now, using: &randomness)

@@ -6,7 +6,7 @@ public enum FailureKind: String, Sendable, CaseIterable {
     case connectionReset
     /// The call's deadline passed.
     case timeout
-    /// What came is no HTTP/1.x answer, or breaks a limit.
+    /// What came is no answer of HTTP, or breaks a limit.
     case brokenHTTP
     /// TLS failed: a certificate was refused by either side, or the two do not agree.
     case tls
@@ -24,6 +24,23 @@ struct Failure: Equatable {
     var detail: String
     /// Whether this machine lacks what a connection needs (descriptors, memory), and no other machine is to blame.
     var isLocal = false
+
+    /// HTTP/2 was asked for, and the other side did not agree to it in TLS's handshake.
+    static var noHTTP2: Failure {
+        Failure(kind: .connectFailed, detail: "the other side did not agree to HTTP/2 (ALPN)")
+    }
+
+    /// The other side did not begin to speak HTTP/2 in time.
+    static var noGreeting: Failure { Failure(kind: .timeout, detail: "no greeting in time") }
+
+    /// Nothing came on a connection over HTTP/2, not even an answer to PING.
+    static var silent: Failure { Failure(kind: .connectionReset, detail: "the connection fell silent") }
+
+    /// A connection over HTTP/2 ended.
+    static var goneAway: Failure { Failure(kind: .connectionReset, detail: "the other side ended the connection") }
+
+    /// A connection over HTTP/2 takes no more calls.
+    static var noStream: Failure { Failure(kind: .connectionReset, detail: "the connection takes no more calls") }
 
     /// A connection that carried no call ended, or spoke unasked.
     static var closedWhileIdle: Failure {

@@ -19,6 +19,18 @@ internal import HeraldTime
 ///                 lost                        closing; the call fails, or waits again if the connection was only stale
 ///                 deadline, cancel            closing
 ///     closing     action `close`              free
+///
+/// A connection that carries many calls at once (``SharedConnections``) has two phases of its own in place of idle and
+/// busy:
+///
+///     connecting  connectedShared             greeting
+///     greeting    offers                      shared
+///                 connectFailed, renew        closing
+///     shared      a call waits, a place free  shared; action `submit`
+///                 answered, refused, failed   shared; closing if it leaves and this was its last call
+///                 leaving, old, renew         shared until its last call ends, then closing
+///                 deadline, cancel            shared; action `abandon`
+///                 lost                        closing; what became of its calls was said before
 struct PoolState: ~Copyable {
     /// What the pool has to do.
     enum Action: Equatable {
@@ -28,23 +40,34 @@ struct PoolState: ~Copyable {
         ///
         /// With `ifSilent` the connection has to be checked first: whatever came on it is no answer to this call.
         case send(slot: Int, ifSilent: Bool, keepsBody: Bool)
+        /// Write the call's request on the slot's connection, beside others.
+        case submit(slot: Int, call: Int32)
+        /// The call is not wanted any more; its connection stays.
+        case abandon(slot: Int, call: Int32)
+        /// Ask the other side of a silent connection for a sign of life.
+        case ask(slot: Int)
+        /// Nothing came on the slot's connection in time.
+        case giveUp(slot: Int)
         /// Close the connection, or give up making it.
         case close(slot: Int)
         /// Look the host's name up.
         case lookUp
     }
 
-    private enum Phase {
+    enum Phase {
         case free
         case connecting
         /// Nothing was left to read `since` then; a new connection has carried no call yet.
         case idle(since: MonotonicTime, isNew: Bool)
         /// So many bytes of the request are written. A connection that `mayBeStale` waited for the call.
         case busy(call: Int32, written: Int, mayBeStale: Bool)
+        /// Made to carry many calls; the other side has not said yet how many.
+        case greeting
+        case shared
         case closing
     }
 
-    private struct Slot {
+    struct Slot {
         var phase = Phase.free
         /// From then on it takes no call any more.
         var retireAt = MonotonicTime(nanoseconds: .max)
@@ -54,39 +77,52 @@ struct PoolState: ~Copyable {
 
     /// How many connections are made at the same time.
     static let connectingLimit = 32
+    /// The same while it is not known whether a connection carries many calls.
+    static let unknownConnectingLimit = 4
     /// How long no connection is made when this machine lacks what it takes.
-    private static let scarcityPauseMilliseconds: Int64 = 100
+    static let scarcityPauseMilliseconds: Int64 = 100
     /// How long a connection takes calls; different for each, so that they do not all end together.
     ///
     /// So a name that moved is followed, and a backend that joins others behind a balancer gets its share.
-    private static let agesMilliseconds: ClosedRange<Int64> = 60_000...180_000
+    static let agesMilliseconds: ClosedRange<Int64> = 60_000...180_000
     /// How often idle connections are searched for old ones.
-    private static let sweepIntervalMilliseconds: Int64 = 5_000
+    static let sweepIntervalMilliseconds: Int64 = 5_000
+    /// The same where connections are shared, which are searched for silent ones too.
+    static let sharedSweepIntervalMilliseconds: Int64 = 1_000
 
-    private let host: String
+    let host: String
     /// With a proxy, finding the backend's addresses is the proxy's task.
-    private let resolvesHost: Bool
-    private(set) var calls = CallTable()
-    private var slots: [Slot]
-    private var freeSlots: [Int]
+    let resolvesHost: Bool
+    /// How long the other side may take to greet.
+    let greetingMilliseconds: Int64
+    var calls = CallTable()
+    var slots: [Slot]
+    var freeSlots: [Int]
     /// The last used one last.
-    private(set) var idle: [Int] = []
-    private var closing: [Int] = []
-    private var connectingCount = 0
+    var idle: [Int] = []
+    /// What is to be done before anything else.
+    var chores: [Action] = []
+    var connectingCount = 0
+    var shared: SharedConnections
     /// When connections may be made again after one that this machine could not make.
-    private var scarceUntil: MonotonicTime?
-    private var addresses: AddressCache
-    private var isLookingUp = false
+    var scarceUntil: MonotonicTime?
+    var addresses: AddressCache
+    var isLookingUp = false
     /// Calls wait until the name may be looked up again.
-    private var nextLookUp: MonotonicTime?
-    private var nextSweep: MonotonicTime?
+    var nextLookUp: MonotonicTime?
+    var nextSweep: MonotonicTime?
     var completions = CompletionList()
 
     /// A state without connections.
     ///
     /// - Parameter address: the host as a URL writes it, when it is an address and no name.
-    init(host: String, address: String?, limit: Int, resolvesHost: Bool) {
+    init(
+        host: String, address: String?, limit: Int, resolvesHost: Bool, versions: HTTPVersions = .http1,
+        greetingMilliseconds: Int = 10_000
+    ) {
         self.host = host
+        shared = SharedConnections(versions)
+        self.greetingMilliseconds = Int64(greetingMilliseconds)
         self.resolvesHost = resolvesHost
         addresses = address.map { AddressCache(fixed: $0) } ?? AddressCache()
         slots = Array(repeating: Slot(), count: limit)
@@ -102,7 +138,10 @@ struct PoolState: ~Copyable {
     }
 
     /// How many connections are made and kept.
-    var connectionCount: Int { slots.count - freeSlots.count - closing.count - connectingCount }
+    var connectionCount: Int {
+        let closingCount = chores.count { if case .close = $0 { true } else { false } }
+        return slots.count - freeSlots.count - closingCount - connectingCount
+    }
 
     /// When ``tick(_:)`` is due, or `other` if that is earlier.
     func nextDeadline(or other: MonotonicTime?) -> MonotonicTime? {
@@ -120,7 +159,7 @@ struct PoolState: ~Copyable {
     }
 
     /// Whether ``nextAction(_:using:)`` may have one.
-    var mayAct: Bool { calls.waitingCount > 0 || !closing.isEmpty }
+    var mayAct: Bool { calls.waitingCount > 0 || !chores.isEmpty }
 
     /// What is to be done next; `nil` when nothing is, until the next event.
     mutating func nextAction(
@@ -128,10 +167,10 @@ struct PoolState: ~Copyable {
     ) -> Action? {
         let call = calls.longestWaiting
         if call != nil, let slot = idle.last, slots[slot].retireAt <= now { discard(slot) }
-        if !closing.isEmpty, let slot = nextToClose() { return .close(slot: slot) }
+        if !chores.isEmpty, let chore = nextChore() { return chore }
         guard let call else { return nil }
         guard let slot = idle.popLast(), case .idle(let since, let isNew) = slots[slot].phase else {
-            return nextConnection(now, using: &generator)
+            return nextSubmission(of: call, now) ?? nextConnection(now, using: &generator)
         }
         calls.assign(call, to: slot, now)
         // In a backlog a connection goes on at once, and on a new one some servers answer before they are asked, to say
@@ -141,12 +180,14 @@ struct PoolState: ~Copyable {
         return .send(slot: slot, ifSilent: hasWaited, keepsBody: calls[call].keepsBody)
     }
 
-    /// The next connection that has to be closed; its slot is free.
-    mutating func nextToClose() -> Int? {
-        guard let slot = closing.popLast() else { return nil }
-        slots[slot].phase = .free
-        freeSlots.append(slot)
-        return slot
+    /// What is to be done before anything else; the slot of a connection that has to be closed is free.
+    mutating func nextChore() -> Action? {
+        guard let chore = chores.popLast() else { return nil }
+        if case .close(let slot) = chore {
+            slots[slot].phase = .free
+            freeSlots.append(slot)
+        }
+        return chore
     }
 
     // MARK: Calls
@@ -163,24 +204,21 @@ struct PoolState: ~Copyable {
     /// Forgets a call; false when there is none with this token.
     mutating func cancel(token: UInt64) -> Bool {
         guard let call = calls.find(token: token) else { return false }
-        if let slot = calls[call].slot { discard(slot) }
+        if let slot = calls[call].slot { abandon(call, on: slot) }
         calls.release(call)
         return true
     }
 
     /// Ends the calls whose deadline has passed, and idle connections that are old.
     mutating func tick(_ now: MonotonicTime) {
-        if let due = nextSweep, due <= now {
-            for slot in idle where slots[slot].retireAt <= now { discard(slot) }
-            nextSweep = connectionCount > 0 ? now.advanced(byMilliseconds: Self.sweepIntervalMilliseconds) : nil
-        }
+        if let due = nextSweep, due <= now { sweep(now) }
         while let call = calls.earliest, calls[call].deadline <= now {
             var detail = "no connection in time"
             var isSent = false
             if let slot = calls[call].slot {
-                detail = hasUnsent(slot) ? "request not taken in time" : "no complete answer in time"
-                isSent = !hasUnsent(slot)
-                discard(slot)
+                isSent = isBusy(slot) ? !hasUnsent(slot) : calls[call].isWritten
+                detail = isSent ? "no complete answer in time" : "request not taken in time"
+                abandon(call, on: slot)
             } else if resolvesHost, addresses.isEmpty {
                 detail = "the name \(host) was not resolved in time"
             }
@@ -188,10 +226,19 @@ struct PoolState: ~Copyable {
         }
     }
 
+    private mutating func sweep(_ now: MonotonicTime) {
+        for slot in idle where slots[slot].retireAt <= now { discard(slot) }
+        if !shared.slots.isEmpty { sweepShared(now) }
+        let isShared = !shared.slots.isEmpty
+        let interval = isShared ? Self.sharedSweepIntervalMilliseconds : Self.sweepIntervalMilliseconds
+        nextSweep = isShared || connectionCount > 0 ? now.advanced(byMilliseconds: interval) : nil
+    }
+
     /// Forgets all calls, and ends all connections.
     mutating func closeAll() {
         while let call = calls.earliest { calls.release(call) }
         for slot in slots.indices { discard(slot) }
+        chores.removeAll { if case .close = $0 { false } else { true } }
         nextSweep = nil
     }
 
@@ -259,105 +306,25 @@ struct PoolState: ~Copyable {
     }
 
     /// - Parameter isSent: the whole request is written: a server cannot act on less.
-    private mutating func fail(_ call: Int32, _ failure: Failure, isSent: Bool = false, now: MonotonicTime) {
+    mutating func fail(_ call: Int32, _ failure: Failure, isSent: Bool = false, now: MonotonicTime) {
         completions.append(
             calls.release(call), now, failure: failure.kind, isSent: isSent, body: failure.detail.utf8)
     }
 
     /// Ends whatever the slot has; its call, if any, is the caller's to end.
-    private mutating func discard(_ slot: Int) {
+    mutating func discard(_ slot: Int) {
         switch slots[slot].phase {
         case .free, .closing: return
         case .connecting: connectingCount -= 1
+        case .greeting:
+            connectingCount -= 1
+            shared.ended(slot)
+        case .shared: shared.ended(slot)
         case .idle: if let place = idle.lastIndex(of: slot) { idle.remove(at: place) }
         case .busy: break
         }
         if let address = slots[slot].address { addresses.released(address) }
         slots[slot] = Slot(phase: .closing)
-        closing.append(slot)
-    }
-
-    // MARK: Connecting
-
-    /// Ends the connections that were made otherwise than new ones are; those that carry a call end with it.
-    mutating func renew(_ now: MonotonicTime) {
-        for slot in slots.indices {
-            if isBusy(slot) { slots[slot].retireAt = now } else { discard(slot) }
-        }
-    }
-
-    /// Makes a connection that a waiting call needs.
-    @inline(never)
-    private mutating func nextConnection(
-        _ now: MonotonicTime, using generator: inout some RandomNumberGenerator
-    ) -> Action? {
-        nextLookUp = nil
-        if let scarceUntil, now < scarceUntil { return nil }
-        scarceUntil = nil
-        guard calls.waitingCount > connectingCount, connectingCount < Self.connectingLimit, let slot = freeSlots.last
-        else { return nil }
-        if resolvesHost {
-            if !isLookingUp, addresses.wantsLookUp(now) {
-                isLookingUp = true
-                return .lookUp
-            }
-            guard case .address(let number, _) = addresses.choose(now, entropy: generator.next()) else {
-                nextLookUp = isLookingUp ? nil : addresses.nextLookUp
-                return nil
-            }
-            slots[slot].address = number
-        }
-        slots[slot].phase = .connecting
-        freeSlots.removeLast()
-        connectingCount += 1
-        return .connect(slot: slot)
-    }
-
-    /// Where the slot's connection goes, as a URL writes it; `nil` leaves that to the proxy.
-    func address(_ slot: Int) -> String? { slots[slot].address.flatMap { addresses.text(of: $0) } }
-
-    /// The slot's connection is made.
-    mutating func connected(_ slot: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
-        guard case .connecting = slots[slot].phase else { return }
-        connectingCount -= 1
-        if let address = slots[slot].address { addresses.connected(address) }
-        slots[slot].phase = .idle(since: now, isNew: true)
-        slots[slot].retireAt = now.advanced(byMilliseconds: .random(in: Self.agesMilliseconds, using: &generator))
-        idle.append(slot)
-        if nextSweep == nil { nextSweep = now.advanced(byMilliseconds: Self.sweepIntervalMilliseconds) }
-    }
-
-    /// The slot's connection was not made.
-    ///
-    /// That fails one call, unless another address may do better; a refused attempt is made once more. An attempt that
-    /// took too long fails none: calls have their own deadlines, and a younger call may still get through. Nor does one
-    /// that this machine could not make: the call waits for one of the connections that there are.
-    mutating func connectFailed(
-        _ slot: Int, _ failure: Failure, now: MonotonicTime, using generator: inout some RandomNumberGenerator
-    ) {
-        let address = slots[slot].address
-        discard(slot)
-        if failure.isLocal {
-            scarceUntil = now.advanced(byMilliseconds: Self.scarcityPauseMilliseconds)
-            return
-        }
-        if let address, addresses.failed(address, now: now, entropy: generator.next()) { return }
-        if failure.kind == .connectionRefused, addresses.allowsAnotherTry() { return }
-        if failure.kind != .timeout, let call = calls.longestWaiting { fail(call, failure, now: now) }
-    }
-
-    /// The look-up ended; without an address and a connection it fails all waiting calls.
-    ///
-    /// - Parameter isLocal: this machine lacked what a look-up takes, so that nothing is known and no call fails.
-    mutating func lookedUp(_ answer: NameResolver.Answer, isLocal: Bool, now: MonotonicTime) {
-        isLookingUp = false
-        switch answer {
-        case .addresses(let found): addresses.lookedUp(found, now: now)
-        case .failed(let isGone, let reason):
-            addresses.lookUpFailed(isGone: isGone && !isLocal, now: now)
-            guard !isLocal, addresses.isEmpty, connectionCount == 0 else { return }
-            let failure = Failure(kind: .nameNotFound, detail: "could not resolve host: \(host) (\(reason))")
-            while let call = calls.longestWaiting { fail(call, failure, now: now) }
-        }
+        chores.append(.close(slot: slot))
     }
 }

@@ -25,17 +25,20 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         public let headers: [String: String]
         /// The body; empty when only the head was wanted.
         public let body: [UInt8]
+        /// Whether it came over HTTP/2.
+        public let isHTTP2: Bool
 
         /// An answer.
         public init(
             status: Int, retryAfterSeconds: Int64 = 0, date: String? = nil, headers: [String: String] = [:],
-            body: [UInt8] = []
+            body: [UInt8] = [], isHTTP2: Bool = false
         ) {
             self.status = status
             self.retryAfterSeconds = retryAfterSeconds
             self.date = date
             self.headers = headers
             self.body = body
+            self.isHTTP2 = isHTTP2
         }
     }
 
@@ -66,6 +69,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
     private let bodyLimit: Int
+    private let versions: HTTPVersions
 
     /// A header that only some requests have.
     public struct Header: Sendable {
@@ -89,8 +93,10 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     ///   - timeoutMilliseconds: from the first query for the name to the answer's end.
     public init(
         _ method: Method, url: String, authorization: String?, headers: [Header] = [], wantedHeaders: [String] = [],
-        bodyLimit: Int = SingleRequest.answerLimit, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles
+        bodyLimit: Int = SingleRequest.answerLimit, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        versions: HTTPVersions = .http1
     ) {
+        self.versions = versions
         self.bodyLimit = bodyLimit
         self.method = method
         self.url = url
@@ -144,12 +150,21 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
             if case .other(let name, _, _) = method {
                 codes.append(herald_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, name))
             }
-            codes.append(sink.attach(to: handle))
+            codes += [sink.attach(to: handle), herald_curl_set_long(handle, CURLOPT_HTTP_VERSION, curlVersion)]
             guard codes.allSatisfy({ $0 == CURLE_OK }) else {
                 return .failure(.connectFailed, detail: "libcurl refused the request")
             }
             let code = curl_easy_perform(handle)
             return outcome(handle, code, sink, String(cString: errorText))
+        }
+    }
+
+    private var curlVersion: Int {
+        switch versions {
+        case .http1: Int(CURL_HTTP_VERSION_1_1)
+        case .agreed: Int(CURL_HTTP_VERSION_2TLS)
+        case .http2:
+            Int(url.lowercased().hasPrefix("https:") ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
         }
     }
 
@@ -176,7 +191,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         }
         guard code == CURLE_OK || sink.hasSeenEnough else {
             if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY {
-                return .failure(.brokenHTTP, detail: "the answer is not HTTP/1.x")
+                return .failure(.brokenHTTP, detail: "the answer is not HTTP")
             }
             let failure = Transport.failure(of: handle, code, text: text)
             // The message was cut off, or broke HTTP's framing.
@@ -188,10 +203,15 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         guard herald_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK, (200..<600).contains(status)
         else { return .failure(.brokenHTTP, detail: "the answer's status is not between 200 and 599") }
         _ = herald_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &retryAfter)
+        var version = 0
+        _ = herald_curl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+        let isHTTP2 = version == Int(CURL_HTTP_VERSION_2_0)
+        if versions == .http2, !isHTTP2 { return .failure(.connectFailed, detail: Failure.noHTTP2.detail) }
         return .response(
             Response(
                 status: status, retryAfterSeconds: max(0, Int64(retryAfter)), date: Self.header("Date", of: handle),
-                headers: wantedHeaders.reduce(into: [:]) { $0[$1] = Self.header($1, of: handle) }, body: sink.body))
+                headers: wantedHeaders.reduce(into: [:]) { $0[$1] = Self.header($1, of: handle) }, body: sink.body,
+                isHTTP2: isHTTP2))
     }
 
     private static func header(_ name: String, of handle: UnsafeMutableRawPointer) -> String? {

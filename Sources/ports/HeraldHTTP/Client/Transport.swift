@@ -32,6 +32,9 @@ final class Transport {
     private static let noAge = Int(Int32.max)
 
     private let isPlain: Bool
+    private let versions: HTTPVersions
+    /// HTTP/2's, where TLS may agree on it.
+    private let offer: HTTP2Offer?
     /// libcurl reads it for as long as the handle lives.
     private let connectTo: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -44,6 +47,8 @@ final class Transport {
         guard CurlLibrary.isReady, let handle = curl_easy_init() else { return nil }
         self.handle = handle
         isPlain = options.isPlain
+        versions = options.versions
+        offer = options.makeOffer()
         connectTo = address.flatMap { curl_slist_append(nil, "::\($0):") }
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -77,7 +82,17 @@ final class Transport {
             },
         ]
         codes += CurlLibrary.setReach(of: handle, proxy: options.proxy, tls: options.tls)
+        if let offer { codes += offer.apply(to: handle) }
         return codes.allSatisfy { $0 == CURLE_OK }
+    }
+
+    /// Whether HTTP/2 is spoken on the connection; `nil` when it should be, and the other side has not agreed.
+    var speaksHTTP2: Bool? {
+        switch versions {
+        case .http1: false
+        case .agreed: offer?.isAgreed ?? false
+        case .http2: offer.map(\.isAgreed) ?? true ? true : nil
+        }
     }
 
     /// Learns the socket, once libcurl says that the connection is made.

@@ -125,6 +125,7 @@ struct RecordedCall {
                 failure = word
             } else {
                 attributes.append(SpanAttribute("http.response.status_code", Int64(answer.status)))
+                attributes.append(SpanAttribute("network.protocol.version", answer.isHTTP2 ? "2" : "1.1"))
                 if answer.status >= 300 { failure = "\(answer.status)" }
             }
         case .abandoned: failure = "abandoned"

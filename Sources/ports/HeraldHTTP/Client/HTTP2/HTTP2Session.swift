@@ -1,0 +1,179 @@
+internal import CNGHTTP2
+internal import Glibc
+
+/// HTTP/2 on one connection: requests in, frames out; frames in, answers out.
+///
+/// Alone owns its `nghttp2_session`, and knows no socket. Everything happens on the loop's thread.
+final class HTTP2Session {
+    /// What became of a write.
+    enum Written {
+        /// Nothing is left to write, for now.
+        case all
+        /// The rest has to wait until the socket takes more.
+        case some
+        case failed
+    }
+
+    /// So many bytes are gathered for one write.
+    private static let outputSize = 32 * 1_024
+    /// So many bytes may come before we have to allow more, for all calls together.
+    private static let windowSize: Int32 = 1_024 * 1_024
+
+    /// Whether frames may lie here that have to be written.
+    var isDirty = false
+    /// At a fixed address, which callbacks get, so that one costs no reference count.
+    private let state: UnsafeMutablePointer<HTTP2Streams>
+    private let session: OpaquePointer
+    private var request: HTTP2Request
+    private var output: [UInt8] = []
+    private var outputStart = 0
+
+    /// A session that has not said anything yet; `nil` without memory.
+    init?(isEncrypted: Bool, keepsLocation: Bool) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: HTTP2Streams(keepsLocation: keepsLocation))
+        request = HTTP2Request(isEncrypted: isEncrypted)
+        var made: OpaquePointer?
+        nghttp2_session_client_new(&made, HTTP2Callbacks.shared, state)
+        guard let made else {
+            state.deinitialize(count: 1)
+            state.deallocate()
+            return nil
+        }
+        session = made
+        let settings = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
+                value: UInt32(AnswerReader.headerLimit)),
+        ]
+        // They fail without memory alone, and then the first write does too.
+        nghttp2_submit_settings(session, 0, settings, settings.count)
+        nghttp2_session_set_local_window_size(session, 0, 0, Self.windowSize)
+    }
+
+    deinit {
+        nghttp2_session_del(session)
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    // MARK: What the other side has said
+
+    /// Whether it said something new of ``places`` or ``isGoingAway``; asking forgets it.
+    func takeNews() -> Bool {
+        defer { state.pointee.hasNews = false }
+        return state.pointee.hasNews
+    }
+
+    /// How many calls it takes at once; `nil` until it has greeted.
+    var places: Int? { state.pointee.places }
+    /// Whether it takes no new call.
+    var isGoingAway: Bool { state.pointee.isGoingAway }
+    /// Whether the connection is of no use any more: we found fault with it, or both sides have said goodbye.
+    var isOver: Bool {
+        if state.pointee.fault != nil { return true }
+        return nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    /// What is wrong with what came; `nil` when nothing is.
+    var failure: Failure? {
+        state.pointee.fault.map { fault in
+            let text = state.pointee.places == nil ? "the other side does not speak HTTP/2: \(fault)" : fault
+            return Failure(kind: .brokenHTTP, detail: text)
+        }
+    }
+
+    // MARK: Calls
+
+    /// Queues a call's request, written for HTTP/1.1; false when this connection can begin no more.
+    func submit(call: Int32, _ bytes: UnsafeRawBufferPointer, keepsBody: Bool) -> Bool {
+        guard let bodyStart = request.read(bytes) else { return false }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[bodyStart...])
+        let index = state.pointee.add(call, keepsBody: keepsBody, body: body)
+        let mark = UnsafeMutableRawPointer(bitPattern: index + 1)
+        var provider = nghttp2_data_provider(source: nghttp2_data_source(), read_callback: HTTP2Callbacks.readBody)
+        let id = request.fields.withUnsafeBufferPointer { fields in
+            withUnsafePointer(to: &provider) {
+                nghttp2_submit_request(
+                    session, nil, fields.baseAddress, fields.count, body.isEmpty ? nil : $0, mark)
+            }
+        }
+        guard id > 0 else {
+            state.pointee.forget(index)
+            return false
+        }
+        state.pointee.name(index, id)
+        return true
+    }
+
+    /// The call is not wanted any more.
+    func abandon(call: Int32) {
+        guard let index = state.pointee.find(call: call) else { return }
+        nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), state.pointee.streams[index].id, NGHTTP2_CANCEL.rawValue)
+        state.pointee.abandon(index)
+    }
+
+    /// Asks the other side for a sign of life.
+    func ask() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
+
+    /// Whether there is a call whose outcome is known since the last time.
+    var hasOutcomes: Bool { !state.pointee.outcomes.isEmpty }
+
+    /// Gives each call whose outcome is known since the last time, and whether the whole of it is written.
+    func takeOutcomes(_ body: (borrowing HTTP2Streams.Stream, HTTP2Streams.Outcome.Kind, Bool) -> Void) {
+        if !hasOutcomes { return }
+        let written = writtenCount
+        state.pointee.takeOutcomes { stream, kind in body(stream, kind, stream.isWhollyWritten(written)) }
+    }
+
+    /// How many bytes the socket has taken.
+    private var writtenCount: Int { state.pointee.serializedCount - (output.count - outputStart) }
+
+    /// How much of each call that has no outcome is written: those that began last come first.
+    func forEachOpen(_ body: (_ call: Int32, _ isUntouched: Bool, _ isWhollyWritten: Bool) -> Void) {
+        let written = writtenCount
+        for stream in state.pointee.streams.filter({ !$0.isReported }).sorted(by: { $0.id > $1.id }) {
+            body(stream.call, stream.isUntouched(written), stream.isWhollyWritten(written))
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Takes bytes of the connection; false when that was the end of it.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard state.pointee.received(bytes.count) else { return false }
+        let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        if count < 0 { state.pointee.note(String(cString: nghttp2_strerror(Int32(count)))) }
+        return count >= 0 && !isOver
+    }
+
+    /// Writes what is queued, in as few writes as possible.
+    func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> Written {
+        while true {
+            if outputStart == output.count, !gather() { return state.pointee.fault == nil ? .all : .failed }
+            let result = output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[outputStart...])) }
+            switch result {
+            case .bytes(let count): outputStart += count
+            case .wouldBlock: return .some
+            case .end, .failed: return .failed
+            }
+        }
+    }
+
+    /// Serialises the next frames; false when there are none.
+    private func gather() -> Bool {
+        output.removeAll(keepingCapacity: true)
+        outputStart = 0
+        while output.count < Self.outputSize {
+            var bytes: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &bytes)
+            if count < 0 { state.pointee.note(String(cString: nghttp2_strerror(Int32(count)))) }
+            guard count > 0, let bytes else { break }
+            output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            state.pointee.serialized(count)
+        }
+        return !output.isEmpty
+    }
+}

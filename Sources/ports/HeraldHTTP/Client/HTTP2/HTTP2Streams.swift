@@ -1,0 +1,299 @@
+internal import CNGHTTP2
+internal import Glibc
+
+/// What a connection over HTTP/2 knows of its calls and of its other side; filled by nghttp2's callbacks.
+///
+/// What a frame or an error means for a call, with `Outcome.Kind` as the word for it:
+///
+///     frame or error                                              meaning
+///     answer complete (END_STREAM), body longer than is kept      answered
+///     RST_STREAM with REFUSED_STREAM                              refused: not read, made again at once
+///     GOAWAY, the call's stream behind the last one               refused
+///     no byte of the call written when the connection ends        refused
+///     RST_STREAM with any other code                              lost: in doubt if the whole call was written
+///     GOAWAY, the call's stream not behind                        none: its answer comes, or the connection ends
+///     answer against the rules of HTTP, or larger than we take    broken: the answer, not the connection
+///     frames against the rules of HTTP/2, or more than any need   the connection ends: lost, by what was written
+///     connection closed, silent after PING                        the same
+struct HTTP2Streams {
+    /// What became of a call.
+    struct Outcome {
+        enum Kind: Equatable {
+            case answered
+            case refused(UInt32)
+            case lost(UInt32)
+            case broken(UInt32)
+        }
+
+        var stream: Int
+        var kind: Kind
+    }
+
+    struct Stream {
+        var id: Int32 = 0
+        var call: Int32 = -1
+        var answer = AnswerState()
+        var body: [UInt8] = []
+        var bodyRead = 0
+        /// How many bytes of the connection lie in front of the call's first one; behind them no byte of it is written.
+        var start = Int.max
+        /// How many bytes of the connection are written with the call's last one.
+        var end = Int.max
+        /// Bytes of the answer's fields so far, interim answers included.
+        var fieldBytes = 0
+        /// The status that the fields being read announce.
+        var announced: Int32 = 0
+        /// What is wrong with the answer.
+        var fault: AnswerReader.Fault?
+        /// Its outcome is known, or nobody wants it.
+        var isReported = false
+        /// The outcome was handed out, or nobody wants it.
+        var isDone = false
+        /// nghttp2 knows it no more.
+        var isClosed = false
+        var wasReset = false
+    }
+
+    /// So many frames more than answers need are taken.
+    static let idleFramesLimit = 1_024
+    /// So many of them each answer pays for.
+    private static let framesOfAnswer = 16
+    /// So many bytes are taken between two answers.
+    static let quietBytesLimit = 8 * 1_024 * 1_024
+
+    private(set) var streams: [Stream] = []
+    private var free: [Int] = []
+    private(set) var outcomes: [Outcome] = []
+    private let keepsLocation: Bool
+
+    /// How many calls the other side takes at once; `nil` until its first SETTINGS.
+    private(set) var places: Int?
+    var hasNews = false
+    private(set) var isGoingAway = false
+    /// What is wrong with what came, for people.
+    private(set) var fault: String?
+    /// The stream whose last frame was serialised just now.
+    var endedStream: Int?
+    /// How many bytes were serialised before this frame.
+    var serializedCount = 0
+    private var idleFrames = 0
+    private var quietBytes = 0
+    private var blockBytes = 0
+
+    init(keepsLocation: Bool) {
+        self.keepsLocation = keepsLocation
+    }
+
+    // MARK: Calls
+
+    /// A place in the table for a call's stream.
+    mutating func add(_ call: Int32, keepsBody: Bool, body: UnsafeRawBufferPointer) -> Int {
+        if free.isEmpty {
+            free.append(streams.count)
+            streams.append(Stream())
+            streams[streams.count - 1].answer.keepsLocation = keepsLocation
+        }
+        let index = free.removeLast()
+        streams[index].begin(call, keepsBody: keepsBody, body: body)
+        return index
+    }
+
+    /// nghttp2 calls the stream so.
+    mutating func name(_ index: Int, _ id: Int32) { streams[index].id = id }
+
+    /// The stream was never begun.
+    mutating func forget(_ index: Int) {
+        streams[index].isReported = true
+        streams[index].isDone = true
+        close(index)
+    }
+
+    /// The call's stream, while its outcome is not known.
+    func find(call: Int32) -> Int? { streams.firstIndex { $0.call == call && !$0.isReported } }
+
+    func find(id: Int32) -> Int? { streams.firstIndex { $0.id == id && !$0.isClosed } }
+
+    /// Nobody wants the stream's outcome any more.
+    mutating func abandon(_ index: Int) {
+        streams[index].isReported = true
+        done(index)
+    }
+
+    /// The outcome was handed out.
+    mutating func done(_ index: Int) {
+        streams[index].isDone = true
+        if streams[index].isClosed { free.append(index) }
+    }
+
+    mutating func takeOutcomes(_ body: (borrowing Stream, Outcome.Kind) -> Void) {
+        for outcome in outcomes {
+            body(streams[outcome.stream], outcome.kind)
+            done(outcome.stream)
+        }
+        outcomes.removeAll(keepingCapacity: true)
+    }
+
+    mutating func report(_ index: Int, _ kind: Outcome.Kind) {
+        if streams[index].isReported { return }
+        streams[index].isReported = true
+        outcomes.append(Outcome(stream: index, kind: kind))
+        quietBytes = 0
+        if kind == .answered { idleFrames = max(0, idleFrames - Self.framesOfAnswer) }
+    }
+
+    private mutating func close(_ index: Int) {
+        if streams[index].isClosed { return }
+        streams[index].isClosed = true
+        if streams[index].isDone { free.append(index) }
+    }
+
+    /// nghttp2 knows the stream no more.
+    mutating func closed(_ index: Int, code: UInt32) {
+        if code == NGHTTP2_REFUSED_STREAM.rawValue, !streams[index].answer.isHeaderRead {
+            report(index, .refused(code))
+        } else {
+            report(index, streams[index].wasReset ? .lost(code) : .broken(code))
+        }
+        close(index)
+    }
+
+    mutating func wasReset(_ index: Int) { streams[index].wasReset = true }
+
+    // MARK: What is sent
+
+    mutating func begins(_ index: Int) { streams[index].start = serializedCount }
+
+    mutating func serialized(_ count: Int) {
+        serializedCount += count
+        if let endedStream { streams[endedStream].end = serializedCount }
+        endedStream = nil
+    }
+
+    /// Copies the next bytes of a call's body; true when those are the last.
+    mutating func readBody(_ index: Int, into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
+        let (read, all) = (streams[index].bodyRead, streams[index].body.count)
+        let count = min(buffer.count, all - read)
+        streams[index].body.withUnsafeBytes {
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[read..<read + count]))
+        }
+        streams[index].bodyRead += count
+        return (count, read + count == all)
+    }
+
+    // MARK: What comes
+
+    /// So many bytes came; false when that is more than answers need.
+    mutating func received(_ count: Int) -> Bool {
+        quietBytes += count
+        if quietBytes > Self.quietBytesLimit { return fail("more was sent than answers need") }
+        return true
+    }
+
+    /// A frame begins; false when it is one too many.
+    mutating func beginFrame(_ header: nghttp2_frame_hd) -> Bool {
+        let type = UInt32(header.type)
+        if type == NGHTTP2_DATA.rawValue, header.length > 0 { return true }
+        idleFrames += 1
+        if idleFrames > Self.idleFramesLimit { return fail("more frames were sent than answers need") }
+        if type == NGHTTP2_HEADERS.rawValue { blockBytes = 0 }
+        if type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_CONTINUATION.rawValue {
+            blockBytes += header.length
+            if blockBytes > AnswerReader.headerLimit { return fail(AnswerReader.describe(.headersTooLarge)) }
+        }
+        return true
+    }
+
+    private mutating func fail(_ text: String) -> Bool {
+        note(text)
+        return false
+    }
+
+    /// The connection is of no use any more; the first reason counts.
+    mutating func note(_ text: String) { fault = fault ?? text }
+
+    /// The other side's wishes, whenever it says them.
+    mutating func offers(places: Int) {
+        self.places = places
+        hasNews = true
+    }
+
+    mutating func goesAway() {
+        isGoingAway = true
+        hasNews = true
+    }
+
+    /// A field of the answer; false when it is none that we take.
+    mutating func appendField(_ index: Int, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        // Trailers say nothing that is asked for.
+        if streams[index].answer.isHeaderRead { return true }
+        // As HTTP/2 counts them.
+        streams[index].fieldBytes += name.count + value.count + 32
+        if streams[index].fieldBytes > AnswerReader.headerLimit {
+            streams[index].fault = .headersTooLarge
+            return false
+        }
+        if name.first == UInt8(ascii: ":") {
+            // nghttp2 has seen to it that this is the status, in three digits.
+            streams[index].announced = value.reduce(0) { $0 * 10 + Int32($1 &- UInt8(ascii: "0")) }
+            return true
+        }
+        streams[index].answer.appendName(name)
+        streams[index].answer.appendValue(value)
+        return true
+    }
+
+    /// The fields are all there; false when this is no answer that we take.
+    mutating func endFields(_ index: Int) -> Bool {
+        if streams[index].answer.isHeaderRead { return true }
+        let status = streams[index].announced
+        if streams[index].answer.endHeaders(status: status, isHTTP1: true) < 0 {
+            streams[index].fault = streams[index].answer.fault
+            report(index, .broken(NGHTTP2_PROTOCOL_ERROR.rawValue))
+            return false
+        }
+        // After an interim answer the fields begin anew.
+        if status < 200 { _ = streams[index].answer.endMessage(isKeptAlive: true) }
+        return true
+    }
+
+    /// A piece of the body; false when no more is taken from now on.
+    mutating func appendBody(_ index: Int, _ piece: UnsafeRawBufferPointer) -> Bool {
+        if streams[index].isReported { return true }
+        if streams[index].answer.appendBody(piece) == 0 { return true }
+        _ = streams[index].answer.endMessage(isKeptAlive: true)
+        report(index, .answered)
+        return false
+    }
+
+    /// The other side has said all of the stream; false when it did not wait for the whole call.
+    mutating func ended(_ index: Int) -> Bool {
+        guard streams[index].answer.isHeaderRead, !streams[index].isReported else { return true }
+        _ = streams[index].answer.endMessage(isKeptAlive: true)
+        report(index, .answered)
+        return streams[index].bodyRead == streams[index].body.count
+    }
+}
+
+extension HTTP2Streams.Stream {
+    fileprivate mutating func begin(_ call: Int32, keepsBody: Bool, body: UnsafeRawBufferPointer) {
+        id = 0
+        self.call = call
+        answer.begin(keepsBody: keepsBody)
+        self.body.removeAll(keepingCapacity: true)
+        self.body.append(contentsOf: body)
+        bodyRead = 0
+        start = .max
+        end = .max
+        fieldBytes = 0
+        isReported = false
+        isDone = false
+        isClosed = false
+        wasReset = false
+        announced = 0
+        fault = nil
+    }
+
+    /// How much of the call is written, of a connection that has written so many bytes.
+    func isWhollyWritten(_ count: Int) -> Bool { end <= count }
+    func isUntouched(_ count: Int) -> Bool { start >= count }
+}

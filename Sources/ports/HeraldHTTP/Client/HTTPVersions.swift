@@ -1,0 +1,9 @@
+/// Which versions of HTTP a pool may speak.
+public enum HTTPVersions: Sendable {
+    /// HTTP/1.1 alone.
+    case http1
+    /// HTTP/2 where TLS's handshake agrees on it (ALPN), else HTTP/1.1; without TLS nobody can ask.
+    case agreed
+    /// HTTP/2 alone: agreed on in TLS's handshake, by prior knowledge without TLS.
+    case http2
+}

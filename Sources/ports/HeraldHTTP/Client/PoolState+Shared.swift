@@ -1,0 +1,121 @@
+internal import HeraldTime
+
+// Connections that carry many calls at once.
+extension PoolState {
+    /// So often a call that was refused unread is made again at once; the next time it has failed.
+    static let refusalsLimit: UInt8 = 3
+
+    /// How many connections carry many calls.
+    var sharedCount: Int { slots.count { if case .shared = $0.phase { true } else { false } } }
+
+    /// Whether the slot's connection is made, and the other side has not said how many calls it takes.
+    func isGreeting(_ slot: Int) -> Bool {
+        if case .greeting = slots[slot].phase { true } else { false }
+    }
+
+    /// The slot's connection is made, and will carry many calls.
+    mutating func connectedShared(_ slot: Int, now: MonotonicTime) {
+        guard case .connecting = slots[slot].phase else { return }
+        slots[slot].phase = .greeting
+        shared.made(slot, now: now)
+        sweepSoon(now)
+    }
+
+    /// The other side takes so many calls at once from now on; those on their way stay.
+    mutating func offers(
+        _ slot: Int, places: Int, now: MonotonicTime, using generator: inout some RandomNumberGenerator
+    ) {
+        switch slots[slot].phase {
+        case .greeting:
+            connectingCount -= 1
+            if let address = slots[slot].address { addresses.connected(address) }
+            slots[slot].phase = .shared
+            slots[slot].retireAt = now.advanced(byMilliseconds: .random(in: Self.agesMilliseconds, using: &generator))
+        case .shared: break
+        default: return
+        }
+        shared.offers(slot, places: places)
+    }
+
+    /// A place for the call that has waited longest.
+    @inline(never)
+    mutating func nextSubmission(of call: Int32, _ now: MonotonicTime) -> Action? {
+        while let slot = shared.nextFree() {
+            if slots[slot].retireAt <= now {
+                leaving(slot)
+                if let chore = nextChore() { return chore }
+                continue
+            }
+            shared.take(slot, now: now)
+            calls.assign(call, to: slot, now)
+            calls[call].isWritten = false
+            return .submit(slot: slot, call: call)
+        }
+        return nil
+    }
+
+    /// The slot's connection takes no call any more: the other side said so, or it is old.
+    mutating func leaving(_ slot: Int) {
+        guard case .shared = slots[slot].phase else { return }
+        if shared.leave(slot) { discard(slot) }
+    }
+
+    /// Something came on the slot's connection.
+    mutating func heard(_ slot: Int, now: MonotonicTime) {
+        guard case .shared = slots[slot].phase else { return }
+        shared.heard(slot, now: now)
+    }
+
+    /// The call that shares the slot's connection has its answer.
+    mutating func answered(
+        _ call: Int32, on slot: Int, status: Int, retryAfter: [UInt8], location: [UInt8], body: [UInt8],
+        now: MonotonicTime
+    ) {
+        guard release(call, on: slot) else { return }
+        completions.append(
+            calls.release(call), now, status: status, isHTTP2: true, retryAfter: retryAfter, location: location,
+            body: body)
+    }
+
+    /// The other side has not read the call, or cannot have: it is made again at once, before the others.
+    mutating func refused(_ call: Int32, on slot: Int, _ failure: Failure, now: MonotonicTime) {
+        guard release(call, on: slot) else { return }
+        calls[call].refusals += 1
+        if calls[call].refusals > Self.refusalsLimit { return fail(call, failure, now: now) }
+        calls[call].slot = nil
+        calls.waitFirst(call)
+    }
+
+    /// The call gets no answer, and the other side may have read it if all of it `isSent`.
+    mutating func failed(_ call: Int32, on slot: Int, _ failure: Failure, isSent: Bool, now: MonotonicTime) {
+        guard release(call, on: slot) else { return }
+        fail(call, failure, isSent: isSent, now: now)
+    }
+
+    /// The call's place is free; false when the call has none there any more.
+    private mutating func release(_ call: Int32, on slot: Int) -> Bool {
+        guard case .shared = slots[slot].phase, calls[call].isUsed, calls[call].slot == slot else { return false }
+        if shared.release(slot) { discard(slot) }
+        return true
+    }
+
+    /// The call is not wanted any more: a connection that it has to itself ends, a shared one does not.
+    mutating func abandon(_ call: Int32, on slot: Int) {
+        guard case .shared = slots[slot].phase else { return discard(slot) }
+        chores.append(.abandon(slot: slot, call: call))
+        if shared.release(slot) { discard(slot) }
+    }
+
+    /// Ends old connections, and asks silent ones.
+    mutating func sweepShared(_ now: MonotonicTime) {
+        for slot in shared.slots {
+            if slots[slot].retireAt <= now { leaving(slot) }
+            if case .closing = slots[slot].phase { continue }
+            switch shared.silence(slot, greetingMilliseconds: greetingMilliseconds, now: now) {
+            case .none: break
+            case .ask: chores.append(.ask(slot: slot))
+            case .over: chores.append(.giveUp(slot: slot))
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import HeraldTime
+
+/// The connections of a pool that carry many calls at once (HTTP/2): how many places each has, and which is silent.
+///
+/// A part of ``PoolState``, by its slots. Knows no socket and no clock.
+struct SharedConnections {
+    /// What is to be done about a connection that is silent.
+    enum Silence: Equatable {
+        case none
+        /// Ask the other side for a sign of life.
+        case ask
+        /// Nothing came in time.
+        case over
+    }
+
+    private struct Entry {
+        /// How many calls it takes at once; 0 until the other side has said so.
+        var places = 0
+        var takenCount = 0
+        /// It takes no call any more, and ends with its last one.
+        var isLeaving = false
+        var isGreeted = false
+        /// When something came, or when the first of its calls began.
+        var quietSince = MonotonicTime(nanoseconds: 0)
+        /// Since when an answer to a question is owed.
+        var askedAt: MonotonicTime?
+    }
+
+    /// More calls than these share no connection: so many wait when one packet is lost.
+    static let placesLimit = 32
+    /// So long a connection with calls may be silent before it is asked.
+    static let silenceMilliseconds: Int64 = 3_000
+    /// The same of one without calls.
+    static let idleSilenceMilliseconds: Int64 = 15_000
+    /// So long it may take to answer.
+    static let patienceMilliseconds: Int64 = 5_000
+
+    /// By slot; those of other connections are not used.
+    private var entries: [Entry] = []
+    /// Those that are made and not ended.
+    private(set) var slots: [Int] = []
+    /// Where the search for a free place begins: behind the connection that got the last call.
+    private var cursor = 0
+    /// How many calls the next connection is likely to carry; `nil` while it is not known whether it will be shared.
+    private(set) var expectedPlaces: Int?
+
+    /// - Parameter versions: what may be spoken.
+    init(_ versions: HTTPVersions) {
+        switch versions {
+        case .http1: expectedPlaces = 1
+        case .agreed: expectedPlaces = nil
+        case .http2: expectedPlaces = Self.placesLimit
+        }
+    }
+
+    /// A connection was made that carries one call at a time.
+    mutating func madeAnother() { expectedPlaces = 1 }
+
+    /// A connection was made; the other side has to greet before it takes calls.
+    mutating func made(_ slot: Int, now: MonotonicTime) {
+        while entries.count <= slot { entries.append(Entry()) }
+        entries[slot] = Entry(quietSince: now)
+        slots.append(slot)
+        expectedPlaces = expectedPlaces ?? Self.placesLimit
+    }
+
+    /// The other side takes so many calls at once.
+    mutating func offers(_ slot: Int, places: Int) {
+        entries[slot].places = min(places, Self.placesLimit)
+        entries[slot].isGreeted = true
+        expectedPlaces = max(1, entries[slot].places)
+    }
+
+    /// A connection with a free place; those with one take turns.
+    mutating func nextFree() -> Int? {
+        for _ in slots.indices {
+            cursor = cursor + 1 < slots.count ? cursor + 1 : 0
+            let entry = entries[slots[cursor]]
+            if entry.takenCount < entry.places, !entry.isLeaving, entry.askedAt == nil { return slots[cursor] }
+        }
+        return nil
+    }
+
+    mutating func take(_ slot: Int, now: MonotonicTime) {
+        if entries[slot].takenCount == 0 { entries[slot].quietSince = now }
+        entries[slot].takenCount += 1
+    }
+
+    /// A call has left its place; true when the connection ends now.
+    mutating func release(_ slot: Int) -> Bool {
+        entries[slot].takenCount -= 1
+        return entries[slot].isLeaving && entries[slot].takenCount == 0
+    }
+
+    /// The connection takes no call any more; true when it ends now.
+    mutating func leave(_ slot: Int) -> Bool {
+        entries[slot].isLeaving = true
+        return entries[slot].takenCount == 0
+    }
+
+    /// The connection is gone.
+    mutating func ended(_ slot: Int) {
+        slots.removeAll { $0 == slot }
+    }
+
+    /// Something came from the other side.
+    mutating func heard(_ slot: Int, now: MonotonicTime) {
+        entries[slot].quietSince = now
+        entries[slot].askedAt = nil
+    }
+
+    /// What is to be done about a connection's silence; asking is taken note of.
+    ///
+    /// - Parameter greetingMilliseconds: how long the other side may take to greet.
+    mutating func silence(_ slot: Int, greetingMilliseconds: Int64, now: MonotonicTime) -> Silence {
+        let entry = entries[slot]
+        guard entry.isGreeted else {
+            return now < entry.quietSince.advanced(byMilliseconds: greetingMilliseconds) ? .none : .over
+        }
+        if let askedAt = entry.askedAt {
+            return now < askedAt.advanced(byMilliseconds: Self.patienceMilliseconds) ? .none : .over
+        }
+        let limit = entry.takenCount > 0 ? Self.silenceMilliseconds : Self.idleSilenceMilliseconds
+        if now < entry.quietSince.advanced(byMilliseconds: limit) { return .none }
+        entries[slot].askedAt = now
+        return .ask
+    }
+}

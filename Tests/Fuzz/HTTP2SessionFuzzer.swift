@@ -1,0 +1,8 @@
+/// libFuzzer's entry: any bytes are read as what a backend says over HTTP/2, whole and in pieces; see
+/// `HTTP2SessionProperties.brokenProperty`.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzHTTP2Session(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    if let broken = HTTP2SessionProperties.brokenProperty(input) { fatalError(broken) }
+    return 0
+}

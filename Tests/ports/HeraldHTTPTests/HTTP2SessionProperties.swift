@@ -1,0 +1,74 @@
+// The fuzzer compiles the session's sources together with this file.
+#if !FUZZING
+    @testable import HeraldHTTP
+#endif
+
+/// What has to hold of a session over HTTP/2 whatever the other side says.
+///
+/// Calls none of Swift Testing: the fuzzer uses it too.
+enum HTTP2SessionProperties {
+    private static let callCount: Int32 = 3
+    private static let request = Array("POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi".utf8)
+    /// The other side greets, so that what follows is read as frames.
+    private static let greeting: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+
+    /// What has become of the calls.
+    private struct Run: Equatable {
+        var outcomes: [String] = []
+        var calls: [Int32] = []
+        var isOver = false
+        var isTooLong = false
+    }
+
+    /// What does not hold for these bytes; `nil` when all does.
+    static func brokenProperty(_ input: [UInt8]) -> String? {
+        guard let whole = run(input, pieces: .max), let split = run(input, pieces: 1) else {
+            return "a session could not be made, or a call not be submitted"
+        }
+        if whole != split, !hasContinuation(input) {
+            return "pieces change what becomes of calls: \(whole) and \(split)"
+        }
+        if whole.isTooLong { return "more of a body is kept than may be" }
+        if Set(whole.calls).count != whole.calls.count { return "a call has two outcomes: \(whole)" }
+        return nil
+    }
+
+    /// Whether there is a frame CONTINUATION, which nghttp2 counts once more for each piece of its head.
+    private static func hasContinuation(_ input: [UInt8]) -> Bool {
+        var place = 0
+        while place + 9 <= input.count {
+            if input[place + 3] == 9 { return true }
+            place += 9 + (Int(input[place]) << 16 | Int(input[place + 1]) << 8 | Int(input[place + 2]))
+        }
+        return false
+    }
+
+    private static func run(_ input: [UInt8], pieces: Int) -> Run? {
+        guard let session = HTTP2Session(isEncrypted: false, keepsLocation: true) else { return nil }
+        for call in 0..<callCount {
+            let isTaken = request.withUnsafeBytes { session.submit(call: call, $0, keepsBody: call > 0) }
+            if !isTaken { return nil }
+        }
+        var run = Run()
+        write(session, &run)
+        let all = greeting + input
+        var start = 0
+        while !run.isOver, start < all.count {
+            let end = pieces < all.count - start ? start + pieces : all.count
+            run.isOver = !all[start..<end].withUnsafeBytes { session.receive($0) }
+            start = end
+        }
+        write(session, &run)
+        return run
+    }
+
+    private static func write(_ session: HTTP2Session, _ run: inout Run) {
+        if case .failed = session.write({ .bytes($0.count) }) { run.isOver = true }
+        session.takeOutcomes { stream, kind, isSent in
+            let (status, body) = (stream.answer.status, stream.answer.body)
+            run.calls.append(stream.call)
+            run.isTooLong = run.isTooLong || body.count > AnswerReader.bodyLimit
+            run.outcomes.append("\(stream.call) \(kind) \(isSent) \(status) \(body) \(stream.answer.retryAfter)")
+        }
+    }
+}
