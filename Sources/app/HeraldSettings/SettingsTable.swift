@@ -158,7 +158,7 @@ package struct SettingsTable: SettingsDeclarations {
         package let connections = Setting(
             "backend.connections", .wholeNumber(0...100_000), default: "0",
             "Connections to the backend at most, for the whole process, divided among the lanes; each carries one call "
-                + "at a time, up to 32 over HTTP/2. 0: as many as delivery.maxInFlight.")
+                + "at a time, up to 16 over HTTP/2. 0: as many as delivery.maxInFlight.")
         package let http = Setting(
             "backend.http", .choice(BackendHTTP.self), default: "1.1",
             "Which HTTP is spoken to the backend: 1.1, 2 (agreed on by ALPN with TLS, by prior knowledge without), or "

@@ -27,7 +27,9 @@ struct SharedConnections {
     }
 
     /// More calls than these share no connection: so many wait when one packet is lost.
-    static let placesLimit = 32
+    ///
+    /// docs/PERFORMANCE.md has the figures that it was chosen by.
+    static let placesLimit = 16
     /// So long a connection with calls may be silent before it is asked.
     static let silenceMilliseconds: Int64 = 3_000
     /// The same of one without calls.
