@@ -329,9 +329,9 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
-                "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime", "HeraldTools",
-                "HeraldWorker",
+                "HeraldBytes", "HeraldCampaigns", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback",
+                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime",
+                "HeraldTools", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),

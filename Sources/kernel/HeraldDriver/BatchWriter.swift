@@ -131,6 +131,7 @@ package struct BatchWriter: Sendable {
 
     /// Claims the name: ends the transaction of its former holder, if there is one, and keeps that one from any other.
     package mutating func claim(now: MonotonicTime) {
+        hasGivenUp = false
         state.become(.claiming(since: now, until: end(now), cause: nil))
         actions.append(.claim)
     }

@@ -33,7 +33,7 @@ package struct CampaignContext: Sendable {
     }
 
     /// The partitions of the topics that commands need.
-    package struct Layout: Sendable {
+    package struct Layout: Sendable, Equatable {
         package var campaigns: [Int32]
         package var results: [Int32]
         /// None when there is no such topic.

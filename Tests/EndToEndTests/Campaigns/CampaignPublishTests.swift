@@ -1,5 +1,4 @@
 import Foundation
-import HeraldBytes
 import HeraldKafka
 import HeraldSandbox
 import HeraldTime
@@ -109,30 +108,6 @@ struct CampaignPublishTests {
             try await fixture.deliverLate()
             try fixture.endTransactions()
             #expect(try await run.waitForExit() == 0, "\(run.output)")
-            try await Self.complete(words, fixture, count: count)
-        }
-    }
-
-    @Test(
-        "100 000 recipients, killed ten times and started again: each is called exactly once",
-        .long("moments that are drawn, over 100 000 recipients; the gate has four that are chosen, above"))
-    func manyKills() async throws {
-        var generator = SplitMix64(seed: 23)
-        try await Fixture.run(Self.plan()) { fixture in
-            let count = 100_000
-            let words = fixture.startWords(try fixture.audience(count))
-            _ = try await fixture.startWorker()
-            for _ in 0..<10 {
-                let before = fixture.count("notifications.bulk")
-                let run = try fixture.startTool(words)
-                // The fault itself: a moment that nobody has chosen.
-                let more = Int.random(in: 1...6_000, using: &generator)
-                let isUnderWay = try await eventually(within: Patience.seconds) {
-                    !run.isRunning || fixture.count("notifications.bulk") >= before + more
-                }
-                #expect(isUnderWay && run.isRunning, "\(run.output)")
-                run.kill()
-            }
             try await Self.complete(words, fixture, count: count)
         }
     }

@@ -18,6 +18,7 @@ let package = Package(
         .systemLibrary(name: "CEpoll", path: "Sources/c/CEpoll"),
         .systemLibrary(name: "CExpat", path: "Sources/c/CExpat", pkgConfig: "expat"),
         .systemLibrary(name: "CRDKafka", path: "Sources/c/CRDKafka", pkgConfig: "rdkafka"),
+        .systemLibrary(name: "CSSL", path: "Sources/c/CSSL", pkgConfig: "openssl"),
         .target(name: "HeraldBytes", path: "Sources/base/HeraldBytes", swiftSettings: strict),
         .target(
             name: "HeraldTime", dependencies: ["HeraldBytes"], path: "Sources/base/HeraldTime",
@@ -72,7 +73,10 @@ let package = Package(
         // A replay's machine without its clients, and what it has of the tools.
         .target(
             name: "HeraldTools",
-            dependencies: ["HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldTime"],
+            dependencies: [
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
+                "HeraldTime",
+            ],
             path: "Sources/machines/HeraldTools", swiftSettings: strict),
         .target(
             name: "HeraldReplay",
@@ -81,11 +85,20 @@ let package = Package(
                 "HeraldTime", "HeraldTools",
             ],
             path: "Sources/machines/HeraldReplay", exclude: ["Machine/ReplayClients.swift"], swiftSettings: strict),
+        // A publisher's machine without its clients.
+        .target(
+            name: "HeraldCampaigns",
+            dependencies: [
+                "CSSL", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
+                "HeraldThreads", "HeraldTime", "HeraldTools",
+            ],
+            path: "Sources/machines/HeraldCampaigns", swiftSettings: strict),
         .target(
             name: "Simulation",
             dependencies: [
-                "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
-                "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime", "HeraldTools",
+                "HeraldBytes", "HeraldCampaigns", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback",
+                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime",
+                "HeraldTools",
                 "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),

@@ -35,22 +35,26 @@ KERNEL = "Sources/kernel/HeraldKernel"
 DRIVER = "Sources/kernel/HeraldDriver"
 FEEDBACK = "Sources/machines/HeraldFeedback/Machine"
 REPLAY = "Sources/machines/HeraldReplay/Machine"
+CAMPAIGNS = "Sources/machines/HeraldCampaigns/Machine"
 # What a mutant may break.
-BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY)
+BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY, CAMPAIGNS)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
-    "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka",
+    "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka", "Sources/c/CSSL",
     "Sources/base/HeraldBytes", "Sources/base/HeraldTelemetry", "Sources/base/HeraldThreads",
     "Sources/base/HeraldText", "Sources/base/HeraldTime", "Sources/contract/HeraldEvents",
     "Sources/ports/HeraldHub/Telemetry/MessageAnswer.swift",
     "Sources/ports/HeraldHub/Telemetry/MessageDetails.swift", "Sources/ports/HeraldHub/XML",
     "Sources/machines/HeraldWorker/Report", "Sources/machines/HeraldWorker/OutageReason+Words.swift",
     *(f"Sources/machines/HeraldTools/{name}" for name in (
-        "Ramp.swift", "ToolFailure.swift", "Journal/AuditEntry.swift", "Journal/AuditEntry+Writing.swift",
-        "Journal/ProcessIdentity.swift", "Records/PlainWriter.swift", "Records/RecordJSON.swift",
-        "Results/OutcomeTracker.swift", "Results/SoundNumber.swift", "Text/RateText.swift",
-        "Text/WallTime+Text.swift",
-        "Transactions/FailureLimit.swift", "Transactions/PublishAdmission.swift",
+        "ClusterReach.swift", "Ramp.swift", "ToolFailure.swift", "Files", "Journal/AuditEntry.swift",
+        "Journal/AuditEntry+Writing.swift", "Journal/ProcessIdentity.swift", "Publish",
+        "Records", "Results", "Text", "Transactions/FailureLimit.swift",
+        "Transactions/PublishAdmission.swift",
+    )),
+    *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
+        "Audience", "CampaignContext.swift", "Control", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
+        "Publish/CampaignOrder.swift", "Publish/CampaignPreview.swift", "Records", "Status", "Template",
     )),
     *(f"Sources/machines/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",
@@ -96,6 +100,9 @@ def link(package: Path, name: str) -> None:
         if folder != Path(".") and (package / folder).is_symlink():
             (package / folder).unlink()
     place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_dir() and not place.is_symlink():
+        # An earlier layout may have some of its files here.
+        shutil.rmtree(place)
     if not place.is_symlink():
         place.symlink_to(ROOT / name)
 

@@ -20,6 +20,11 @@ class Mutant(NamedTuple):
 REPLAYS = "seed=1 replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
 # The same, and many a commit is made whose answer is lost; asked again, the producer is broken.
 DOUBTS = f"{REPLAYS} lostMessages=300000 fatalErrors=30000"
+# Two publishers at a time, with many faults, also in topics that grow and in which others' transactions are open.
+PUBLISHERS = (
+    "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
+    "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=20000"
+)
 
 MUTANTS = [
     # Commits: promise 1.
@@ -891,5 +896,105 @@ MUTANTS = [
         "        takenTo[entry.partition] = entry.offset\n",
         "        takenTo[entry.partition] = entry.offset + 50\n",
         scenario=REPLAYS,
+    ),
+    # Publishers of a campaign: each recipient once, as far as it may go.
+    Mutant(
+        "a publisher reads back only what is committed",
+        "CampaignMachine.swift",
+        "actions.append(.readBack(definition, to: .written))",
+        "actions.append(.readBack(definition, to: .committed))",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher learns only what is committed",
+        "CampaignMachine.swift",
+        "actions.append(.readCampaigns(to: .written))",
+        "actions.append(.readCampaigns(to: .committed))",
+        scenario=f"seed=4 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher keeps the marks of an earlier reading",
+        "PublishedEvents.swift",
+        "    init(forgetting recipients: inout RecipientSet) { recipients.removeFromAll(.published) }\n",
+        "    init(forgetting recipients: inout RecipientSet) {}\n",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher writes a gathered batch in spite of a pause",
+        "CampaignMachine.swift",
+        "        switch state {\n        case .cancelled: return .close",
+        "        switch batch.state == .gathered ? CampaignControl.State.running : state {\n"
+        "        case .cancelled: return .close",
+        scenario=f"seed=5 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher has a refused batch tried again in a pause",
+        "CampaignMachine.swift",
+        "        guard writing == .batch else { return }\n",
+        "        guard writing == .opening else { return }\n",
+        scenario=f"seed=11 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher begins anew when another has its name",
+        "CampaignMachine.swift",
+        "        case .lost(.fenced(isLong: false)): finish(.takenOver)\n",
+        '        case .lost(.fenced(isLong: false)): beginAgain("another publisher", now)\n',
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher's own start ends a pause",
+        "CampaignMachine.swift",
+        "replaced.state == .paused {",
+        "replaced.state == .cancelled {",
+        scenario=f"seed=2 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher takes a cancelled campaign for a paused one",
+        "CampaignMachine.swift",
+        "        case .cancelled: return .close(.cancelled)\n",
+        "        case .cancelled: return .wait(.nextTurn)\n",
+        scenario=f"seed=2 {PUBLISHERS}",
+    ),
+    Mutant(
+        "what a publisher was refused once counts for ever",
+        "CampaignMachine.swift",
+        "        if what != .opening { refusals = 0 }\n",
+        "",
+        scenario=f"seed=14 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher counts the outcomes of a former one twice",
+        "CampaignMachine+Records.swift",
+        "resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { (\"\\($0.key)\", $0.value) }))",
+        "resultOffsets: [:])",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher's step counts only what this start has published",
+        "CampaignMachine.swift",
+        "order, definition, published: progress.events, limit:",
+        "order, definition, published: progress.publishedNow, limit:",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher begins a step before the outcomes of the one before",
+        "CampaignPace.swift",
+        "openInStep: rampWait(now) == nil ? 0 : open, at:",
+        "openInStep: 0, at:",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a publisher is complete before the last outcomes",
+        "CampaignMachine.swift",
+        "            return pace?.isAllKnown ?? false ? .close(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))\n",
+        "            return .close(.complete)\n",
+        scenario=f"seed=1 {PUBLISHERS}",
+    ),
+    Mutant(
+        "a progress record does not count its batch",
+        "CampaignMachine+Records.swift",
+        "published: progress.events + count,",
+        "published: progress.events,",
+        scenario=f"seed=1 {PUBLISHERS}",
     ),
 ]

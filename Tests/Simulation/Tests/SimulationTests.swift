@@ -100,10 +100,24 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test(
+        "each recipient is notified once while publishers are killed, frozen, fenced, in doubt, and told to wait",
+        arguments: [true, false])
+    func publishers(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.publishers = 2
+        scenario.recipients = 60
+        scenario.publisherFaults = 80
+        scenario.publisherKills = 10_000
+        scenario.lostMessages = 100_000
+        scenario.fatalErrors = 30_000
+        run(scenario)
+    }
+
     @Test("the same seed gives the same run, also of jobs", arguments: [0, 2])
     func deterministic(jobs: Int) {
         var scenario = Scenario.any(seed: 77)
-        (scenario.followers, scenario.replays) = (jobs, jobs)
+        (scenario.followers, scenario.replays, scenario.publishers) = (jobs, jobs, jobs)
         let first = Simulation(scenario: scenario)
         let second = Simulation(scenario: scenario)
         #expect(first.run() == second.run())

@@ -1,3 +1,4 @@
+import HeraldCampaigns
 import HeraldEvents
 import HeraldReplay
 import HeraldTime
@@ -17,11 +18,15 @@ extension SimulatedJob {
     }
 }
 
+extension SimulatedCampaign {
+    func checkWaiting(_ machine: CampaignMachine) { check(machine.waiting(now: now)) }
+}
+
 extension SimulatedReplay {
     /// One letter each time, in turn: one without a reason is dealt with.
-    func checkWaiting(_ machine: ReplayMachine, letters: [RecordName]) {
+    func checkWaiting(_ machine: ReplayMachine) {
         check(machine.waiting(now: now))
-        guard !letters.isEmpty else { return }
+        guard let letters = order?.letters, !letters.isEmpty else { return }
         let letter = letters[simulation.inputs % letters.count]
         let partition = Int32(letter.place.partition)
         if let reason = machine.waiting(forPartition: partition, offset: letter.offset, now: now) {

@@ -22,19 +22,27 @@ struct Process: Hashable, CustomStringConvertible {
         self.init(worker: member / 1_000_000, life: member % 1_000_000)
     }
 
-    /// Jobs are numbered from here on.
-    static let firstJob = 1_000
-
-    /// Replays are numbered from here on.
-    static let firstReplay = 2_000
-
-    var isJob: Bool { worker >= Self.firstJob }
-    var isReplay: Bool { worker >= Self.firstReplay }
-
-    var description: String {
-        if isReplay { return "replay \(worker - Self.firstReplay).\(life)" }
-        return isJob ? "job \(worker - Self.firstJob).\(life)" : "worker \(worker).\(life)"
+    /// What a process is for; each kind is numbered from its own number on.
+    enum Kind: Int, CaseIterable {
+        case worker = 0
+        /// It follows a hub's messages.
+        case job = 1_000
+        /// It works on dead letters.
+        case replay = 2_000
+        /// It publishes a campaign.
+        case publisher = 3_000
     }
+
+    init(_ kind: Kind, _ index: Int, life: Int = 0) {
+        self.init(worker: kind.rawValue + index, life: life)
+    }
+
+    var kind: Kind { Kind.allCases.last { $0.rawValue <= worker } ?? .worker }
+    /// Which one of its kind it is.
+    var index: Int { worker - kind.rawValue }
+    var isJob: Bool { kind != .worker }
+
+    var description: String { "\(kind) \(index).\(life)" }
 }
 
 /// Something that happens at a moment.
@@ -54,6 +62,12 @@ enum Step {
     /// The operator looks whether all is replayed, and starts what is left.
     case finishReplays
     case resumeReplay(Process)
+    /// An operator does something to the campaign that is published, or a publisher has a fault.
+    case publisherFault
+    /// The operator looks whether the campaign is published, and starts what is left.
+    case finishPublishing
+    case pausePublishing
+    case resumePublishing
     case thaw(Process, after: Int64)
     case weather
     /// Users that were refused are accepted from here on.

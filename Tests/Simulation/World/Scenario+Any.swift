@@ -93,6 +93,10 @@ extension Scenario {
         replays = choices.pick([0, 0, 2], for: "replays")
         replayFaults = 6 + choices.below(20, for: "replayFaults")
         replayKills = choices.pick([0, 1_000, 10_000], for: "replayKills")
+        publishers = choices.pick([0, 2], for: "publishers")
+        recipients = 1 + choices.below(40, for: "recipients")
+        publisherFaults = 4 + choices.below(20, for: "publisherFaults")
+        publisherKills = choices.pick([0, 1_000, 10_000], for: "publisherKills")
         if isAtomic, choices.once(in: 3, for: "hasRivals") { rivals = 1 + choices.below(2, for: "rivals") }
         let shares: [(String, WritableKeyPath<Self, Int>)] = [
             ("oversized", \.oversized), ("fullQueues", \.fullQueues), ("refusedRecords", \.refusedRecords),

@@ -40,7 +40,9 @@ extension Scenario {
         ("isStatic", .flag(\.isStatic)), ("followers", .count(\.followers, 0)),
         ("followerFaults", .count(\.followerFaults, 0)), ("followerKills", .count(\.followerKills, 0)),
         ("replays", .count(\.replays, 0)), ("replayFaults", .count(\.replayFaults, 0)),
-        ("replayKills", .count(\.replayKills, 0)),
+        ("replayKills", .count(\.replayKills, 0)), ("publishers", .count(\.publishers, 0)),
+        ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
+        ("publisherKills", .count(\.publisherKills, 0)),
         // Brokers.
         ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("refusals", .count(\.refusals, 0)),
         ("retentions", .count(\.retentions, 0)),

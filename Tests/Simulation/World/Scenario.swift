@@ -44,6 +44,16 @@ package struct Scenario: Sendable {
     /// Share of a replay's actions before which it is killed.
     package var replayKills = 5_000
 
+    /// How many processes may publish the campaign at a time; one of them has its name.
+    package var publishers = 0
+    /// The recipients that it has at first.
+    package var recipients = 20
+    /// How often an operator starts one, also beside another, pauses, resumes or cancels the campaign or stops it, and one is
+    /// killed, frozen or fenced, or its topics are hidden, without a leader, or refuse every record.
+    package var publisherFaults = 12
+    /// Share of a publisher's actions before which it is killed.
+    package var publisherKills = 5_000
+
     // What happens to the brokers.
     /// How often every topic gets one more partition.
     package var growths = 1
@@ -184,7 +194,8 @@ package struct Scenario: Sendable {
 
     /// The topics that only jobs write to.
     var jobTopics: [String] {
-        (followers > 0 ? [topics.feedback] : []) + (replays > 0 ? [topics.state, topics.audit] : [])
+        (followers > 0 ? [topics.feedback] : []) + (replays > 0 ? [topics.state] : [])
+            + (replays + publishers > 0 ? [topics.audit] : []) + (publishers > 0 ? [topics.campaigns] : [])
     }
 
     /// Weather and workers as calm as can be.
@@ -206,6 +217,8 @@ package struct Scenario: Sendable {
         followerKills = 0
         replayFaults = 0
         replayKills = 0
+        publisherFaults = 0
+        publisherKills = 0
         hasStorms = false
         isBackendCalm = true
         forbidden = []

@@ -7,9 +7,9 @@ import HeraldKafka
 import HeraldTime
 
 /// One process that follows a hub's messages: the machine of a real one, over a simulated reader, producer and hub.
-final class SimulatedFollower: SimulatedJob, JobIO {
+final class SimulatedFollower: SimulatedJob {
     /// All followers of a group write under one name.
-    static let transactionalID = Process(worker: Process.firstJob, life: 0).member
+    static let transactionalID = Process(.job, 0).member
 
     /// What is read from one claim to the next.
     private struct Stretch {
@@ -25,7 +25,7 @@ final class SimulatedFollower: SimulatedJob, JobIO {
 
     /// A process reads at most so many records in a turn, and looks for more so often (milliseconds).
     private static let recordsPerTurn = 50
-    private static let turn: Int64 = 200
+    static let turn: Int64 = 200
     /// It looks for new partitions so often, and asks a broker for no longer than this.
     private static let partitionsInterval: Int64 = 60_000
     private static let questionTimeout: Int64 = 5_000
@@ -33,10 +33,7 @@ final class SimulatedFollower: SimulatedJob, JobIO {
     unowned let simulation: Simulation
     private let index: Int
     private let configuration: FeedbackMachine.Configuration
-    private(set) var life = 0
-    private(set) var isRunning = false
-    var frozenUntil: Int64?
-    private var driver: JobDriver<SimulatedFollower>?
+    var driver: JobDriver<SimulatedFollower>?
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     var run = JobRun()
@@ -45,13 +42,10 @@ final class SimulatedFollower: SimulatedJob, JobIO {
     private var standing: [Committed]?
     private var trouble: KafkaError?
     private var answers: [(token: UInt64, MessageAnswer)] = []
-    private var isStopping = false
-    private var isBusy = false
-    /// It looks for records by itself; else only its machine says when it has something to do.
-    private var isFollowing = false
+    /// It looks for records.
+    private(set) var isLooking = false
 
     private var stretch: Stretch?
-    private var question = 0
     private var nextPartitions: Int64 = 0
     /// Questions to the hub without an answer, since the last claim.
     private var asked: Set<UInt64> = []
@@ -73,52 +67,35 @@ final class SimulatedFollower: SimulatedJob, JobIO {
             topics: simulation.scenario.topics)
     }
 
-    var process: Process { Process(worker: Process.firstJob + index, life: life) }
-
-    var now: Moment { simulation.moment }
+    var process: Process { Process(.job, index, life: life) }
 
     // MARK: Life and death
 
     func start() {
-        life += 1
-        log("starts to follow")
-        isRunning = true
-        isStopping = false
-        frozenUntil = nil
-        client = TransactionClient()
-        run.begin()
         (answers, standing, trouble, stretch) = ([], nil, nil, nil)
-        isFollowing = false
-        driver = JobDriver(FeedbackMachine(configuration, now: now.monotonic), io: self)
-        go()
+        isLooking = false
+        begin {
+            log("starts to follow")
+            return FeedbackMachine(configuration, now: now.monotonic)
+        }
     }
 
-    /// The run is over.
-    func letGo() { driver = nil }
-
-    /// SIGKILL; the process is started again.
+    /// The process is started again.
     func kill() {
         log("is killed")
         end(restartWithin: 20_000)
     }
 
-    /// SIGTERM.
-    func stop() {
-        log("is told to stop")
-        isStopping = true
-        go()
-    }
-
     private func end(restartWithin longest: Int64) {
-        isRunning = false
-        driver = nil
+        end()
         simulation.schedule(.follow(job: index, takesOver: false), after: chance[.jobStart].between(100, longest))
     }
 
-    private func ended(_ end: FeedbackMachine.End?) {
+    func ended(_ machine: FeedbackMachine) {
+        let end = machine.end
         log("ends: \(end.map { "\($0)" } ?? "for no reason")")
         switch end {
-        case .stopped where isStopping: break
+        case .stopped where run.isStopping: break
         case .replaced:
             if !simulation.cluster.rivalled.contains(Self.transactionalID) {
                 simulation.checkers.fail("\(process) says that another follower has its name, and none does")
@@ -130,39 +107,20 @@ final class SimulatedFollower: SimulatedJob, JobIO {
 
     // MARK: What it hears
 
-    func hear(_ news: News) {
-        guard case .job(let news) = news else {
-            simulation.inputs += 1
-            hearProducer(news)
-            return go()
-        }
-        if case .tick(let number) = news, !run.hears(tick: number) { return }
-        simulation.inputs += 1
+    var hasNews: Bool { standing != nil || trouble != nil }
+
+    func take(_ news: JobNews) -> Bool {
         switch news {
         case .tick: break
         case .standing(let question, let committed):
-            guard question == self.question else { return }
-            self.question += 1
+            guard question == run.question else { return false }
+            run.question += 1
             if let committed { standing = committed } else { trouble = .timedOut }
         case .answer(let token, let answer): answers.append((token, answer))
         case .state: misuse("it reads no state topic")
         }
-        go()
+        return true
     }
-
-    func go() {
-        guard frozenUntil == nil else { return }
-        repeat {
-            guard isRunning, let driver else { return }
-            driver.turn()
-            guard isRunning else { return }
-            if driver.machine.isOver { return ended(driver.machine.end) }
-        } while isBusy || !run.reports.isEmpty || standing != nil || trouble != nil
-        if let driver { schedule(tick: isFollowing ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake) }
-    }
-
-    /// What drives a simulated process is the agenda.
-    func wait(until moment: MonotonicTime?) {}
 
     // MARK: What the machine wants
 
@@ -182,8 +140,8 @@ final class SimulatedFollower: SimulatedJob, JobIO {
     private func announce(_ notice: FeedbackMachine.Notice) {
         log("notice: \(notice)")
         switch notice {
-        case .following: isFollowing = true
-        case .beginningAgain: isFollowing = false
+        case .following: isLooking = true
+        case .beginningAgain: isLooking = false
         case .foreignNote: misuse("the note with the offset can't be read")
         case .waiting: break
         }
@@ -195,21 +153,14 @@ final class SimulatedFollower: SimulatedJob, JobIO {
         stretch?.devices += 1
     }
 
-    private func perform(_ action: BatchWriter.Action) {
-        switch action {
-        case .claim:
-            (stretch, standing, trouble) = (nil, nil, nil)
-            isFollowing = false
-            question += 1
-            asked = []
-            claim()
-        case .produce(let records): produce(records, written)
-        case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
-        case .abort: abortTransaction()
-        }
+    func beginsAnew() {
+        if run.hasLostName { misuse("another follower has its name, and it claims that again") }
+        (stretch, standing, trouble) = (nil, nil, nil)
+        isLooking = false
+        asked = []
     }
 
-    private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+    func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
         log("offers \(record.value.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
         let place = Place(
             topic: simulation.cluster.topics.firstIndex(of: record.topic) ?? 0,
@@ -221,12 +172,13 @@ final class SimulatedFollower: SimulatedJob, JobIO {
     }
 
     private func ask() {
-        question += 1
+        run.question += 1
         if chance[.jobQuestion].happens(simulation.scenario.lostMessages) {
             simulation.schedule(
-                .news(process, .job(.standing(question: question, nil))), after: Self.questionTimeout)
+                .news(process, .job(.standing(question: run.question, nil))), after: Self.questionTimeout)
         } else {
-            simulation.schedule(.request(process, .standing(question: question)), after: chance[.travel].between(0, 20))
+            simulation.schedule(
+                .request(process, .standing(question: run.question)), after: chance[.travel].between(0, 20))
         }
     }
 
@@ -242,12 +194,10 @@ final class SimulatedFollower: SimulatedJob, JobIO {
     // MARK: What it gives the machine
 
     func deliver(to machine: inout FeedbackMachine) {
-        if isStopping { machine.stop(now: now.monotonic) }
-        let arrived = run.reports
-        run.reports = []
-        for report in arrived { machine.receive(report, now: now) }
+        if run.isStopping { machine.stop(now: now.monotonic) }
+        for report in run.takeReports() { machine.receive(report, now: now) }
         begin(&machine)
-        isBusy = false
+        run.isBusy = false
         guard stretch != nil else { return }
         let answered = answers
         answers = []
@@ -303,7 +253,7 @@ final class SimulatedFollower: SimulatedJob, JobIO {
             machine.take(
                 result, byteCount: record.value?.count ?? 0, partition: partition, offset: name.offset, now: now)
         }
-        isBusy = true
+        run.isBusy = true
         reportEnds(to: &machine)
     }
 

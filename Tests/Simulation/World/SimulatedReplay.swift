@@ -8,33 +8,27 @@ import HeraldTime
 import HeraldTools
 
 /// One process that replays dead letters: the machine of a real one, over a simulated reader and producer.
-final class SimulatedReplay: SimulatedJob, JobIO {
+final class SimulatedReplay: SimulatedJob {
     /// All jobs on one state topic write under one name.
-    static let transactionalID = Process(worker: Process.firstReplay, life: 0).member
+    static let transactionalID = Process(.replay, 0).member
 
     private static let lettersPerTurn = 40
     /// It looks for letters, results and the operator's wishes so often (milliseconds).
-    private static let turn: Int64 = 500
+    static let turn: Int64 = 500
 
     unowned let simulation: Simulation
     private let index: Int
-    private(set) var life = 0
-    private(set) var isRunning = false
-    var frozenUntil: Int64?
-    private var driver: JobDriver<SimulatedReplay>?
+    var driver: JobDriver<SimulatedReplay>?
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     var run = JobRun()
 
     // What has arrived, and was not given to the machine.
     private var state: KnownState??
-    private var question = 0
     private var isWatching = false
     /// The machine has asked for letters, and has got none yet.
     private var isAsked = false
     private var pause: ReplayPause?
-    private var isStopping = false
-    private var isBusy = false
 
     /// The letters that are read, in the order of their partitions.
     private var ranges: [(place: Place, next: Int64, end: Int64)] = []
@@ -45,15 +39,14 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     /// The machine was told to publish nothing more.
     private var isHeld = false
     /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
-    private var order: (letters: [RecordName], ramp: RampChecker)?
+    private(set) var order: (letters: [RecordName], ramp: RampChecker)?
 
     init(index: Int, simulation: Simulation) {
         self.index = index
         self.simulation = simulation
     }
 
-    var process: Process { Process(worker: Process.firstReplay + index, life: life) }
-    var now: Moment { simulation.moment }
+    var process: Process { Process(.replay, index, life: life) }
     var job: String { Self.job(index, life) }
     static func job(_ index: Int, _ life: Int) -> String { "replay-\(index)-\(life)" }
 
@@ -63,13 +56,14 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     ///
     /// - Parameter letters: those that are to be replayed.
     func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
-        life += 1
-        isRunning = true
-        (pause, isStopping, isHeld, isWatching, isAsked) = (nil, false, false, false, false)
-        frozenUntil = nil
-        client = TransactionClient()
-        run.begin()
+        (pause, isHeld, isWatching, isAsked) = (nil, false, false, false)
         (state, ranges, offered, order) = (nil, [], [], nil)
+        begin { machine(for: work, context, letters) }
+    }
+
+    private func machine(
+        for work: ReplayMachine.Work, _ context: ReplayContext, _ letters: [RecordName]
+    ) -> ReplayMachine {
         switch work {
         case .replay(_, _, let options):
             log("is to replay \(letters.count) dead letters: \(options.ramp.text), \(options.stopShare) may fail")
@@ -78,30 +72,13 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         }
         results = simulation.resultPlaces.map { simulation.cluster[$0].lastStable }
         let choices = Choices(seed: simulation.scenario.seed)
-        driver = JobDriver(
-            ReplayMachine(
-                ReplayMachine.Configuration(
-                    context: context, work: work, job: job,
-                    process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)"),
-                    writer: BatchWriter.Configuration(
-                        transactionTimeout: Simulation.transactionTimeoutMilliseconds,
-                        patience: choices.pick([60_000, 12_000], for: "replay.patience")))), io: self)
-        go()
-    }
-
-    /// The run is over.
-    func letGo() { driver = nil }
-
-    /// SIGKILL.
-    func kill() {
-        log("is killed")
-        end()
-    }
-
-    func stop() {
-        log("is told to stop")
-        isStopping = true
-        go()
+        return ReplayMachine(
+            ReplayMachine.Configuration(
+                context: context, work: work, job: job,
+                process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)"),
+                writer: BatchWriter.Configuration(
+                    transactionTimeout: Simulation.transactionTimeoutMilliseconds,
+                    patience: choices.pick([60_000, 12_000], for: "replay.patience"))))
     }
 
     func pause(_ isPaused: Bool) {
@@ -110,54 +87,35 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         go()
     }
 
-    private func end() {
-        isRunning = false
-        driver = nil
-    }
-
-    private func ended(_ machine: ReplayMachine) {
+    func ended(_ machine: ReplayMachine) {
         log("ends: \(machine.end.map { "\($0)" } ?? "for no reason")")
         end()
         guard case .over(let end)? = machine.end, let (letters, ramp) = order else { return }
         let objection = ramp.ends(
-            end, open: machine.progress.open, isStopping: isStopping, now: simulation.now)
+            end, open: machine.progress.open, isStopping: run.isStopping, now: simulation.now)
         if let objection { misuse(objection) }
         if end == .complete { simulation.checkReplayed(letters, by: process) }
     }
 
     // MARK: What it hears
 
-    func hear(_ news: News) {
-        simulation.inputs += 1
-        switch news {
-        case .job(.tick(let number)): guard run.hears(tick: number) else { return }
-        case .job(.state(let question, let known)):
-            guard question == self.question else { return }
-            self.question += 1
-            state = .some(known)
-        case .job: misuse("that is a follower's")
-        default: hearProducer(news)
+    var hasNews: Bool { state != nil }
+
+    var isLooking: Bool {
+        let name = driver?.machine.phase.name
+        return name == .working || name == .watching
+    }
+
+    func take(_ news: JobNews) -> Bool {
+        guard case .state(let question, let known) = news else {
+            misuse("that is a follower's")
+            return false
         }
-        go()
+        guard question == run.question else { return false }
+        run.question += 1
+        state = .some(known)
+        return true
     }
-
-    func go() {
-        guard frozenUntil == nil else { return }
-        repeat {
-            guard isRunning, let driver else { return }
-            driver.turn()
-            guard isRunning else { return }
-            if driver.machine.isOver { return ended(driver.machine) }
-        } while isBusy || !run.reports.isEmpty || state != nil
-        guard let driver else { return }
-        checkWaiting(driver.machine, letters: order?.letters ?? [])
-        let name = driver.machine.phase.name
-        let isLooking = name == .working || name == .watching
-        schedule(tick: isLooking ? simulation.now + Self.turn : .max, wake: driver.machine.nextWake)
-    }
-
-    /// What drives a simulated process is the agenda.
-    func wait(until moment: MonotonicTime?) {}
 
     // MARK: What the machine wants
 
@@ -171,12 +129,12 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         case .write(let action): perform(action)
         case .readState(let isWhole):
             isWatching = false
-            question += 1
+            run.question += 1
             if chance[.jobQuestion].happens(simulation.scenario.lostMessages / 10) {
-                simulation.schedule(.news(process, .job(.state(question: question, nil))), after: 5_000)
+                simulation.schedule(.news(process, .job(.state(question: run.question, nil))), after: 5_000)
             } else {
                 simulation.schedule(
-                    .request(process, .state(question: question, isWhole: isWhole, ends: nil)),
+                    .request(process, .state(question: run.question, isWhole: isWhole, ends: nil)),
                     after: chance[.travel].between(0, 20))
             }
         case .watchState: isWatching = true
@@ -188,25 +146,12 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         }
     }
 
-    private func perform(_ action: BatchWriter.Action) {
-        switch action {
-        case .claim:
-            question += 1
-            claim()
-        case .produce(let records):
-            noteOffered(records)
-            produce(records, written)
-        case .commit(let sequence, let positions): commitTransaction(sequence, positions, by: nil)
-        case .abort: abortTransaction()
-        }
-    }
-
-    private func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+    func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
         simulation.logRecord(record, at: now).map { (simulation.place(of: record, $0), $0) }
     }
 
     /// A replay that is paused or stopped goes on with what it had begun, and with nothing else.
-    private func noteOffered(_ records: [OutgoingRecord]) {
+    func offers(_ records: [OutgoingRecord]) {
         let letters = simulation.replayed(in: records)
         // What was lost or refused is offered again, as a whole or in parts.
         guard !offered.isSuperset(of: letters) else { return }
@@ -221,13 +166,11 @@ final class SimulatedReplay: SimulatedJob, JobIO {
     // MARK: What it gives the machine
 
     func deliver(to machine: inout ReplayMachine) {
-        if isStopping { machine.stop() }
+        if run.isStopping { machine.stop() }
         machine.pause(pause)
         if isHeld, pause == nil { order?.ramp.resumes(now: simulation.now) }
-        isHeld = isStopping || pause != nil
-        let arrived = run.reports
-        run.reports = []
-        for report in arrived { machine.receive(report, now: now) }
+        isHeld = run.isStopping || pause != nil
+        for report in run.takeReports() { machine.receive(report, now: now) }
         if isWatching, state == nil { state = .some(simulation.knownState()) }
         if let read = state {
             state = nil
@@ -238,7 +181,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
             }
         }
         if machine.phase.name != .watching { isWatching = false }
-        isBusy = false
+        run.isBusy = false
         guard machine.progress.batch > 0 else { return }
         deliverResults(to: &machine)
         deliverLetters(to: &machine)
@@ -261,7 +204,7 @@ final class SimulatedReplay: SimulatedJob, JobIO {
         for _ in 0..<chance[.letters].between(1, Int64(Self.lettersPerTurn)) {
             guard machine.mayTakeLetter else { return }
             guard let current = ranges.first else {
-                isBusy = true
+                run.isBusy = true
                 return machine.lettersEnded()
             }
             guard current.next < current.end else {

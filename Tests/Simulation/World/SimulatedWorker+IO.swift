@@ -193,7 +193,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
         log("says that \(failed) of \(all) of \(name) failed, with \(status.map(String.init) ?? "any") status")
-        let index = (0..<Scenario.campaigns).first { Scenario.campaignName($0) == name } ?? -1
+        let index = (0...Simulation.publishedCampaign).first { Scenario.campaignName($0) == name } ?? -1
         // By then the engine holds it.
         if status != nil { simulation.checkers.pausedCampaigns.insert(index) }
         if toldCampaigns[index] == nil || status == nil && toldCampaigns[index]?.pauseIfFailures == nil {

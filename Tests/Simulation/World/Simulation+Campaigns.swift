@@ -1,3 +1,4 @@
+import HeraldCampaigns
 import HeraldCore
 import HeraldEvents
 import HeraldTime
@@ -37,6 +38,7 @@ extension Simulation {
 
     /// A worker says that too many failed.
     func fails(_ index: Int) {
+        if index == Self.publishedCampaign { return write(.pause, isByFailures: true) }
         if campaigns[index]?.state == .running { pause(index) }
     }
 
@@ -48,15 +50,22 @@ extension Simulation {
 
     private func set(_ state: CampaignControl.State, campaign index: Int, pauseIfFailures: Double? = nil) {
         log("campaign \(index) is \(state)")
-        campaigns[index] = CampaignControl(
+        let control = CampaignControl(
             state: state, at: WallTime(milliseconds: now), by: "somebody", pauseIfFailures: pauseIfFailures)
-        switch state {
+        announce(control, campaign: index, by: Process(.worker, 0))
+    }
+
+    /// Readers of the campaigns topic find what somebody has written, whose streams of chance say when.
+    func announce(_ control: CampaignControl, campaign index: Int, by writer: Process) {
+        campaigns[index] = control
+        switch control.state {
         case .running: break
         case .paused: checkers.pausedCampaigns.insert(index)
         case .cancelled: checkers.cancelledCampaigns.insert(index)
         }
         for worker in workers where worker.isRunning {
-            schedule(.news(worker.process, .campaign(index)), after: chance[.campaignNews].between(0, Self.newsTime))
+            schedule(
+                .news(worker.process, .campaign(index)), after: self[writer][.campaignNews].between(0, Self.newsTime))
         }
     }
 }

@@ -3,7 +3,7 @@ import HeraldEvents
 
 /// Followers of the hub's messages, and their faults.
 extension Simulation {
-    private static let job = Process(worker: Process.firstJob, life: 0)
+    private static let job = Process(.job, 0)
 
     /// How many topics workers consume and write.
     var workersTopics: Int { cluster.topics.count - scenario.jobTopics.count }

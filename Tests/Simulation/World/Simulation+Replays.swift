@@ -29,7 +29,7 @@ struct ReplayWorld {
 
 /// Operators who replay dead letters, and the jobs' faults.
 extension Simulation {
-    private static let operators = Process(worker: Process.firstReplay, life: 0)
+    private static let operators = Process(.replay, 0)
     private static let mostLastStarts = 40
 
     var areReplaysDone: Bool { replays.isEmpty || replayWorld.isDone }
@@ -193,7 +193,7 @@ extension Simulation {
     }
 
     private func nextJob(of replay: SimulatedReplay) -> String {
-        SimulatedReplay.job(replay.process.worker - Process.firstReplay, replay.life + 1)
+        SimulatedReplay.job(replay.process.index, replay.life + 1)
     }
 
     func performReplayFault() {

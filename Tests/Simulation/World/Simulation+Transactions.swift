@@ -205,9 +205,11 @@ extension Simulation {
     // MARK: The coordinator
 
     private func identifier(of process: Process) -> Int {
-        if process.isReplay { return SimulatedReplay.transactionalID }
-        if process.isJob { return SimulatedFollower.transactionalID }
-        return Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
+        switch process.kind {
+        case .worker: Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
+        // All jobs of a kind write under one name.
+        case .job, .replay, .publisher: Process(process.kind, 0).member
+        }
     }
 
     private func holder(of expiry: Expiry) -> Process {
@@ -252,15 +254,7 @@ extension Simulation {
             let transaction = cluster.transactions[index]
             log("transaction \(index) is \(transaction.commits ? "committed" : "aborted")")
             let process = Process(member: transaction.producer)
-            if transaction.commits, process.isReplay {
-                checkReplay(of: transaction)
-            } else if transaction.commits, process.isJob {
-                checkFeedback(of: transaction)
-            } else if transaction.commits {
-                checkers.committed(transaction.effects)
-                for position in transaction.offsets { checkCommit(position) }
-                checkers.covers(transaction.effects, transaction.offsets)
-            }
+            if transaction.commits { check(transaction, of: process.kind) }
             for place in transaction.places {
                 schedule(.marker(transaction: index, place), after: self[process][.marker].between(0, 15))
             }
@@ -269,6 +263,18 @@ extension Simulation {
             }
         }
         cluster.decided.removeAll()
+    }
+
+    private func check(_ transaction: Transaction, of kind: Process.Kind) {
+        switch kind {
+        case .worker:
+            checkers.committed(transaction.effects)
+            for position in transaction.offsets { checkCommit(position) }
+            checkers.covers(transaction.effects, transaction.offsets)
+        case .job: checkFeedback(of: transaction)
+        case .replay: checkReplay(of: transaction)
+        case .publisher: checkPublishing(of: transaction)
+        }
     }
 
     func writeMarker(of transaction: Int, at place: Place?) {

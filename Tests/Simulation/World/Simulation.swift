@@ -13,6 +13,7 @@ import HeraldTime
 /// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Replays.swift` | operators who replay dead letters, and the jobs' faults |
+/// | `Simulation+Publishing.swift` | operators who have a campaign published, and the publishers' faults |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
@@ -20,7 +21,9 @@ import HeraldTime
 /// | `SimulatedWorker.swift` … | a worker's lane, and what it drives |
 /// | `SimulatedFollower.swift`, `SimulatedHub.swift` | a follower's machine, what it drives, and its hub |
 /// | `SimulatedReplay.swift`, `RampChecker.swift` | a replay's machine, what it drives, and the pace that it keeps to |
-/// | `SimulatedJob.swift` | what all jobs share |
+/// | `Simulation+Published.swift` | what publishers have committed |
+/// | `SimulatedCampaign.swift`, `StepChecker.swift` | a publisher's machine, what it drives, and the ramp that it keeps to |
+/// | `SimulatedJob.swift`, `LogReader.swift` | what all jobs share |
 /// | `Checkers.swift` … | the promises |
 /// | `Checkers+Waiting.swift` | what engines say of why events wait |
 /// | `Bystanders.swift` | one lane, users who always fail, and how long others wait |
@@ -42,8 +45,10 @@ package final class Simulation {
     package var virtualSeconds: Int { Int((now - Self.start) / 1_000) }
 
     var chance: Streams
-    /// What jobs and their hub draw from: with them workers draw as without.
+    /// What jobs and their hub draw from, those of each kind by themselves: with them all others draw as without.
     private var chanceOfJobs: Streams
+    private var chanceOfReplays: Streams
+    private var chanceOfPublishers: Streams
     var cluster: SimulatedCluster
     var backend = SimulatedBackend()
     /// What fails for some, until the pardon.
@@ -54,14 +59,17 @@ package final class Simulation {
     var replays: [SimulatedReplay] = []
     /// What operators have done and readers of the state topic know.
     var replayWorld = ReplayWorld()
+    var publishers: [SimulatedCampaign] = []
+    /// What operators want of the campaign that is published, and what readers of the campaigns topic know.
+    var publishing = PublishingWorld()
     var hub = SimulatedHub()
     /// How far the results are counted, and how many hub messages they name.
     var namedMessages: (read: [Int64], count: Int) = ([], 0)
     var published = 0
     /// What was written of each campaign last.
     var campaigns: [Int: CampaignControl] = [:]
-    /// What replays draw from.
-    private var chanceOfReplays: Streams
+    /// The number of the campaigns topic, if there is one.
+    let campaignsTopic: Int?
     private var steps = 0
     private var agenda = Agenda<Step>()
 
@@ -70,10 +78,12 @@ package final class Simulation {
         chance = Streams(seed: scenario.seed)
         chanceOfJobs = Streams(seed: scenario.seed, of: "jobs")
         chanceOfReplays = Streams(seed: scenario.seed, of: "replays")
+        chanceOfPublishers = Streams(seed: scenario.seed, of: "publishers")
         let consumed = scenario.consumedTopics.map(\.name)
         let topics = consumed + scenario.otherTopics + scenario.jobTopics
         cluster = SimulatedCluster(
             partitions: scenario.partitions, topics: topics, consumedTopics: consumed.count)
+        campaignsTopic = topics.firstIndex(of: scenario.topics.campaigns)
         checkers = Checkers(scenario, topics: topics)
         backend.forbidden = scenario.forbidden
         backend.hanging = scenario.hanging
@@ -82,18 +92,25 @@ package final class Simulation {
         for index in 0..<scenario.workers { workers.append(SimulatedWorker(index: index, simulation: self)) }
         for index in 0..<scenario.followers { followers.append(SimulatedFollower(index: index, simulation: self)) }
         for index in 0..<scenario.replays { replays.append(SimulatedReplay(index: index, simulation: self)) }
+        for index in 0..<scenario.publishers { publishers.append(SimulatedCampaign(index: index, simulation: self)) }
     }
 
     /// The streams of chance of a process, and of what its requests meet.
     subscript(process: Process) -> Streams {
-        get { process.isReplay ? chanceOfReplays : process.isJob ? chanceOfJobs : chance }
+        get {
+            switch process.kind {
+            case .worker: chance
+            case .job: chanceOfJobs
+            case .replay: chanceOfReplays
+            case .publisher: chanceOfPublishers
+            }
+        }
         _modify {
-            if process.isReplay {
-                yield &chanceOfReplays
-            } else if process.isJob {
-                yield &chanceOfJobs
-            } else {
-                yield &chance
+            switch process.kind {
+            case .worker: yield &chance
+            case .job: yield &chanceOfJobs
+            case .replay: yield &chanceOfReplays
+            case .publisher: yield &chanceOfPublishers
             }
         }
     }
@@ -128,6 +145,7 @@ package final class Simulation {
             for worker in workers { worker.letGo() }
             for follower in followers { follower.letGo() }
             for replay in replays { replay.letGo() }
+            for publisher in publishers { publisher.letGo() }
         }
         for index in workers.indices { schedule(.start(worker: index), after: chance[.start].between(0, 50)) }
         // A rebalance waits for calls that hang: whoever is compared joins before there are any.
@@ -137,6 +155,7 @@ package final class Simulation {
         startCampaigns()
         startFollowers()
         scheduleReplays()
+        schedulePublishing()
         let end = now + scenario.longest
         var atOnce = 0
         while let (at, step) = agenda.next() {
@@ -181,13 +200,14 @@ package final class Simulation {
     /// Everything is published and every consumed record is behind the committed offset.
     private var isQuiet: Bool {
         published >= scenario.events && cluster.unsettled == nil && isFeedbackComplete && areReplaysDone
+            && isPublishingDone
     }
 
     private var whatIsOpen: String {
         guard let place = cluster.unsettled else {
-            return isFeedbackComplete
-                ? areReplaysDone ? "nothing" : "the operator's last replay"
-                : "feedback on \(namedMessages.count) messages"
+            if !isFeedbackComplete { return "feedback on \(namedMessages.count) messages" }
+            if !areReplaysDone { return "the operator's last replay" }
+            return isPublishingDone ? "nothing" : "the operator's campaign"
         }
         return "\(cluster.name(place)) from \(cluster[place].committed ?? 0) on"
     }
@@ -205,6 +225,10 @@ package final class Simulation {
         case .replayFault: performReplayFault()
         case .finishReplays: finishReplays()
         case .resumeReplay(let process): resumeReplay(process)
+        case .publisherFault: performPublisherFault()
+        case .finishPublishing: finishPublishing()
+        case .pausePublishing: pausePublishing()
+        case .resumePublishing: resumePublishing()
         case .thaw(let process, let duration): living(process)?.thaw(after: duration)
         case .weather: changeWeather()
         case .pardon: pardon()
@@ -237,13 +261,14 @@ package final class Simulation {
 
     /// The process, if this life of it still goes on.
     func living(_ process: Process) -> (any TransactionalProcess)? {
-        guard process.isJob else { return worker(process) }
-        if process.isReplay {
-            let replay = replays[process.worker - Process.firstReplay]
-            return replay.process == process && replay.isRunning ? replay : nil
+        let job: any SimulatedJob
+        switch process.kind {
+        case .worker: return worker(process)
+        case .job: job = followers[process.index]
+        case .replay: job = replays[process.index]
+        case .publisher: job = publishers[process.index]
         }
-        let follower = followers[process.worker - Process.firstJob]
-        return follower.process == process && follower.isRunning ? follower : nil
+        return job.process == process && job.isRunning ? job : nil
     }
 
     /// The worker, if this life of it still goes on.
@@ -258,5 +283,6 @@ package final class Simulation {
     /// Whoever takes from a partition looks again.
     func wake(_ place: Place) {
         for worker in cluster[place].takers { workers[worker].recordsArrived() }
+        if place.topic == campaignsTopic { followCampaigns() }
     }
 }

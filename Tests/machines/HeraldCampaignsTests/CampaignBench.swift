@@ -173,7 +173,7 @@ final class CampaignBench {
         for _ in 0..<100_000 {
             // An order or an outcome may have come.
             if !isBusy(publisher) { turn(publisher) }
-            guard isBusy(publisher) else { return }
+            guard isBusy(publisher), isAlive(publisher) else { return }
             step(publisher)
         }
         Issue.record("it does not come to rest")
@@ -206,6 +206,9 @@ final class CampaignBench {
 
     func fail(_ failure: ToolFailure, _ publisher: Publisher) { publisher.machine.failed(failure, now: moment) }
 
+    /// A topic has more partitions than the process knows.
+    func grow(_ publisher: Publisher) { publisher.machine.grown(now: moment) }
+
     /// The broker answers a commit that it was asked for.
     func answer(_ publisher: Publisher) {
         commit(publisher.open, publisher, sequence: publisher.sequence)
@@ -218,11 +221,13 @@ final class CampaignBench {
         let answers = publisher.answers
         publisher.answers = []
         for answer in answers { self.answer(answer, publisher) }
-        let name = publisher.machine.phase.name
-        if [.opening, .publishing, .paused, .closing].contains(name) {
+        switch publisher.machine.phase.name {
+        case .placing, .readingBack, .counting: publisher.machine.campaignSeen(campaign, now: moment)
+        case .opening, .publishing, .paused, .closing:
             publisher.machine.campaignSeen(campaign, now: moment)
             publisher.isHeld = (campaign?.state ?? .running) != .running
             tellOutcomes(publisher)
+        case .idle, .claiming, .learning, .finishing, .resting, .ended: break
         }
         guard publisher.isGathering else { return }
         publisher.isGathering = false

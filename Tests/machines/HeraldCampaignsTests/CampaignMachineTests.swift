@@ -194,6 +194,48 @@ struct CampaignMachineTests {
         }
     }
 
+    @Test("A batch that a broker has refused for now is not tried again in a pause, and goes first when that is over")
+    func pauseInRetry() throws {
+        let bench = try Bench(5)
+        bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.messageTimedOut))]
+        let publisher = bench.start()
+        bench.settle(publisher)
+        bench.control(.paused)
+        bench.pass(60_000, publisher)
+        #expect(bench.published.isEmpty && publisher.phase == .paused)
+        bench.control(.running)
+        #expect(bench.run(publisher) == .complete)
+        #expect(bench.published == bench.audience)
+    }
+
+    @Test("A batch that a broker has refused for now is not tried again when the campaign is cancelled")
+    func cancelInRetry() throws {
+        let bench = try Bench(5)
+        bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.messageTimedOut))]
+        let publisher = bench.start()
+        bench.settle(publisher)
+        bench.control(.cancelled)
+        #expect(bench.run(publisher) == .cancelled)
+        #expect(bench.published.isEmpty)
+    }
+
+    @Test("A pause that somebody writes while it begins holds: its own record does not end it")
+    func pauseInBeginning() throws {
+        for actions in 0..<20 {
+            let bench = try Bench(3) { $0.pauseIfFailures = 0.05 }
+            let publisher = bench.start()
+            for _ in 0..<actions { bench.step(publisher) }
+            guard bench.campaign?.definition == nil else { continue }
+            bench.control(.paused)
+            bench.pass(60_000, publisher)
+            #expect(bench.published.isEmpty && bench.campaign?.state == .paused)
+            #expect(publisher.phase == .paused || publisher.end?.failure?.description.contains("is paused") == true)
+            bench.control(.running)
+            #expect(bench.run(publisher.end == nil ? publisher : bench.start()) == .complete)
+            #expect(bench.published == bench.audience)
+        }
+    }
+
     @Test("None of a cancelled one is published, and it ends when no worker is about to write an outcome")
     func cancel() throws {
         for actions in 0..<60 {
@@ -373,6 +415,20 @@ struct CampaignMachineTests {
         }
     }
 
+    @Test("When a topic has grown, the transaction under way ends, and everything is read anew")
+    func grownTopic() throws {
+        for actions in 0..<60 {
+            let bench = try Bench(5) { $0.ramp = [2, 1] }
+            let publisher = bench.start()
+            for _ in 0..<actions { bench.step(publisher) }
+            bench.grow(publisher)
+            let isPublishing = publisher.phase == .opening || publisher.phase == .publishing
+            #expect(bench.run(publisher) == .complete)
+            #expect(bench.published == bench.audience)
+            #expect(publisher.done.count { $0 == "campaigns" } == (isPublishing ? 2 : 1))
+        }
+    }
+
     @Test("What the broker refuses for good ends it, and says what to allow")
     func refusedForGood() throws {
         let bench = try Bench(3)
@@ -390,6 +446,18 @@ struct CampaignMachineTests {
         let publisher = bench.start()
         _ = try #require(bench.run(publisher)?.failure)
         #expect(publisher.done.filter { $0 == "claim" }.count == CampaignMachine.refusalLimit)
+    }
+
+    @Test("Doubts that do not follow each other end nothing, however many they are")
+    func doubtsApart() throws {
+        let bench = try Bench(3)
+        bench.delivers = false
+        let publisher = bench.start()
+        for _ in 0..<2 * CampaignMachine.refusalLimit {
+            bench.pass(12_000, publisher)
+            bench.commits = [.lostInDoubt]
+        }
+        #expect(publisher.end == nil && publisher.phase == .publishing)
     }
 
     @Test("Brokers that are away are waited for, and each reading begins anew")

@@ -26,17 +26,20 @@ package struct RecipientID: Hashable, Sendable {
 }
 
 /// By what one audience of a campaign is told from another, in whatever order it is: the sums of its recipients' ids.
-struct AudienceMark: Sendable {
+package struct AudienceMark: Sendable {
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
+    /// The mark of nobody.
+    package init() {}
+
     /// Adds a recipient, each once.
-    mutating func add(_ id: RecipientID) {
+    package mutating func add(_ id: RecipientID) {
         high &+= id.high
         low &+= id.low
     }
 
-    var text: String { RecipientID(high: high, low: low).text }
+    package var text: String { RecipientID(high: high, low: low).text }
 }
 
 /// Makes the ids of one campaign's recipients.

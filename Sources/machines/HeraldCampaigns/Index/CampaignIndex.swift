@@ -13,6 +13,8 @@ package struct CampaignIndex: Sendable {
         package var progress: CampaignProgress?
         /// What it is to do: the cancellation, if there is one, whatever was written after it.
         package var control: CampaignControl?
+        /// What the control record was that the last one took the place of, if it was read.
+        package var replaced: CampaignControl?
 
         /// What it does: a campaign without a control record runs.
         package var state: CampaignControl.State { control?.state ?? .running }
@@ -31,6 +33,7 @@ package struct CampaignIndex: Sendable {
     private var definitions: [String: CampaignDefinition] = [:]
     private var progresses: [String: CampaignProgress] = [:]
     private var states = CampaignStates()
+    private var replaced: [String: CampaignControl] = [:]
     private var damagesByKey: [String: Damage] = [:]
 
     package init() {}
@@ -41,7 +44,8 @@ package struct CampaignIndex: Sendable {
     /// What is known of a campaign; `nil` when nothing is.
     package func campaign(_ name: String) -> Campaign? {
         let campaign = Campaign(
-            name: name, definition: definitions[name], progress: progresses[name], control: states.control(of: name))
+            name: name, definition: definitions[name], progress: progresses[name], control: states.control(of: name),
+            replaced: replaced[name])
         let isKnown = campaign.definition != nil || campaign.progress != nil || campaign.control != nil
         return isKnown ? campaign : nil
     }
@@ -88,12 +92,14 @@ package struct CampaignIndex: Sendable {
             progresses[name] = progress
         default:
             guard CampaignControl.campaign(ofKey: key.span.bytes) != nil else { return "its key is of no known kind" }
+            let former = states.control(of: name)
             do throws(InvalidArgument) {
                 if let value {
                     try states.record(key: key.span.bytes, value: value.span.bytes)
                 } else {
                     try states.record(key: key.span.bytes, value: nil)
                 }
+                replaced[name] = former
             } catch {
                 return "\(error)"
             }

@@ -25,8 +25,8 @@ package final class CampaignReader {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { add($0) }
     }
 
-    /// Reads through every transaction that is open now, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
-    func aimThroughOpenTransactions() throws { try reader.aim(at: .written) }
+    /// Reads to this end from now on, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
+    func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
     func turn(waitMilliseconds: Int32) throws -> Bool {

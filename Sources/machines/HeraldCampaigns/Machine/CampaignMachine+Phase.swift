@@ -68,7 +68,7 @@ extension CampaignMachine {
             .init([.finishing], "durable, or what was asked for is done without it", [.ended]),
             .init(
                 [.claiming, .learning, .placing, .readingBack, .counting, .opening, .publishing, .paused, .finishing],
-                "no broker answers, a transaction is in doubt or refused for now", [.resting]),
+                "no broker answers, a transaction is in doubt or refused for now, or a topic has grown", [.resting]),
             .init([.resting], "the pause is over", [.claiming]),
             .init(
                 [.idle, .claiming, .learning, .placing, .readingBack, .counting, .resting], "it is told to stop",

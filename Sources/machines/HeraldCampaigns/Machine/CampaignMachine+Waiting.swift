@@ -22,7 +22,7 @@ extension CampaignMachine {
             switch copy.nextStep(now) {
             case .wait(let reason): return reason
             case .gathering: return .reading(.audience)
-            case .giveWay, .close, .pause, .gather, .write: return .nextTurn
+            case .giveWay, .rest, .close, .pause, .restorePause, .gather, .write: return .nextTurn
             }
         }
     }

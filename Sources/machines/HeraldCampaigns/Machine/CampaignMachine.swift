@@ -1,6 +1,6 @@
 package import HeraldDriver
 internal import HeraldEvents
-internal import HeraldKafka
+package import HeraldKafka
 internal import HeraldKernel
 package import HeraldTime
 package import HeraldTools
@@ -15,14 +15,14 @@ package struct CampaignMachine: JobMachine {
     /// What it wants done; each that reads may come to ``failed(_:now:)``.
     package enum Action: Sendable {
         case write(BatchWriter.Action)
-        /// Reads the campaigns topic, through every transaction that is open: ``learned(_:now:)``. From then on
-        /// ``campaignSeen(_:now:)`` tells what it says of this campaign.
-        case readCampaigns
+        /// Reads the campaigns topic: ``learned(_:now:)``. From then on ``campaignSeen(_:now:)`` tells what it says of
+        /// this campaign.
+        case readCampaigns(to: TopicReader.End)
         /// Finds the ends of the request topic and of the results topic: ``endsFound(requests:results:now:)``.
         case findEnds
-        /// Reads the campaign's request topic from its beginning, through every transaction that is open:
-        /// ``foundPublished(_:)`` for each event of the campaign, ``readBack(now:)`` at the end.
-        case readBack(CampaignDefinition)
+        /// Reads the campaign's request topic from its beginning: ``foundPublished(_:)`` for each event of the campaign,
+        /// ``readBack(now:)`` at the end.
+        case readBack(CampaignDefinition, to: TopicReader.End)
         /// Begins to count outcomes, from where a former publisher came to; `isWhole` to the present end:
         /// ``outcomesRead(_:positions:)``, and ``outcomesCaughtUp(now:)`` once.
         case countOutcomes(CampaignDefinition, after: CampaignProgress?, isWhole: Bool)
@@ -30,8 +30,8 @@ package struct CampaignMachine: JobMachine {
         case openAudience(expiresAt: Int64?)
         /// Reads on in the audience, as long as ``wantsRecipient``.
         case readRecipients
-        /// Counts outcomes through every transaction that is open: ``outcomesCaughtUp(now:)``.
-        case readLastOutcomes
+        /// Goes on counting outcomes: ``outcomesCaughtUp(now:)`` at the end.
+        case readLastOutcomes(to: TopicReader.End)
         /// Counts what waits in the retry topics: ``answered(retries:now:)``.
         case countRetries
         /// Asks why workers do not deliver: ``answered(trouble:now:)``.
@@ -79,7 +79,7 @@ package struct CampaignMachine: JobMachine {
 
     /// What the transaction under way is about.
     private enum Writing {
-        case opening, batch, sign, pause, end
+        case opening, batch, sign, pause, restoredPause, end
     }
 
     /// Before it begins again after trouble.
@@ -104,6 +104,11 @@ package struct CampaignMachine: JobMachine {
     private var former: CampaignProgress?
     private(set) var control: CampaignControl?
     private var state = CampaignControl.State.running
+    /// The control record that it wrote itself when it began.
+    private var ownStart: CampaignControl?
+    /// The pause that this has taken the place of, because somebody wrote it meanwhile; it is written again.
+    private var overwrittenPause: CampaignControl?
+    private var hasRestoredPause = false
     private var published: PublishedEvents?
     private(set) var replacements: [AudienceReplacement] = []
     /// What it is to say at its beginning.
@@ -120,6 +125,8 @@ package struct CampaignMachine: JobMachine {
     private(set) var lastLook: LastLook?
     /// What keeps it from reading.
     private var trouble: ToolFailure?
+    /// It reads too few partitions.
+    private var isOutgrown = false
 
     private var isStopping = false
     private var hasOpened = false
@@ -263,12 +270,29 @@ package struct CampaignMachine: JobMachine {
 
     /// What the campaigns topic says of the campaign by now.
     package mutating func campaignSeen(_ campaign: CampaignIndex.Campaign?, now: Moment) {
-        guard phase.name == .publishing || phase.name == .paused else { return }
-        if campaign?.control != control { rejudges = nil }
-        control = campaign?.control
+        switch phase {
+        case .placing, .readingBack, .counting:
+            note(campaign)
+            if !hasOpened { trying(now) { try $0.order.check(against: campaign) } }
+        case .publishing, .paused: follow(campaign, now)
+        case .idle, .claiming, .learning, .opening, .closing, .finishing, .resting, .ended: break
+        }
+    }
+
+    private mutating func note(_ campaign: CampaignIndex.Campaign?) {
+        (control, overwrittenPause) = (campaign?.control, nil)
+        // Nobody can read the topic and write to it at once: a pause may lie in front of this start's own record.
+        if let ownStart, control == ownStart, let replaced = campaign?.replaced, replaced.state == .paused {
+            (control, overwrittenPause) = (replaced, replaced)
+        }
+        state = control?.state ?? .running
+    }
+
+    private mutating func follow(_ campaign: CampaignIndex.Campaign?, _ now: Moment) {
+        let (before, former) = (state, control)
+        note(campaign)
+        if control != former { rejudges = nil }
         pace?.allow(failures: control?.pauseIfFailures)
-        let before = state
-        state = campaign?.state ?? .running
         guard state != before else { return }
         switch state {
         case .running:
@@ -279,8 +303,16 @@ package struct CampaignMachine: JobMachine {
             phase.become(.paused)
             if batch.state == .gathering { batch.clear() }
             actions.append(.notice(.paused(control)))
-        case .cancelled: break
+            withdrawBatch(now)
+        case .cancelled: withdrawBatch(now)
         }
+    }
+
+    /// Has a batch that is refused for now not tried again: that would be another transaction.
+    private mutating func withdrawBatch(_ now: Moment) {
+        guard writing == .batch else { return }
+        writer.giveUp(now: now.monotonic)
+        follow(now)
     }
 
     /// Takes the next line's recipient; one who is published already is passed.
@@ -334,6 +366,16 @@ package struct CampaignMachine: JobMachine {
         }
     }
 
+    /// A topic has partitions that it does not read: it begins anew, with all of them.
+    package mutating func grown(now: Moment) {
+        switch phase {
+        // A transaction that is under way comes to its end first.
+        case .opening, .publishing, .paused: isOutgrown = true
+        case .idle, .claiming, .learning, .placing, .readingBack, .counting, .closing, .finishing, .resting, .ended:
+            break
+        }
+    }
+
     package mutating func advance(now: Moment) {
         writer.advance(now: now.monotonic)
         follow(now)
@@ -361,15 +403,17 @@ package struct CampaignMachine: JobMachine {
         let campaign = try order.campaign(in: index)
         // Later on a pause is waited out, and a cancellation is an end like others.
         if !hasOpened { try order.check(against: campaign) }
-        (former, control, state) = (campaign?.progress, campaign?.control, campaign?.state ?? .running)
+        former = campaign?.progress
+        note(campaign)
         (finishedAt, isComplete, opening, pace) = (former?.finishedAt, false, Words(), nil)
-        (replacements, positions, trouble, rejudges) = ([], [:], nil, nil)
+        (replacements, positions, trouble, rejudges, isOutgrown) = ([], [:], nil, nil, false)
         batch.clear()
         if let definition = campaign?.definition {
             self.definition = definition
             published = PublishedEvents(forgetting: &recipients)
             phase.become(.readingBack)
-            actions.append(.readBack(definition))
+            // An event may lie behind another producer's transaction, which hides it as long as that is open.
+            actions.append(.readBack(definition, to: .written))
         } else {
             phase.become(.placing)
             actions.append(.findEnds)
@@ -425,6 +469,8 @@ package struct CampaignMachine: JobMachine {
             order, definition, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
             from: progress.outcomes, mayAskWorkers: configuration.context.workerTrouble != nil)
         if !hasOpened { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
+        if isHeld { opening.control = nil }
+        if let control = opening.control { (ownStart, hasRestoredPause) = (control, false) }
         phase.become(.opening)
         write(.opening, opening, now)
     }
@@ -454,13 +500,17 @@ package struct CampaignMachine: JobMachine {
     private mutating func beginAgain(_ cause: String, _ now: Moment) {
         actions.append(.notice(.unreachable(cause)))
         guard !isStopping else { return finish(.interrupted) }
+        rest(now)
+    }
+
+    private mutating func rest(_ now: Moment) {
         phase.become(.resting(until: now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)))
     }
 
     private mutating func close(_ end: PublishEnd, _ now: Moment) {
         lastLook = LastLook(isOpenEnded: end != .complete && end != .interrupted, now: now.monotonic)
         phase.become(.closing(end))
-        actions.append(.readLastOutcomes)
+        actions.append(.readLastOutcomes(to: .written))
     }
 
     private mutating func writeEnd(_ end: PublishEnd, _ now: Moment) {
@@ -476,9 +526,13 @@ package struct CampaignMachine: JobMachine {
     enum Step {
         /// It can't go on.
         case giveWay(ToolFailure)
+        /// It begins anew, to read what it does not yet.
+        case rest
         case close(PublishEnd)
         /// It has the campaign paused.
         case pause(String)
+        /// It writes again what its own start has taken the place of.
+        case restorePause(CampaignControl)
         case wait(JobWaitReason)
         /// The audience is read.
         case gathering
@@ -490,9 +544,11 @@ package struct CampaignMachine: JobMachine {
     mutating func nextStep(_ now: Moment) -> Step {
         if let trouble { return .giveWay(trouble) }
         if isStopping { return .close(.interrupted) }
+        if isOutgrown { return .rest }
         switch state {
         case .cancelled: return .close(.cancelled)
         case .paused:
+            if let overwrittenPause, !hasRestoredPause { return .restorePause(overwrittenPause) }
             if order.endsWhenPausedByFailures, control?.isByFailures ?? false { return .close(.paused) }
             return .wait(
                 .campaignPaused(by: control?.by ?? "", since: control?.at ?? now.wall, cause: control?.reason))
@@ -525,8 +581,10 @@ package struct CampaignMachine: JobMachine {
         guard writer.isReady else { return }
         switch nextStep(now) {
         case .giveWay(let failure): giveWay(to: failure, now)
+        case .rest: rest(now)
         case .close(let end): close(end, now)
         case .pause(let reason): pause(reason, now)
+        case .restorePause(let control): write(.restoredPause, Words(control: control), now)
         case .wait:
             passBatch()
             signIfDue(now)
@@ -583,7 +641,7 @@ package struct CampaignMachine: JobMachine {
         progress.events += count
         progress.published += count
         progress.publishedNow += count
-        if count > 0 { (finishedAt, refusals) = (nil, 0) }
+        if count > 0 { finishedAt = nil }
         if isLast {
             isComplete = true
             actions.append(.notice(.allPublished))
@@ -625,18 +683,22 @@ package struct CampaignMachine: JobMachine {
     private mutating func claimed() {
         guard case .claiming = phase else { return }
         phase.become(.learning)
-        actions.append(.readCampaigns)
+        // Other campaigns' transactions may be open in front of what is said of this one.
+        actions.append(.readCampaigns(to: .written))
     }
 
     private mutating func written(_ now: Moment) {
         lastWrite = now.monotonic
         let what = writing
         writing = nil
+        // A start that is written proves nothing of what was refused behind it.
+        if what != .opening { refusals = 0 }
         switch (what, phase) {
         case (.opening, .opening): opened()
         case (.batch, _): batchWritten()
         // It comes back from the topic, as all others see it.
         case (.pause, _): rejudges = now.monotonic.advanced(byMilliseconds: Self.signMilliseconds)
+        case (.restoredPause, _): hasRestoredPause = true
         case (.end, .finishing(let end)): finish(end)
         case (.sign, _), (.opening, _), (.end, _), (nil, _): break
         }

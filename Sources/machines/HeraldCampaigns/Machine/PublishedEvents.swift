@@ -4,7 +4,7 @@ internal import HeraldKafka
 internal import HeraldTools
 
 /// What a campaign has published already, read back from its request topic: pure.
-struct PublishedEvents: Sendable {
+package struct PublishedEvents: Sendable {
     /// The campaign's events in the topic, each once.
     private(set) var count = 0
     /// Of these, the ones of recipients of the audience.
@@ -38,14 +38,13 @@ struct PublishedEvents: Sendable {
     }
 
     /// The id of an event of the campaign: it is certain, because the id is a hash of the campaign and the key.
+    package static func id(key: RawSpan?, value: RawSpan?, _ ids: RecipientIDs) -> RecipientID? {
+        guard let key, let value, let id = EventForm.id(inEvent: value), ids.id(of: key) == id else { return nil }
+        return id
+    }
+
     static func id(of message: Message, _ ids: RecipientIDs) -> RecipientID? {
-        message.withValue { value -> RecipientID? in
-            guard let value, let id = EventForm.id(inEvent: value) else { return nil }
-            return message.withKey { key -> RecipientID? in
-                guard let key, ids.id(of: key) == id else { return nil }
-                return id
-            }
-        }
+        message.withValue { value in message.withKey { key in id(key: key, value: value, ids) } }
     }
 }
 

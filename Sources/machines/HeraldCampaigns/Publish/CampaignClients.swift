@@ -7,7 +7,7 @@ internal import HeraldTools
 
 /// What a publisher of a campaign reaches: the brokers, the audience, clocks, and who asked for it.
 ///
-/// One thread; it blocks while brokers are asked where topics end, while the retry topics are counted and workers asked about
+/// One thread; it blocks while brokers are asked where topics end and whether they have grown, while the retry topics are counted and workers asked about
 /// (only when no outcome comes), and while it waits.
 final class CampaignClients: JobIO {
     /// Who asked for the campaign, and what they are told.
@@ -39,9 +39,13 @@ final class CampaignClients: JobIO {
     /// How long the next record is waited for on the way to an end.
     private static let readingMilliseconds: Int32 = 20
     private static let backlogPatience = Duration.seconds(1)
+    /// So often it looks whether topics have grown.
+    private static let layoutMilliseconds: Int64 = 60_000
 
     private let context: CampaignContext
-    private let layout: CampaignContext.Layout
+    private let lookAtTopics: () throws -> CampaignContext.Layout
+    private var layout: CampaignContext.Layout
+    private var nextLook = MonotonicTime.distantPast
     private let order: CampaignOrder
     private let audience: Audience
     private let owner: Owner
@@ -60,10 +64,11 @@ final class CampaignClients: JobIO {
 
     init(
         _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
-        owner: Owner
+        owner: Owner, lookAtTopics: @escaping () throws -> CampaignContext.Layout
     ) throws(SystemError) {
         self.context = context
         self.layout = layout
+        self.lookAtTopics = lookAtTopics
         self.order = order
         self.audience = audience
         self.owner = owner
@@ -108,19 +113,21 @@ final class CampaignClients: JobIO {
         case .write(let action):
             if case .claim = action { endStretch() }
             transactor.perform(action)
-        case .readCampaigns:
+        case .readCampaigns(let end):
+            // Whoever had the name before may have written to partitions that are new since.
+            try look()
             campaigns = try context.campaigns(layout)
-            try campaigns?.aimThroughOpenTransactions()
+            try campaigns?.aim(at: end)
             reading = .campaigns
         case .findEnds:
             answers.append(
                 .ends(
                     requests: try context.ends(of: order.topic, layout.requests[order.topic] ?? []),
                     results: try context.ends(of: context.topics.results, layout.results)))
-        case .readBack(let definition):
+        case .readBack(let definition, let end):
             let reader = try context.published(definition, layout)
             reading = .published(reader, RecipientIDs(campaign: definition.name))
-            try reader.aim(at: .written)
+            try reader.aim(at: end)
         case .countOutcomes(let definition, let progress, let isWhole):
             outcomes = try context.outcomes(of: [.init(definition, after: progress)], layout)
             outcomes?.notify(wakeup)
@@ -128,13 +135,18 @@ final class CampaignClients: JobIO {
         case .openAudience(let expiresAt):
             recipients = try RecipientReader(audience, order.text, expiresAt: expiresAt)
         case .readRecipients: isGathering = true
-        case .readLastOutcomes: try readOutcomes(to: .written)
+        case .readLastOutcomes(let end): try readOutcomes(to: end)
         case .countRetries:
             if backlog == nil { backlog = try? RetryBacklog(context, layout, campaign: order.text.name) }
             answers.append(.retries(backlog?.count(within: Self.backlogPatience, isStopping: owner.isStopping)))
         case .askWorkers: answers.append(.trouble(context.workerTrouble?()))
         case .notice(let news): owner.onNews(news)
         }
+    }
+
+    private func look() throws {
+        layout = try lookAtTopics()
+        nextLook = now.monotonic.advanced(byMilliseconds: Self.layoutMilliseconds)
     }
 
     private func readOutcomes(to end: TopicReader.End) throws {
@@ -150,8 +162,10 @@ final class CampaignClients: JobIO {
         deliverAnswers(to: &machine)
         do {
             if try readOn(&machine) { ended(&machine) }
-            if machine.phase.isFollowing { try follow(&machine) }
+            if machine.phase.hearsOrders { try followOrders(&machine) }
+            if machine.phase.isFollowing { try followOutcomes(&machine) }
             try deliverRecipients(to: &machine)
+            if machine.phase.isFollowing { lookForGrowth(&machine) }
         } catch {
             endReading()
             machine.failed(ToolFailure(saying: error), now: now)
@@ -203,10 +217,22 @@ final class CampaignClients: JobIO {
         }
     }
 
-    /// Tells what the campaign is to do, and what became of its events.
-    private func follow(_ machine: inout CampaignMachine) throws {
+    /// Tells what the campaign is to do.
+    private func followOrders(_ machine: inout CampaignMachine) throws {
         try campaigns?.poll()
         machine.campaignSeen(campaigns?.index.campaign(order.text.name), now: now)
+    }
+
+    private func lookForGrowth(_ machine: inout CampaignMachine) {
+        guard nextLook <= now.monotonic else { return }
+        let former = layout
+        // Brokers that do not say it now are asked again.
+        nextLook = now.monotonic.advanced(byMilliseconds: Self.layoutMilliseconds)
+        if let present = try? lookAtTopics(), present != former { machine.grown(now: now) }
+    }
+
+    /// Tells what became of its events.
+    private func followOutcomes(_ machine: inout CampaignMachine) throws {
         guard reading == nil else { return }
         try outcomes?.poll()
         tellOutcomes(to: &machine)
@@ -237,7 +263,15 @@ final class CampaignClients: JobIO {
 }
 
 extension CampaignMachine.Phase {
-    /// Whether outcomes and orders are read as they come.
+    /// Whether orders are read as they come.
+    fileprivate var hearsOrders: Bool {
+        switch name {
+        case .placing, .readingBack, .counting, .opening, .publishing, .paused, .closing: true
+        case .idle, .claiming, .learning, .finishing, .resting, .ended: false
+        }
+    }
+
+    /// Whether outcomes are read as they come.
     fileprivate var isFollowing: Bool {
         switch name {
         case .opening, .publishing, .paused, .closing: true

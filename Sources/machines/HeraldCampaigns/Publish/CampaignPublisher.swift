@@ -10,19 +10,23 @@ package final class CampaignPublisher {
     private let layout: CampaignContext.Layout
     private let audience: Audience
     private let owner: CampaignClients.Owner
+    private let lookAtTopics: () throws -> CampaignContext.Layout
     private var recipients: RecipientSet
 
     /// A publisher for an audience that was looked through.
     ///
     /// - Parameters:
     ///   - recipients: those that the preview has marked; give the only copy away, because it may be large.
+    ///   - lookAtTopics: what ``CampaignContext/layout(reach:admin:isWriting:)`` says by now: topics may grow.
     ///   - onNews: called with what people want to know, once.
     ///   - onTurn: called often with how it stands.
     package init(
         _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
-        preview: AudiencePreview, recipients: consuming RecipientSet, isStopping: @escaping @Sendable () -> Bool,
+        preview: AudiencePreview, recipients: consuming RecipientSet,
+        lookAtTopics: @escaping () throws -> CampaignContext.Layout, isStopping: @escaping @Sendable () -> Bool,
         onNews: @escaping (PublishNews) -> Void, onTurn: @escaping (PublishStanding) -> Void
     ) {
+        self.lookAtTopics = lookAtTopics
         self.layout = layout
         self.audience = audience
         self.recipients = recipients
@@ -40,7 +44,8 @@ package final class CampaignPublisher {
         let clients: CampaignClients
         do {
             clients = try CampaignClients(
-                configuration.context, layout, configuration.order, audience: audience, owner: owner)
+                configuration.context, layout, configuration.order, audience: audience, owner: owner,
+                lookAtTopics: lookAtTopics)
         } catch {
             return (.failed(ToolFailure("\(error)")), CampaignMachine(configuration, recipients: recipients).progress)
         }

@@ -2,16 +2,18 @@ internal import HeraldBytes
 internal import HeraldTime
 
 /// Writes the events of a campaign: what differs between recipients into what is the same for all.
-struct EventForm {
+package struct EventForm {
     /// The events' `source`.
     static let source = "herald-campaign"
 
     private let tail: [UInt8]
 
+    /// What all events of a campaign have in common.
+    ///
     /// - Parameters:
     ///   - pushServices: names that the settings allow.
     ///   - expiresAt: epoch milliseconds.
-    init(campaign: String, pushServices: [String], expiresAt: Int64?) {
+    package init(campaign: String, pushServices: [String], expiresAt: Int64?) {
         var tail = Array(#","pns":["#.utf8)
         for (index, name) in pushServices.enumerated() {
             if index > 0 { tail.append(UInt8(ascii: ",")) }
@@ -28,7 +30,7 @@ struct EventForm {
     }
 
     /// Appends the event's JSON; the user has to keep the contract's rule, the message has to be UTF-8.
-    func append(_ id: RecipientID, user: RawSpan, message: RawSpan, to output: inout [UInt8]) {
+    package func append(_ id: RecipientID, user: RawSpan, message: RawSpan, to output: inout [UInt8]) {
         output.append(text: #"{"id":""#)
         id.append(to: &output)
         output.append(text: #"","user":""#)

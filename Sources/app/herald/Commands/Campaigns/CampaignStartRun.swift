@@ -93,7 +93,7 @@ struct CampaignStartRun {
         context.trace = trace?.context
         let publisher = CampaignPublisher(
             context, cluster.layout, order, audience: audience, preview: preview,
-            recipients: consume recipients,
+            recipients: consume recipients, lookAtTopics: cluster.lookAtTopics,
             isStopping: { stop.isMade }, onNews: { screen.report($0) },
             onTurn: { screen.show($0) })
         let (end, progress) = publisher.run()
@@ -108,13 +108,16 @@ struct CampaignStartRun {
     private struct Cluster {
         var context: CampaignContext
         var layout: CampaignContext.Layout
+        var lookAtTopics: () throws -> CampaignContext.Layout
         var campaign: CampaignIndex.Campaign?
     }
 
     /// Refuses what cannot be continued before a long file is read; it is looked at again when the name is claimed.
     private func findCampaign() throws -> Cluster {
         let context = settings.campaignContext(environment: invocation.environment)
-        let layout = try settings.campaignLayout(context, isWriting: true)
+        let (reach, admin) = (settings.clusterReach, try settings.adminClient())
+        let lookAtTopics = { try context.layout(reach: reach, admin: admin, isWriting: true) }
+        let layout = try lookAtTopics()
         guard layout.requests[order.topic] != nil else {
             throw CommandFailure("there is no topic \(order.topic); make it with: herald topics apply")
         }
@@ -123,7 +126,7 @@ struct CampaignStartRun {
         try reader.catchUp()
         let campaign = try order.campaign(in: reader.index)
         try order.check(against: campaign)
-        return Cluster(context: context, layout: layout, campaign: campaign)
+        return Cluster(context: context, layout: layout, lookAtTopics: lookAtTopics, campaign: campaign)
     }
 
     /// The recipients left of a campaign that was started before, and its present publisher.

@@ -191,7 +191,8 @@ final class CampaignStarts: Sendable {
         let layout = try service.layout(isWriting: true)
         try check(draft.order, layout)
         let job = PublishingJob(
-            context: service.signed(by: request.viewer), layout: layout, draft: draft, outcome: outcome)
+            context: service.signed(by: request.viewer), layout: layout,
+            lookAtTopics: { [service] in try service.layout(isWriting: true) }, draft: draft, outcome: outcome)
         let id = try jobs.begin(job.description) { try job.run($0) }
         drafts.drop(request.parameters[0])
         uploads.discard(draft.upload, owner: draft.owner)

@@ -11,6 +11,7 @@ struct PublishingJob: Sendable {
 
     let context: CampaignContext
     let layout: CampaignContext.Layout
+    let lookAtTopics: @Sendable () throws -> CampaignContext.Layout
     let draft: CampaignDraft
     let outcome: CampaignDraft.Outcome
 
@@ -35,8 +36,8 @@ struct PublishingJob: Sendable {
         let teller = Teller(control)
         let publisher = CampaignPublisher(
             context, layout, draft.order, audience: outcome.audience, preview: outcome.preview.audience,
-            recipients: recipients, isStopping: { control.isStopping }, onNews: { teller.note($0) },
-            onTurn: { teller.show($0) })
+            recipients: recipients, lookAtTopics: lookAtTopics, isStopping: { control.isStopping },
+            onNews: { teller.note($0) }, onTurn: { teller.show($0) })
         let (end, progress) = publisher.run()
         let state: JobEnd.State =
             switch end {

@@ -1,0 +1,38 @@
+import HeraldKafka
+
+/// Reads partitions as a reader of committed records does: in turns, to an end that is found when brokers answer.
+struct LogReader {
+    private let places: [Place]
+    /// The next offset of each partition.
+    private(set) var positions: [Int64]
+    /// What it reads to, as long as that is to be found.
+    private var aim: TopicReader.End?
+    private var ends: [Int64] = []
+
+    init(_ places: [Place], from start: (Place) -> Int64 = { _ in 0 }) {
+        self.places = places
+        positions = places.map(start)
+    }
+
+    /// Reads to this end from now on.
+    mutating func aim(at end: TopicReader.End) { aim = end }
+
+    /// Reads what is there; whether the end is reached.
+    mutating func turn(_ simulation: Simulation, _ body: (RecordName, LogRecord) -> Void) -> Bool {
+        if let aim, let found = simulation.ends(of: places, aim) { (self.aim, ends) = (nil, found) }
+        for index in places.indices {
+            while let name = simulation.nextRecord(places[index], from: &positions[index]) {
+                if let record = simulation.cluster.record(name) { body(name, record) }
+            }
+        }
+        return aim == nil && zip(positions, ends).allSatisfy { $0 >= $1 }
+    }
+}
+
+extension Simulation {
+    /// Where partitions end; `nil` as long as no broker answers for one of them.
+    func ends(of places: [Place], _ end: TopicReader.End) -> [Int64]? {
+        guard cluster.awayUntil <= now, places.allSatisfy({ cluster[$0].leaderlessUntil <= now }) else { return nil }
+        return places.map { end == .written ? Int64(cluster[$0].records.count) : cluster[$0].lastStable }
+    }
+}

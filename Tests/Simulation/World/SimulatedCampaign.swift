@@ -1,0 +1,419 @@
+import HeraldBytes
+import HeraldCampaigns
+import HeraldCore
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import HeraldTools
+
+/// One process that publishes the campaign: the machine of a real one, over simulated readers, a producer and an audience.
+final class SimulatedCampaign: SimulatedJob {
+    /// What it is started with.
+    struct Assignment {
+        var context: CampaignContext
+        var order: CampaignOrder
+        /// The user of each line of the audience; `nil` for a line that is no recipient.
+        var lines: [Int?]
+    }
+
+    /// What is read from one claim to the next.
+    private struct Stretch {
+        var reading: Reading?
+        var published: LogReader?
+        var outcomes: (reader: LogReader, count: OutcomeCount)?
+        var answers: [Answer] = []
+        /// The partitions that it knows, and when it looks for others.
+        var partitions = 0
+        var nextPartitions: Int64 = 0
+        /// The next line of the audience.
+        var line = 0
+        var isGathering = false
+    }
+
+    /// What is read to an end.
+    private enum Reading {
+        case campaigns(LogReader)
+        case published
+        case outcomes
+        case ends
+    }
+
+    /// An answer that waits for the machine.
+    private enum Answer {
+        case caughtUp
+        case retries(RetryBacklog.Count?)
+        case failure(ToolFailure)
+    }
+
+    static let turn: Int64 = 250
+    /// No attempt at a transaction is longer behind the one before (milliseconds).
+    private static let longestPause: Int64 = 2_500
+    /// It looks for new partitions so often.
+    private static let partitionsInterval: Int64 = 60_000
+
+    unowned let simulation: Simulation
+    let index: Int
+    var driver: JobDriver<SimulatedCampaign>?
+    var client = TransactionClient()
+    var produced: Set<ProductionID> = []
+    var run = JobRun()
+
+    private var assignment: Assignment?
+    private let ids = RecipientIDs(campaign: Simulation.campaignName)
+    private var form: EventForm?
+    private var stretch = Stretch()
+    private var steps = StepChecker(ramp: [], services: 1)
+    /// What it was told last of the campaign.
+    private var toldState = CampaignControl.State.running
+    private var toldAt: Int64 = 0
+    private var hasOpened = false
+    /// What it was told before it began to publish.
+    private var stateAtStart = CampaignControl.State.running
+
+    init(index: Int, simulation: Simulation) {
+        self.index = index
+        self.simulation = simulation
+    }
+
+    var process: Process { Process(.publisher, index, life: life) }
+
+    // MARK: Life and death
+
+    /// An operator starts it.
+    func start(_ assignment: Assignment) {
+        self.assignment = assignment
+        (form, stretch) = (nil, Stretch())
+        (toldState, stateAtStart, hasOpened) = (.running, .running, false)
+        begin {
+            log("is to publish to \(Set(assignment.lines).count) recipients, ramp \(assignment.order.ramp ?? [])")
+            return machine(assignment)
+        }
+    }
+
+    private func machine(_ assignment: Assignment) -> CampaignMachine {
+        let former = simulation.publishing.index.campaign(Simulation.campaignName)?.progress
+        let users = assignment.lines.compactMap { $0 }
+        var recipients = RecipientSet()
+        var mark = AudienceMark()
+        var beginsWith: String?
+        for user in users where recipients.insert(id(of: user), .seen).isEmpty {
+            mark.add(id(of: user))
+            if recipients.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
+        }
+        let choices = Choices(seed: simulation.scenario.seed)
+        return CampaignMachine(
+            CampaignMachine.Configuration(
+                context: assignment.context, order: assignment.order,
+                audience: CampaignMachine.AudienceCounts(
+                    recipients: recipients.count, repeats: users.count - recipients.count,
+                    invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith),
+                process: Int32(index),
+                writer: BatchWriter.Configuration(
+                    transactionTimeout: Simulation.transactionTimeoutMilliseconds,
+                    patience: choices.pick([60_000, 12_000], for: "publisher.patience"))),
+            recipients: recipients)
+    }
+
+    private func id(of user: Int) -> RecipientID { ids.id(of: Self.key(of: user).span.bytes) }
+    private static func key(of user: Int) -> [UInt8] { Array("user-\(user)".utf8) }
+
+    func ended(_ machine: CampaignMachine) {
+        let end = machine.end ?? .interrupted
+        log("ends: \(end)")
+        if let objection = objection(to: end) { misuse("it ends: \(end.name), \(objection)") }
+        if end == .complete { simulation.checkComplete(Set(assignment?.lines.compactMap { $0 } ?? []), by: process) }
+        self.end()
+        simulation.publisherEnded(end)
+    }
+
+    /// Whether nobody has claimed its name since it did.
+    private var hasName: Bool { simulation.cluster.producers[Process(.publisher, 0).member]?.epoch == client.epoch }
+
+    private func objection(to end: PublishEnd) -> String? {
+        switch end {
+        case .complete: nil
+        case .interrupted: run.isStopping ? nil : "and nobody told it to stop"
+        case .paused: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
+        case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
+        case .expired: simulation.hasExpired ? nil : "and the campaign is not"
+        case .takenOver:
+            simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
+        // One that stood still while others published may miss what they have, and can write nothing.
+        case .failed(let failure): stateAtStart == .running && hasName ? failure.description : nil
+        }
+    }
+
+    // MARK: What it hears
+
+    var hasNews: Bool { !stretch.answers.isEmpty }
+
+    /// A reading goes on, or outcomes are read as they come.
+    var isLooking: Bool { stretch.reading != nil || driver?.machine.phase.isFollowing ?? false }
+
+    func take(_ news: JobNews) -> Bool {
+        misuse("that is another job's")
+        return false
+    }
+
+    // MARK: What the machine wants
+
+    func perform(_ action: CampaignMachine.Action) {
+        guard isRunning else { return }
+        // Between any two actions.
+        if chance[.jobKill].happens(simulation.publishing.isFinishing ? 0 : simulation.scenario.publisherKills) {
+            return kill()
+        }
+        switch action {
+        case .write(let action): perform(action)
+        case .readCampaigns(let end):
+            stretch.partitions = simulation.cluster.partitions
+            stretch.nextPartitions = simulation.now + Self.partitionsInterval
+            read(.campaigns(LogReader(simulation.campaignsPlaces)), to: end)
+        case .findEnds: read(.ends, to: .written)
+        case .readBack(let definition, let end):
+            let starts = definition.requestStarts
+            stretch.published = LogReader(requestPlaces) { starts[Int32($0.partition)] ?? 0 }
+            read(.published, to: end)
+        case .countOutcomes(let definition, let progress, let isWhole):
+            let starts = progress?.resultStarts ?? definition.resultStarts
+            stretch.outcomes = (
+                LogReader(resultPlaces) { starts[Int32($0.partition)] ?? 0 },
+                OutcomeCount(snapshot: progress?.outcomes ?? [:])
+            )
+            if isWhole { read(.outcomes, to: .committed) } else { stretch.answers.append(.caughtUp) }
+        case .openAudience(let expiresAt):
+            stretch.line = 0
+            hasOpened = true
+            form = EventForm(
+                campaign: Simulation.campaignName, pushServices: assignment?.order.text.pushServices ?? [],
+                expiresAt: expiresAt)
+        case .readRecipients:
+            stretch.isGathering = true
+            // Else it takes until the next turn.
+            if chance[.letters].below(4) > 0 { run.isBusy = true }
+        case .readLastOutcomes(let end): read(.outcomes, to: end)
+        case .countRetries:
+            let isLost = chance[.jobQuestion].happens(simulation.scenario.lostMessages)
+            stretch.answers.append(.retries(isLost ? nil : simulation.publishedRetries))
+        case .askWorkers: misuse("nobody can tell it of workers")
+        case .notice(let news): log("notice: \(news)")
+        }
+    }
+
+    private func read(_ reading: Reading, to end: TopicReader.End) {
+        if chance[.jobQuestion].happens(simulation.scenario.lostMessages / 10) {
+            return stretch.answers.append(.failure(ToolFailure("no broker answers", kind: .unreachable)))
+        }
+        stretch.reading = reading
+        switch reading {
+        case .campaigns(var reader):
+            reader.aim(at: end)
+            stretch.reading = .campaigns(reader)
+        case .published: stretch.published?.aim(at: end)
+        case .outcomes: stretch.outcomes?.reader.aim(at: end)
+        case .ends: break
+        }
+        run.isBusy = true
+    }
+
+    private var requestPlaces: [Place] { Array(simulation.requestPlaces.prefix(stretch.partitions)) }
+    private var resultPlaces: [Place] { Array(simulation.resultPlaces.prefix(stretch.partitions)) }
+
+    func beginsAnew() {
+        if run.hasLostName { misuse("another publisher has its name, and it claims that again") }
+        stretch = Stretch()
+    }
+
+    func offers(_ records: [OutgoingRecord]) {
+        let events = records.count { simulation.scenario.topics.requests.contains($0.topic) }
+        let controls = records.count { $0.key?.elementsEqual(CampaignControl.key(of: Simulation.campaignName)) == true }
+        if controls > 0 { simulation.publisherDecides() }
+        guard events > 0 else { return }
+        if toldState != .running { misuse("the campaign is \(toldState), and it publishes \(events) recipients") }
+        guard let progress = simulation.progress(in: records) else { return misuse("it publishes without progress") }
+        let objection = steps.offers(events, after: progress.published - events, now: simulation.now)
+        if let objection { misuse(objection) }
+    }
+
+    func written(_ record: OutgoingRecord) -> (place: Place, record: LogRecord)? {
+        simulation.publishedRecord(record, at: now)
+    }
+
+    // MARK: What it gives the machine
+
+    func deliver(to machine: inout CampaignMachine) {
+        run.isBusy = false
+        checkCancellation(machine)
+        if run.isStopping { machine.stop(now: now) }
+        for report in run.takeReports() { machine.receive(report, now: now) }
+        deliverAnswers(to: &machine)
+        readOn(&machine)
+        // Lines and orders come in any order.
+        if stretch.isGathering, chance[.letters].below(2) == 0 { deliverRecipients(to: &machine) }
+        if machine.phase.hearsOrders { followOrders(&machine) }
+        if machine.phase.isFollowing, stretch.reading == nil {
+            _ = countOutcomes()
+            tellOutcomes(to: &machine)
+        }
+        deliverRecipients(to: &machine)
+        guard simulation.now >= stretch.nextPartitions, simulation.cluster.awayUntil <= simulation.now else { return }
+        stretch.nextPartitions = simulation.now + Self.partitionsInterval
+        if stretch.partitions < simulation.cluster.partitions { machine.grown(now: now) }
+    }
+
+    /// When it has read that the campaign is cancelled, only a transaction that is under way keeps it from its end.
+    private func checkCancellation(_ machine: CampaignMachine) {
+        guard toldState == .cancelled, [.publishing, .paused].contains(machine.phase.name), client.operation == nil,
+            !client.isOpen,
+            simulation.now - max(toldAt, run.lastWrite) > Self.longestPause
+        else { return }
+        misuse("the campaign is cancelled, and it goes on")
+    }
+
+    private func deliverAnswers(to machine: inout CampaignMachine) {
+        let answers = stretch.answers
+        stretch.answers = []
+        for answer in answers {
+            switch answer {
+            case .caughtUp: caughtUp(&machine)
+            case .retries(let count):
+                steps.hears(count)
+                machine.answered(retries: count, now: now)
+            case .failure(let failure): machine.failed(failure, now: now)
+            }
+        }
+    }
+
+    private func caughtUp(_ machine: inout CampaignMachine) {
+        tellOutcomes(to: &machine)
+        if machine.phase.name == .counting { steps.begins(now: simulation.now) }
+        machine.outcomesCaughtUp(now: now)
+    }
+
+    /// Reads on to the end that is wanted.
+    private func readOn(_ machine: inout CampaignMachine) {
+        switch stretch.reading {
+        case .campaigns(var reader):
+            let isAtEnd = reader.turn(simulation) { _, _ in }
+            stretch.reading = isAtEnd ? nil : .campaigns(reader)
+            guard isAtEnd else { return }
+            learned(&machine)
+        case .ends:
+            guard let requests = simulation.ends(of: requestPlaces, .written),
+                let results = simulation.ends(of: resultPlaces, .written)
+            else { return }
+            stretch.reading = nil
+            machine.endsFound(requests: Self.byPartition(requests), results: Self.byPartition(results), now: now)
+        case .published:
+            let isAtEnd = stretch.published?.turn(simulation) { _, record in
+                if let id = id(ofEvent: record) { machine.foundPublished(id) }
+            }
+            guard isAtEnd ?? true else { return }
+            (stretch.reading, stretch.published) = (nil, nil)
+            machine.readBack(now: now)
+        case .outcomes:
+            let isAtEnd = countOutcomes()
+            tellOutcomes(to: &machine)
+            guard isAtEnd else { return }
+            stretch.reading = nil
+            caughtUp(&machine)
+        case nil: break
+        }
+    }
+
+    private func learned(_ machine: inout CampaignMachine) {
+        simulation.followCampaigns()
+        let campaign = simulation.publishing.index.campaign(Simulation.campaignName)
+        toldState = campaign?.state ?? .running
+        if !hasOpened { stateAtStart = toldState }
+        let order = assignment?.order
+        steps = StepChecker(
+            ramp: order?.ramp ?? campaign?.definition?.ramp ?? [], services: order?.text.pushServices.count ?? 1)
+        machine.learned(simulation.publishing.index, now: now)
+    }
+
+    private static func byPartition(_ offsets: [Int64]) -> [String: Int64] {
+        Dictionary(uniqueKeysWithValues: offsets.enumerated().map { ("\($0.offset)", $0.element) })
+    }
+
+    private func id(ofEvent record: LogRecord) -> RecipientID? {
+        guard let key = record.key, let value = record.value else { return nil }
+        return PublishedEvents.id(key: key.span.bytes, value: value.span.bytes, ids)
+    }
+
+    private func countOutcomes() -> Bool {
+        guard var (reader, count) = stretch.outcomes else { return true }
+        let services = assignment?.order.text.pushServices.count ?? 1
+        let isAtEnd = reader.turn(simulation) { _, record in
+            guard simulation.isOfPublished(record), let value = record.value,
+                let result = try? NotificationResult(decoding: value), result.campaign == Simulation.campaignName
+            else { return }
+            count.add(result, pushServiceCount: services)
+        }
+        stretch.outcomes = (reader, count)
+        return isAtEnd
+    }
+
+    private func tellOutcomes(to machine: inout CampaignMachine) {
+        guard let (reader, count) = stretch.outcomes else { return }
+        steps.hears(count)
+        machine.outcomesRead(
+            count,
+            positions: Dictionary(
+                uniqueKeysWithValues: reader.positions.enumerated().map { (Int32($0.offset), $0.element) }), now: now)
+    }
+
+    /// Tells what the campaign is to do.
+    private func followOrders(_ machine: inout CampaignMachine) {
+        simulation.followCampaigns()
+        let campaign = simulation.publishing.index.campaign(Simulation.campaignName)
+        machine.campaignSeen(campaign, now: now)
+        let state = campaign?.state ?? .running
+        if machine.phase.name == .publishing, toldState == .paused, state == .running {
+            steps.begins(now: simulation.now)
+        }
+        if state != toldState { (toldState, toldAt) = (state, simulation.now) }
+        steps.allows(campaign?.control?.pauseIfFailures)
+        if !hasOpened { stateAtStart = toldState }
+    }
+
+    private func deliverRecipients(to machine: inout CampaignMachine) {
+        guard stretch.isGathering else { return }
+        stretch.isGathering = false
+        while machine.wantsRecipient {
+            guard let lines = assignment?.lines, stretch.line < lines.count else {
+                machine.audienceEnded()
+                continue
+            }
+            stretch.line += 1
+            guard let user = lines[stretch.line - 1] else {
+                machine.passLine()
+                continue
+            }
+            let key = Self.key(of: user)
+            var event: [UInt8] = []
+            form?.append(
+                id(of: user), user: key.span.bytes, message: Simulation.campaignText.utf8.span.bytes, to: &event)
+            machine.take(id(of: user), user: key, event: event)
+        }
+    }
+}
+
+extension CampaignMachine.Phase {
+    /// Whether orders are read as they come.
+    fileprivate var hearsOrders: Bool {
+        switch name {
+        case .placing, .readingBack, .counting, .opening, .publishing, .paused, .closing: true
+        case .idle, .claiming, .learning, .finishing, .resting, .ended: false
+        }
+    }
+
+    /// Whether outcomes are read as they come.
+    fileprivate var isFollowing: Bool {
+        switch name {
+        case .opening, .publishing, .paused, .closing: true
+        case .idle, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting, .ended: false
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import HeraldCampaigns
+import HeraldEvents
+
+/// What publishers have committed: each recipient's event once, together with the progress that counts it.
+extension Simulation {
+    func checkPublishing(of transaction: Transaction) {
+        var events = 0
+        var progress: CampaignProgress?
+        let publisher = publishers.first { $0.isRunning && $0.client.epoch == transaction.epoch }?.process
+        for name in transaction.jobRecords {
+            guard let record = cluster.record(name) else { continue }
+            let topic = cluster.topics[name.place.topic]
+            if scenario.topics.requests.contains(topic) {
+                events += 1
+                adopt(name, record)
+            } else if topic == scenario.topics.campaigns {
+                var index = CampaignIndex()
+                index.add(key: record.key, value: record.value, place: "")
+                let campaign = index.campaign(Self.campaignName)
+                progress = campaign?.progress ?? progress
+                if let control = campaign?.control { note(control, by: publisher) }
+            }
+        }
+        if events > 0, let publisher, publishing.hasEndedPause == publisher {
+            checkers.fail("\(publisher) ends a pause that somebody wrote, and publishes")
+        }
+        guard let progress else { return checkers.fail("a publisher commits \(events) events and no progress") }
+        if progress.published != publishing.published.count {
+            checkers.fail("progress says \(progress.published), and \(publishing.published.count) are published")
+        }
+    }
+
+    /// Only an operator ends a pause: a publisher that has done so, because it could not know of it, takes that back.
+    private func note(_ control: CampaignControl, by publisher: Process?) {
+        let endsPause = control.state == .running && publishing.lastControl?.state == .paused
+        (publishing.lastControl, publishing.hasEndedPause) = (control, endsPause ? publisher : nil)
+    }
+
+    /// A recipient's event is one more that has to get its results.
+    private func adopt(_ name: RecordName, _ record: LogRecord) {
+        if !publishing.published.insert(record.user).inserted {
+            checkers.fail("user \(record.user) is notified twice: \(checkers.text(name))")
+        }
+        let text = String(decoding: record.value ?? [], as: UTF8.self)
+        let services = scenario.pushServices.names.indices.filter {
+            text.contains("\"\(scenario.pushServices.names[$0])\"")
+        }
+        cluster[name.place].records[Int(name.offset)].duties = checkers.published(
+            name, record, services: Array(services), campaign: Self.publishedCampaign)
+    }
+
+    /// A publisher says that all is published, and all outcomes are known.
+    func checkComplete(_ users: Set<Int>, by process: Process) {
+        for user in users.subtracting(publishing.published).sorted() {
+            checkers.fail("\(process) is complete, and user \(user) was not notified")
+        }
+        // At least once, a result that is there twice makes up for one that is missing.
+        guard scenario.isAtomic else { return }
+        for (index, duty) in checkers.duties.enumerated()
+        where duty.campaign == Self.publishedCampaign && duty.origin == duty.source && duty.finals.isEmpty {
+            checkers.fail("\(process) is complete, and \(checkers.text(index)) has no outcome")
+        }
+    }
+}

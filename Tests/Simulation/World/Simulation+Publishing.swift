@@ -1,0 +1,286 @@
+import HeraldBytes
+import HeraldCampaigns
+import HeraldCore
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldTime
+import HeraldTools
+
+/// What operators want of the campaign that is published, and what readers of the campaigns topic know.
+struct PublishingWorld {
+    /// How far each partition of the campaigns topic was read.
+    var positions: [Int64] = []
+    var index = CampaignIndex()
+    /// How many recipients the audience has by now.
+    var recipients = 0
+    /// Whose events are there, for all to see.
+    var published: Set<Int> = []
+    /// The control record of the campaign that was written last.
+    var lastControl: CampaignControl?
+    /// The publisher whose start has taken the place of a pause; it has to write that again before it publishes.
+    var hasEndedPause: Process?
+    /// No faults any more: the campaign comes to its end.
+    var isFinishing = false
+    /// It is started again when something keeps it from its end.
+    var lastStarts = 0
+    var isDone = false
+}
+
+/// Operators who have a campaign published, and the publishers' faults.
+extension Simulation {
+    private static let operators = Process(.publisher, 0)
+    private static let mostLastStarts = 40
+    /// From here on the campaign is brought to its end.
+    private static let publishingTime = 2 * faultTime
+
+    /// The number of the campaign that publishers publish; other campaigns' events come by themselves.
+    static let publishedCampaign = Scenario.campaigns
+    static let campaignName = Scenario.campaignName(publishedCampaign)
+    static let campaignText = "Good news"
+
+    var isPublishingDone: Bool { publishers.isEmpty || publishing.isDone }
+
+    func schedulePublishing() {
+        guard !publishers.isEmpty else { return }
+        publishing.recipients = scenario.recipients
+        publishing.positions = campaignsPlaces.map { _ in 0 }
+        schedule(.publisherFault, after: self[Self.operators][.jobStart].between(0, 10_000))
+        for _ in 0..<scenario.publisherFaults {
+            schedule(
+                .publisherFault, after: self[Self.operators][.jobFault].between(1_000, Self.publishingTime - 10_000))
+        }
+        schedule(.finishPublishing, after: Self.publishingTime)
+    }
+
+    // MARK: Topics
+
+    /// The partitions of the campaigns topic; it does not grow, because its keys would change their partitions.
+    var campaignsPlaces: [Place] {
+        guard let topic = campaignsTopic else { return [] }
+        return (0..<scenario.partitions).map { Place(topic: topic, partition: $0) }
+    }
+
+    /// The request topic that the campaign goes to: the one behind.
+    private var requestTopic: Int { scenario.topics.requests.count - 1 }
+    var requestPlaces: [Place] { (0..<cluster.partitions).map { Place(topic: requestTopic, partition: $0) } }
+
+    private func place(ofControl key: [UInt8]) -> Place {
+        Place(topic: campaignsTopic ?? 0, partition: Int(key.last ?? 0) % scenario.partitions)
+    }
+
+    /// A publisher's record as it lies in a log, and where.
+    func publishedRecord(_ record: OutgoingRecord, at moment: Moment) -> (place: Place, record: LogRecord)? {
+        var written = LogRecord(
+            key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
+        if record.topic == scenario.topics.campaigns { return (place(ofControl: record.key ?? []), written) }
+        guard let topic = cluster.topics.firstIndex(of: record.topic) else { return nil }
+        guard topic == requestTopic else { return (Place(topic: topic, partition: 0), written) }
+        guard let user = user(ofKey: record.key) else { return nil }
+        written.user = user
+        return (Place(topic: topic, partition: user % cluster.partitions), written)
+    }
+
+    private func user(ofKey key: [UInt8]?) -> Int? {
+        Int(String(decoding: (key ?? []).dropFirst("user-".utf8.count), as: UTF8.self))
+    }
+
+    /// Whether a record is of the campaign that is published.
+    func isOfPublished(_ record: LogRecord) -> Bool {
+        record.duties.first.map { checkers.duties[$0].campaign == Self.publishedCampaign } ?? false
+    }
+
+    /// What a publisher's records say of how far it is.
+    func progress(in records: [OutgoingRecord]) -> CampaignProgress? {
+        var index = CampaignIndex()
+        for record in records where record.topic == scenario.topics.campaigns {
+            index.add(key: record.key, value: record.value, place: "")
+        }
+        return index.campaign(Self.campaignName)?.progress
+    }
+
+    /// Reads the campaigns topic as everybody does; workers hear of what is new.
+    func followCampaigns() {
+        for (number, place) in campaignsPlaces.enumerated() {
+            while let name = nextRecord(place, from: &publishing.positions[number]), let record = cluster.record(name) {
+                publishing.index.add(key: record.key, value: record.value, place: checkers.text(name))
+            }
+        }
+        guard let control = publishing.index.campaign(Self.campaignName)?.control,
+            control != campaigns[Self.publishedCampaign]
+        else { return }
+        announce(control, campaign: Self.publishedCampaign, by: Self.operators)
+    }
+
+    /// What of the campaign waits in the retry topics.
+    var publishedRetries: RetryBacklog.Count {
+        var count = RetryBacklog.Count()
+        let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.milliseconds < $1.milliseconds } : nil
+        for duty in checkers.duties where duty.campaign == Self.publishedCampaign && duty.source == duty.origin {
+            for name in duty.lives {
+                if cluster.record(name)?.headers.text(.reason) == RetryReason.paused.rawValue {
+                    count.suspended += 1
+                } else {
+                    count.retrying += 1
+                    let isShort = shortest.map { scenario.topics.retryTopic($0) == cluster.topics[name.place.topic] }
+                    if isShort != true { count.retryingLong += 1 }
+                }
+            }
+        }
+        return count
+    }
+
+    var hasExpired: Bool {
+        guard let expiry = publishing.index.campaign(Self.campaignName)?.definition?.expiresAt else { return false }
+        return expiry <= now
+    }
+
+    // MARK: Operators, and faults of publishers
+
+    private func startPublisher() {
+        guard let idle = publishers.first(where: { !$0.isRunning }) else { return }
+        let isAlone = !publishers.contains(where: \.isRunning)
+        if !isAlone { cluster.rivalled.insert(Self.operators.member) }
+        followCampaigns()
+        let choices = Choices(seed: scenario.seed)
+        var chance = Chance(seed: self[Self.operators][.jobStart].bits())
+        guard let template = try? MessageTemplate(Self.campaignText) else { return }
+        var order = CampaignOrder(
+            text: CampaignText(
+                name: Self.campaignName, template: template,
+                pushServices: Array(
+                    scenario.pushServices.names.prefix(choices.pick([1, 1, 2], for: "publisher.services"))),
+                maximumEventBytes: 65_536),
+            topic: scenario.topics.requests[requestTopic])
+        order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
+        order.rate = chance.pick([nil, nil, 2, 20])
+        let expiry = choices.between(30_000, 200_000, for: "publisher.expiresBy")
+        order.expiresInMilliseconds = choices.once(in: 8, for: "publisher.expires") ? expiry : nil
+        if !publishing.isFinishing {
+            order.pauseIfFailures = chance.pick([nil, 0.05, 0.3])
+            order.endsWhenPausedByFailures = chance.below(4) == 0
+        }
+        // People are added at the end: not beside somebody who knows nothing of them.
+        if isAlone, !publishing.isFinishing, chance.below(4) == 0 { publishing.recipients += 1 + chance.below(5) }
+        // Another campaign's transaction is open in front of what a new one says first.
+        if publishing.index.campaign(Self.campaignName) == nil, chance.below(3) == 0 {
+            openBeside(place(ofControl: Array(CampaignDefinition.key(of: Self.campaignName).utf8)))
+        }
+        var lines: [Int?] = Array(0..<publishing.recipients)
+        for _ in 0..<chance.below(4) {
+            let line = chance.below(lines.count + 1)
+            lines.insert(chance.below(2) == 0 ? nil : lines.first ?? nil, at: max(1, line))
+        }
+        let context = CampaignContext(
+            topics: scenario.topics, readerProperties: [], writerProperties: [], controlProperties: [],
+            operatorName: "operator")
+        idle.start(SimulatedCampaign.Assignment(context: context, order: order, lines: lines))
+    }
+
+    /// An operator, or somebody who sees that too many failed, says what the campaign is to do.
+    func write(_ order: ControlOrder, isByFailures: Bool = false) {
+        followCampaigns()
+        guard let campaign = publishing.index.campaign(Self.campaignName),
+            case .write(var control) = order.decision(
+                for: campaign, isFinished: false, at: moment.wall, by: "somebody", reason: nil)
+        else { return }
+        let key = order.key(of: Self.campaignName)
+        let place = place(ofControl: key)
+        guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now else { return }
+        control.isByFailures = isByFailures
+        // Without a bound from here on: or one whose events all fail would be paused for ever.
+        if order == .resume { control.pauseIfFailures = nil }
+        log("somebody says that the campaign is \(control.state)")
+        if order != .cancel { (publishing.lastControl, publishing.hasEndedPause) = (control, nil) }
+        _ = cluster.append(
+            LogRecord(key: key, value: control.encoded(), timestamp: now), to: place)
+        followCampaigns()
+    }
+
+    func pausePublishing() {
+        guard !publishing.isFinishing else { return }
+        write(.pause)
+        schedule(.resumePublishing, after: self[Self.operators][.jobFault].between(100, 60_000))
+    }
+
+    func resumePublishing() { write(.resume) }
+
+    /// A publisher says itself what the campaign is to do: an operator may say something else at this moment.
+    func publisherDecides() {
+        if self[Self.operators][.jobFault].happens(scenario.publisherFaults * 20_000) { pausePublishing() }
+    }
+
+    func performPublisherFault() {
+        guard !publishing.isFinishing else { return }
+        let running = publishers.filter { $0.isRunning && $0.frozenUntil == nil }
+        let kind = self[Self.operators][.jobFault].below(20)
+        guard kind > 3, !running.isEmpty else { return startPublisher() }
+        let publisher = self[Self.operators][.jobFault].pick(running)
+        switch kind {
+        case 4, 5: publisher.kill()
+        case 6: publisher.stop()
+        case 7, 8: publisher.freeze()
+        case 9, 10, 11, 12: pausePublishing()
+        case 13: write(.resume)
+        case 14: if self[Self.operators][.jobFault].below(3) == 0 { write(.cancel) }
+        case 15:
+            log("another process claims the name of publishers")
+            _ = cluster.initialise(Self.operators.member)
+            cluster.rivalled.insert(Self.operators.member)
+            announceDecided()
+        case 16:
+            let place = self[Self.operators][.jobFault].pick(campaignsPlaces)
+            cluster[place].leaderlessUntil = now + self[Self.operators][.jobFault].between(500, 20_000)
+            log("\(cluster.name(place)) has no leader for \(cluster[place].leaderlessUntil - now) ms")
+        case 17:
+            let topic = self[Self.operators][.jobFault].pick([campaignsTopic ?? 0, requestTopic])
+            cluster.refusingJobs = (topic, now + self[Self.operators][.jobFault].between(500, 15_000))
+            log("\(cluster.topics[topic]) refuses every record of jobs for \(cluster.refusingJobs.until - now) ms")
+            // Somebody sees that.
+            schedule(.pausePublishing, after: self[Self.operators][.jobFault].between(100, 5_000))
+        default:
+            let isControl = self[Self.operators][.openTransaction].below(2) == 0
+            openBeside(self[Self.operators][.openTransaction].pick(isControl ? campaignsPlaces : requestPlaces))
+        }
+    }
+
+    /// Somebody else has a transaction open where the campaign's records are, which hides them.
+    private func openBeside(_ place: Place) {
+        let isControl = place.topic == campaignsTopic
+        let transaction = cluster.openForeign(commits: isControl)
+        let control = CampaignControl(state: .running, at: moment.wall, by: "somebody")
+        let record = LogRecord(
+            key: CampaignControl.key(of: "other"), value: isControl ? control.encoded() : nil, timestamp: now)
+        _ = cluster.writeForeign(record, to: place, in: transaction)
+        log("a transaction is open in \(cluster.name(place))")
+        schedule(
+            .publisherEnds(transaction: transaction), after: self[Self.operators][.openTransaction].between(500, 12_000)
+        )
+    }
+
+    func publisherEnded(_ end: PublishEnd) {
+        switch end {
+        case .complete, .cancelled, .expired: if publishing.isFinishing { publishing.isDone = true }
+        case .interrupted, .paused, .takenOver, .failed: break
+        }
+    }
+
+    /// When nobody disturbs any more, the campaign is published to its end.
+    func finishPublishing() {
+        guard !publishing.isDone else { return }
+        defer { schedule(.finishPublishing, after: 10_000) }
+        publishing.isFinishing = true
+        followCampaigns()
+        if publishing.index.campaign(Self.campaignName)?.state == .cancelled, !publishers.contains(where: \.isRunning) {
+            publishing.isDone = true
+            return
+        }
+        write(.resume)
+        guard !publishers.contains(where: \.isRunning) else { return }
+        publishing.lastStarts += 1
+        guard publishing.lastStarts <= Self.mostLastStarts else {
+            return checkers.fail("\(Self.mostLastStarts) publishers in a row have not published what is left")
+        }
+        startPublisher()
+    }
+}

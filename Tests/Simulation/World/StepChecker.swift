@@ -1,0 +1,77 @@
+import HeraldCampaigns
+import HeraldEvents
+import HeraldTools
+
+/// A publisher keeps to its campaign's ramp, as somebody counts who is told what it is told: nothing goes beyond a step before
+/// its outcomes are known, as far as they decide, and nothing behind too many that failed.
+struct StepChecker {
+    /// So long (milliseconds) one recipient who goes on failing holds a step.
+    private static let patience: Int64 = 600_000
+
+    private let ramp: Ramp
+    /// How many outcomes each recipient has.
+    private let services: Int
+    private var heard = OutcomeCount()
+    /// What an operator has seen, who has the campaign go on.
+    private var accepted = OutcomeCount()
+    private var retryingLong = 0
+    /// The share that may fail, as the campaigns topic says; `nil` allows all.
+    private var limit: Double?
+    /// Since when nothing was published.
+    private var waitingSince: Int64 = 0
+
+    init(ramp: [Int], services: Int) {
+        self.ramp = Ramp(steps: ramp)
+        self.services = services
+    }
+
+    /// It has read all that it goes on from, or the campaign is resumed.
+    mutating func begins(now: Int64) {
+        accepted = heard
+        waitingSince = max(waitingSince, now)
+    }
+
+    mutating func hears(_ count: OutcomeCount) {
+        if count.known != heard.known { retryingLong = 0 }
+        heard = count
+    }
+
+    mutating func hears(_ retries: RetryBacklog.Count?) { retryingLong = retries?.retryingLong ?? 0 }
+
+    mutating func allows(_ limit: Double?) { self.limit = limit }
+
+    /// It offers so many recipients, and so many are published; what is wrong with that.
+    mutating func offers(_ count: Int, after published: Int, now: Int64) -> String? {
+        defer { waitingSince = now }
+        var (number, end) = (0, 0)
+        while let size = ramp.size(number), end + size <= published { (number, end) = (number + 1, end + size) }
+        if let size = ramp.size(number), published + count > end + size {
+            return "publishes \(count) behind \(published), and its step ends at \(end + size)"
+        }
+        guard end == published, number > 0, let size = ramp.size(number - 1) else { return nil }
+        return objectionToNext(
+            outcomes: size * services, open: published * services - heard.known, hasNext: ramp.size(number) != nil, now)
+    }
+
+    private func objectionToNext(outcomes: Int, open: Int, hasNext: Bool, _ now: Int64) -> String? {
+        let failed = heard.first(.failed) - accepted.first(.failed)
+        let judged = failed + heard.first(.reached) - accepted.first(.reached)
+        if let limit, Double(failed) > limit * Double(judged + max(0, open)) {
+            return "goes on behind \(failed) of \(judged) that failed"
+        }
+        guard open > 0 else { return nil }
+        let isHalfKnown = 2 * (outcomes - open) >= outcomes
+        let isRetryingLong = retryingLong >= open
+        if open <= services, isRetryingLong, isHalfKnown || hasNext,
+            now - waitingSince >= Self.patience
+        {
+            return nil
+        }
+        if !isHalfKnown { return "begins a step, and \(open) of \(outcomes) outcomes of the one before are open" }
+        if let limit {
+            let isUndecided = Double(failed + open) > limit * Double(judged + open)
+            return isUndecided ? "begins a step before \(open) outcomes that still decide" : nil
+        }
+        return isRetryingLong ? nil : "begins a step before \(open) outcomes of the one before"
+    }
+}
