@@ -83,6 +83,23 @@ struct HTTP2AgreementTests {
         second.pool.close()
     }
 
+    @Test("Through a proxy's tunnel HTTP/2 is spoken as without one")
+    func proxy() throws {
+        let proxy = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 Made\r\n\r\n")
+            // From here on it is the backend.
+            try HTTP2Peer(peer).serve()
+        }
+        defer { proxy.stop() }
+        let driver = try PoolDriver(
+            ConnectionOptions(
+                origin: "http://backend.invalid:8080", proxy: ProxyAddress(proxy.origin), versions: .http2))
+        #expect(driver.call()?.status == 200 && driver.call()?.status == 200)
+        #expect(proxy.acceptedCount == 1 && driver.pool.sharedConnectionCount == 1)
+        driver.pool.close()
+    }
+
     @Test("A renewal ends what is idle, and lets calls end that are on their way")
     func renewal() throws {
         let identity = try TestCertificates.shared().good.withHTTP2

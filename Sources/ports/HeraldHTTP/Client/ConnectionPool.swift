@@ -27,8 +27,8 @@ public struct ConnectionPool: ~Copyable {
 
     private static let receiveBufferSize = 16 * 1_024
 
-    let loop: EventLoop
-    let owner: UInt8
+    private let loop: EventLoop
+    private let owner: UInt8
     private let host: String
     let keepsLocation: Bool
     let isEncrypted: Bool
