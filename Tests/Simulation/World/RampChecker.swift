@@ -29,6 +29,8 @@ struct RampChecker {
     private var expected: [String: [Expected]] = [:]
     /// Since when nothing has kept the job from waiting: its last offer, or the end of its last pause.
     private var waitingSince: Int64 = 0
+    /// It had waited for long enough when it was paused: the next step may have begun, and goes on.
+    private var wasPatientBefore = false
 
     init(_ options: ReplayOptions) {
         self.options = options
@@ -90,7 +92,11 @@ struct RampChecker {
         expected[name] = events.isEmpty ? nil : events
     }
 
-    mutating func resumes(now: Int64) { waitingSince = now }
+    mutating func pauses(now: Int64) { wasPatientBefore = wasPatient(now) }
+
+    mutating func resumes(now: Int64) {
+        if !wasPatientBefore { waitingSince = now }
+    }
 
     /// The job ends; what is wrong with that.
     ///

@@ -168,6 +168,7 @@ final class SimulatedReplay: SimulatedJob {
     func deliver(to machine: inout ReplayMachine) {
         if run.isStopping { machine.stop() }
         machine.pause(pause)
+        if !isHeld, pause != nil { order?.ramp.pauses(now: simulation.now) }
         if isHeld, pause == nil { order?.ramp.resumes(now: simulation.now) }
         isHeld = run.isStopping || pause != nil
         for report in run.takeReports() { machine.receive(report, now: now) }
