@@ -165,8 +165,8 @@ let package = Package(
         module(
             "faces", "HeraldDoctor",
             [
-                "CSSL", "HeraldBackend", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldThreads",
-                "HeraldTime", "HeraldTools",
+                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
+                "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         .target(
             name: "HeraldConsole",

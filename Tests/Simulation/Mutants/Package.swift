@@ -84,7 +84,7 @@ let package = Package(
                 "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
                 "HeraldTime", "HeraldTools",
             ],
-            path: "Sources/machines/HeraldReplay", exclude: ["Machine/ReplayClients.swift"], swiftSettings: strict),
+            path: "Sources/machines/HeraldReplay", swiftSettings: strict),
         // A publisher's machine without its clients.
         .target(
             name: "HeraldCampaigns",
