@@ -19,9 +19,7 @@ class Mutant(NamedTuple):
 # Two replays at a time, of many dead letters, with many faults.
 REPLAYS = "seed=1 replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
 # Much is fetched ahead, and little of it may lie in memory.
-FETCHING = "isAtomic=true workers=3 partitions=6 events=900 burst=60 fetchedAhead=200 maxFetchedBytes=20000 crashes=6"
-# What workers read to know it again is deleted meanwhile, and is published again.
-RETENTION = "isAtomic=true events=600 twins=300000 retentions=40 crashes=12 freezes=6"
+FETCHING = "isAtomic=true workers=2 fetchedAhead=100"
 # The same, and many a commit is made whose answer is lost; asked again, the producer is broken.
 DOUBTS = f"{REPLAYS} lostMessages=300000 fatalErrors=30000"
 # Two publishers at a time, with many faults, also in topics that grow and in which others' transactions are open.
@@ -874,27 +872,22 @@ MUTANTS = [
         "",
         scenario=REPLAYS,
     ),
-    # What is fetched ahead, and what was dealt with before.
+    # What is fetched ahead.
     Mutant(
         "what was fetched of a new partition and given up is passed over",
         "Lane+Assignments.swift",
         "        let offset = engine.readOffset(of: partition) ?? Offset.beginning\n",
         "        guard let offset = engine.readOffset(of: partition) else { return }\n",
-        scenario=f"seed=1 {FETCHING}",
+        scenario=f"seed=249 {FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
+        "maxBufferedBytes=2000 crashes=3 freezes=4 sessionLosses=2 hasPlainEvents=true lostMessages=120000",
     ),
     Mutant(
         "what was taken out of a queue and given up is not read again",
         "SourceTable.swift",
         "        for partition in all[source].partitions { actions.append(.rewind(partition: partition)) }\n",
         "",
-        scenario=f"seed=1 {FETCHING}",
-    ),
-    Mutant(
-        "partitions that are read again lose what was dealt with before",
-        "Lane+Records.swift",
-        "engine.readOffset(of: index) ?? Offset.beginning)",
-        "engine.nextOffset(of: index) ?? Offset.beginning)",
-        scenario=f"seed=29 {RETENTION}",
+        scenario=f"seed=2 {FETCHING} partitions=5 events=800 burst=40 maxFetchedBytes=20000 crashes=4 "
+        "isBackendCalm=true hasStorms=false",
     ),
     # Why something waits.
     Mutant(
