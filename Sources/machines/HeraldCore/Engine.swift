@@ -188,7 +188,9 @@ public struct AssignedPartition: Sendable, Equatable {
     public var number: Int32
     /// Where taking starts; `nil` when the broker decides (no offset yet), and the first record tells.
     public var startOffset: Int64?
-    /// Where reading starts: below ``startOffset`` lies what was dealt with, and is read to know it again. `nil`: nothing of it.
+    /// Where reading starts; `nil` for ``startOffset``.
+    ///
+    /// What lies below that was dealt with, and is read to know it again.
     public var historyOffset: Int64?
     /// The metadata that was committed with that offset: what is done beyond it.
     public var metadata: String
