@@ -101,7 +101,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "each recipient is notified once while publishers are killed, frozen, fenced, in doubt, and told to wait",
+        "each recipient is notified once while publishers are killed, frozen, fenced, in doubt, and paused",
         arguments: [true, false])
     func publishers(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)

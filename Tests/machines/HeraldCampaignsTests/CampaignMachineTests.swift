@@ -194,7 +194,7 @@ struct CampaignMachineTests {
         }
     }
 
-    @Test("A batch that a broker has refused for now is not tried again in a pause, and goes first when that is over")
+    @Test("A batch that a broker refused for now is not tried again in a pause, and goes first behind it")
     func pauseInRetry() throws {
         let bench = try Bench(5)
         bench.commits = [.made, .refused(KafkaError(code: KafkaError.Code.messageTimedOut))]

@@ -127,7 +127,7 @@ struct LaneAssignmentTests {
         }
     }
 
-    @Test("What retention leaves of the time before the assignment is read, and no partition loses its place in it")
+    @Test("What retention leaves of the past is read, and no other partition loses its place in it")
     func historyDeleted() {
         let fixture = LaneFixture()
         fixture.io.rebalances.append(.assign([partition, LaneFixture.partition(1)]))

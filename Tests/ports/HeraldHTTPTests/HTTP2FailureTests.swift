@@ -50,7 +50,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("A refused stream is called again at once; a call that is refused four times has failed, and is not in doubt")
+    @Test("A refused stream is called again at once; the fourth refusal is a failure, and not in doubt")
     func refused() throws {
         let counts = Guarded<[String: Int]>([:])
         let server = try HTTP2Wire.plain.server { peer in

@@ -73,7 +73,7 @@ struct PoolStateSharedTests {
         #expect(pool.actions().count == 2 && pool.state.calls.waitingCount == 3)
     }
 
-    @Test("While nobody knows whether connections will be shared few are made, and as many as calls when they are not")
+    @Test("Few connections are made before it is known whether they are shared, and one for each call if not")
     func unknown() {
         var pool = Pool(limit: 100, versions: .agreed)
         for token in UInt64(1)...90 { pool.begin(token) }
