@@ -692,9 +692,9 @@ MUTANTS = [
     ),
     Mutant(
         "a turn does not wait for what the engine wants next",
-        "Lane.swift",
-        "        if let wake = engine.nextWake { deadline = min(deadline, wake) }\n",
-        "",
+        "Lane+Timers.swift",
+        "        case .engine: engine.nextWake\n",
+        "        case .engine: nil\n",
     ),
     # Settings that change.
     Mutant(
