@@ -107,3 +107,21 @@ extension CampaignMachine {
         }
     }
 }
+
+extension CampaignMachine.Phase {
+    /// Whether orders are read as they come.
+    package var hearsOrders: Bool {
+        switch name {
+        case .placing, .readingBack, .counting, .opening, .publishing, .paused, .closing: true
+        case .idle, .claiming, .learning, .finishing, .resting, .ended: false
+        }
+    }
+
+    /// Whether outcomes are read as they come.
+    package var isFollowing: Bool {
+        switch name {
+        case .opening, .publishing, .paused, .closing: true
+        case .idle, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting, .ended: false
+        }
+    }
+}

@@ -261,21 +261,3 @@ final class CampaignClients: JobIO {
         transactor.wait(until: moment, atMost: Self.turnMilliseconds)
     }
 }
-
-extension CampaignMachine.Phase {
-    /// Whether orders are read as they come.
-    fileprivate var hearsOrders: Bool {
-        switch name {
-        case .placing, .readingBack, .counting, .opening, .publishing, .paused, .closing: true
-        case .idle, .claiming, .learning, .finishing, .resting, .ended: false
-        }
-    }
-
-    /// Whether outcomes are read as they come.
-    fileprivate var isFollowing: Bool {
-        switch name {
-        case .opening, .publishing, .paused, .closing: true
-        case .idle, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting, .ended: false
-        }
-    }
-}
