@@ -23,12 +23,12 @@ enum Case: CustomStringConvertible {
 
 /// Many runs on all processors: what is run, and what is said of it, does not depend on how fast they are.
 ///
-/// Seeds are begun in their order, and no more once enough have failed; those under way end. So the lowest that fail are
-/// the same each time.
+/// Seeds are begun in their order, then the cases of what others must not feel, and no more once enough have failed; those
+/// under way end. So those that are named are the same each time.
 final class Runs: Sendable {
     struct Outcome {
         var summary: String
-        /// What broke, the lowest seeds first.
+        /// What broke: the lowest seeds, then the cases.
         var failures: [String]
     }
 
@@ -36,11 +36,13 @@ final class Runs: Sendable {
     typealias Seeds = @Sendable (_ begun: Int) -> UInt64?
 
     private struct State {
+        /// How many of both were begun, and how many of these are seeds.
         var begun = 0
+        var seeds = 0
         var runs = 0
         var steps = 0
         var virtualSeconds = 0
-        /// By the number of the seed in its order.
+        /// By the number of what failed, in the order in which it was begun.
         var failures: [(number: Int, text: String)] = []
     }
 
@@ -61,62 +63,65 @@ final class Runs: Sendable {
     }
 
     func run() -> Outcome {
-        CrashReport.install(jobs: max(jobs, Bystanders.all.count))
-        DispatchQueue.concurrentPerform(iterations: Bystanders.all.count) { number in
-            CrashReport.note(.bystanders(number), job: number)
-            let violation = Bystanders.all[number].violation()
-            CrashReport.note(nil, job: number)
-            guard let violation else { return }
-            let failure = Self.text(.bystanders(number), [violation])
-            state.withLock { $0.failures.append((number - Bystanders.all.count, failure)) }
-        }
+        CrashReport.install(jobs: jobs)
         DispatchQueue.concurrentPerform(iterations: jobs) { job in
-            while let (number, seed) = next() { run(seed, number: number, job: job) }
+            while let (number, next) = next() {
+                guard passes(next, number: number, job: job), case .seed(let seed) = next else { continue }
+                if seed % Self.refusalsInterval == 1, !passes(.refusals(seed), number: number, job: job) { continue }
+                if seed % Self.localityInterval == 0 { _ = passes(.locality(seed), number: number, job: job) }
+            }
         }
         let took = ContinuousClock.now - began
         return state.withLock { state in
             let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
             return Outcome(
-                summary: "\(state.begun) seeds: \(state.runs) runs, \(state.steps) steps of engines, "
+                summary: "\(state.seeds) seeds: \(state.runs) runs, \(state.steps) steps of engines, "
                     + "\(state.virtualSeconds / 3600) hours of virtual time in \(Int(seconds.rounded())) s",
                 failures: state.failures.sorted { $0.number < $1.number }.prefix(most).map(\.text))
         }
     }
 
-    private func run(_ seed: UInt64, number: Int, job: Int) {
-        CrashReport.note(.seed(seed), job: job)
-        let simulation = Simulation(scenario: .any(seed: seed))
-        var violations = simulation.run()
-        note(violations, of: .seed(seed), number, simulation.inputs, simulation.virtualSeconds)
-        guard violations.isEmpty else { return }
-        if seed % Self.refusalsInterval == 1 {
-            CrashReport.note(.refusals(seed), job: job)
-            violations = Bystanders.anyRefusals(seed: seed).violation().map { [$0] } ?? []
-            note(violations, of: .refusals(seed), number, 0, 0)
-        }
-        guard seed % Self.localityInterval == 0 else { return }
-        CrashReport.note(.locality(seed), job: job)
-        var locality = Locality(seed: seed)
-        violations = locality.run()
-        note(violations, of: .locality(seed), number, locality.inputs, locality.virtualSeconds)
-    }
-
-    /// The next seed and its number, or `nil` when it is enough.
-    private func next() -> (Int, UInt64)? {
+    /// What is run next and its number, or `nil` when it is enough.
+    private func next() -> (Int, Case)? {
         state.withLock { state in
-            guard state.failures.count < most, let seed = seeds(state.begun) else { return nil }
+            guard state.failures.count < most else { return nil }
             defer { state.begun += 1 }
-            return (state.begun, seed)
+            if state.seeds == state.begun, let seed = seeds(state.begun) {
+                state.seeds += 1
+                return (state.begun, .seed(seed))
+            }
+            let number = state.begun - state.seeds
+            return number < Bystanders.all.count ? (state.begun, .bystanders(number)) : nil
         }
     }
 
-    private func note(_ violations: [String], of run: Case, _ number: Int, _ inputs: Int, _ virtualSeconds: Int) {
-        state.withLock { state in
+    private func passes(_ run: Case, number: Int, job: Int) -> Bool {
+        CrashReport.note(run, job: job)
+        defer { CrashReport.note(nil, job: job) }
+        let (violations, inputs, virtualSeconds) = Self.result(of: run)
+        return state.withLock { state in
             state.runs += 1
             state.steps += inputs
             state.virtualSeconds += virtualSeconds
-            guard !violations.isEmpty else { return }
-            state.failures.append((number, Self.text(run, violations)))
+            if !violations.isEmpty { state.failures.append((number, Self.text(run, violations))) }
+            return violations.isEmpty
+        }
+    }
+
+    private static func result(of run: Case) -> (violations: [String], inputs: Int, virtualSeconds: Int) {
+        switch run {
+        case .seed(let seed):
+            let simulation = Simulation(scenario: .any(seed: seed))
+            let violations = simulation.run()
+            return (violations, simulation.inputs, simulation.virtualSeconds)
+        case .locality(let seed):
+            var locality = Locality(seed: seed)
+            let violations = locality.run()
+            return (violations, locality.inputs, locality.virtualSeconds)
+        case .bystanders(let number):
+            return (Bystanders.all[number].violation().map { [$0] } ?? [], 0, 0)
+        case .refusals(let seed):
+            return (Bystanders.anyRefusals(seed: seed).violation().map { [$0] } ?? [], 0, 0)
         }
     }
 
