@@ -6,13 +6,14 @@
     Tests/Simulation/Mutants/mutants.py --build                             builds the simulation's program, unbroken
 
 A small package in .build/mutants has the engine, the lane, the jobs' machines, what drives them and Kafka's client as
-copies and everything else as links, so that a mutant is one file to compile; the next one is compiled while this one runs. A mutant runs its scenario, or the first seeds
-when it has none, and so does the unbroken engine before. Fails when the unbroken engine does, when a mutant survives,
-and when one no longer applies.
+copies and everything else as links, so that a mutant is one file to compile; the next one is compiled while this one
+runs. A mutant runs any scenario, or its own, with the first seeds until it is found, and the unbroken engine runs what
+found it. Fails when the unbroken engine does, when a mutant survives, and when one no longer applies.
 """
 
 import argparse
 import fcntl
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from table import MUTANTS, Mutant
 
@@ -68,11 +70,13 @@ SOURCES = [
     )),
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
-# A mutant has to show in these, or has a scenario of its own.
-SEEDS = "1...40"
+# A mutant has to show in these of any scenario, or in so many of its own.
+SEEDS = "1...120"
+SCENARIO_SEEDS = 20
 # A mutant may spin.
 SECONDS = 300
 # What begins the line that says what was found.
+CASE = re.compile(r"^(?:crashed\? make simulate )?(SEED|LOCALITY|BYSTANDERS|REFUSALS)=(\d+)", re.MULTILINE)
 FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "REFUSALS", "SCENARIO", "Fatal error", "crashed")
 
 
@@ -173,8 +177,16 @@ def compile_mutant(mutant: Mutant, program: Path) -> str:
     return ""
 
 
-def simulate(program: Path, arguments: list[str]) -> tuple[str, str]:
-    """Runs a program: what it found, or nothing, and what it says of the run."""
+class Run(NamedTuple):
+    # What was found, or nothing.
+    found: str
+    # What runs it alone.
+    again: list[str]
+    # What the run says of itself when nothing was found.
+    summary: str = ""
+
+
+def simulate(program: Path, arguments: list[str]) -> Run:
     try:
         result = subprocess.run(
             [program, *arguments],
@@ -185,36 +197,36 @@ def simulate(program: Path, arguments: list[str]) -> tuple[str, str]:
             env={"SWIFT_BACKTRACE": "enable=no"},
         )
     except subprocess.TimeoutExpired:
-        return f"does not end within {SECONDS} s", ""
+        return Run(f"does not end within {SECONDS} s", arguments)
     if result.returncode == 0:
-        return "", result.stdout.strip().rpartition("\n")[2]
+        return Run("", arguments, result.stdout.strip().rpartition("\n")[2])
     lines = [line for line in result.stderr.splitlines() if line.startswith(FINDINGS)]
-    return (lines or [f"status {result.returncode}"])[0].strip(), ""
+    case = CASE.search(result.stderr)
+    again = [f"--{case[1].lower()}", case[2], "--quiet"] if case else arguments
+    return Run((lines or [f"status {result.returncode}"])[0].strip(), again)
 
 
-def arguments_of(mutant: Mutant) -> list[str]:
-    return ["--scenario", mutant.scenario, "--quiet"] if mutant.scenario else ["--first", SEEDS]
+def runs_of(mutant: Mutant) -> list[list[str]]:
+    if not mutant.scenario:
+        return [["--first", SEEDS]]
+    return [["--scenario", f"seed={seed} {mutant.scenario}", "--quiet"] for seed in range(1, SCENARIO_SEEDS + 1)]
 
 
-def run_mutant(mutant: Mutant, program: Path) -> str:
+def run_mutant(mutant: Mutant, program: Path, unbroken: Path) -> str:
     """Runs a broken program; says why the mutant is no proof, or nothing."""
-    found, summary = simulate(program, arguments_of(mutant))
-    program.unlink()
-    if not found:
-        return f"it survives: {summary}"
-    print(f"mutants: {mutant.name}\n    {found[:150]}", flush=True)
-    return ""
-
-
-def run_unbroken(mutants: list[Mutant]) -> str:
-    """Runs what the mutants run on the engine as it is; what it found, or nothing."""
-    runs = [["--first", SEEDS]]
-    runs += [arguments_of(mutant) for mutant in mutants if mutant.scenario]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        results = pool.map(lambda arguments: simulate(PACKAGE / PROGRAM, arguments), runs)
-        for arguments, (found, _) in zip(runs, results):
-            if found:
-                return f"simulate {arguments[0]} '{arguments[1]}': {found}"
+    try:
+        for arguments in runs_of(mutant):
+            run = simulate(program, arguments)
+            if run.found:
+                break
+    finally:
+        program.unlink()
+    if not run.found:
+        return f"it survives: {run.summary}"
+    violation = simulate(unbroken, run.again).found
+    if violation:
+        return f"the unbroken engine fails too: simulate {' '.join(run.again)}: {violation}"
+    print(f"mutants: {mutant.name}\n    {run.found[:150]}", flush=True)
     return ""
 
 
@@ -253,10 +265,12 @@ def run(chosen: list[Mutant]) -> int:
     """Runs mutants in a package that is built; how many are no proof."""
     reasons: list[tuple[Mutant, Future[str] | str]] = []
     with tempfile.TemporaryDirectory() as programs, ThreadPoolExecutor(max_workers=2) as pool:
+        unbroken = Path(programs) / "simulate"
+        shutil.copy(PACKAGE / PROGRAM, unbroken)
         for mutant in chosen:
             program = Path(programs) / f"simulate-{len(reasons)}"
             trouble = misfit(mutant) or compile_mutant(mutant, program)
-            reasons.append((mutant, trouble or pool.submit(run_mutant, mutant, program)))
+            reasons.append((mutant, trouble or pool.submit(run_mutant, mutant, program, unbroken)))
     failures = 0
     for mutant, outcome in reasons:
         reason = outcome if isinstance(outcome, str) else outcome.result()
@@ -270,7 +284,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Breaks engine and lane, and shows that the simulation finds it.")
     parser.add_argument("parts", nargs="*", metavar="PART", help="only mutants whose name has one of these parts")
     parser.add_argument("--changed-since", metavar="COMMIT", help="only mutants of files that differ from it")
-    parser.add_argument("--most", type=int, default=12, metavar="N", help="of those at most so many (12)")
+    parser.add_argument("--most", type=int, default=30, metavar="N", help="of those at most so many (30)")
     parser.add_argument("--build", action="store_true", help="only builds the simulation's program, unbroken")
     options = parser.parse_args()
     began = time.monotonic()
@@ -285,10 +299,6 @@ def main() -> int:
             return 1
         if options.build:
             return 0
-        trouble = run_unbroken(chosen)
-        if trouble:
-            print(f"mutants: the unbroken engine fails: {trouble}", file=sys.stderr)
-            return 1
         failures = run(chosen)
     print(f"mutants: {len(chosen) - failures} of {len(chosen)} found in {time.monotonic() - began:.0f} s")
     return 1 if failures else 0

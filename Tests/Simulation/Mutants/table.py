@@ -12,12 +12,12 @@ class Mutant(NamedTuple):
     file: str
     original: str
     broken: str
-    # What is run instead of the seeds: for what seldom happens by itself.
+    # What is run instead of any scenario, with one seed after the other: for what seldom happens by itself.
     scenario: str = ""
 
 
 # Two replays at a time, of many dead letters, with many faults.
-REPLAYS = "seed=1 replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
+REPLAYS = "replays=2 replayFaults=80 replayKills=10000 isAtomic=true events=800 pauseIfFailures=none"
 # Much is fetched ahead, and little of it may lie in memory.
 FETCHING = "isAtomic=true workers=2 fetchedAhead=100"
 # The same, and many a commit is made whose answer is lost; asked again, the producer is broken.
@@ -102,7 +102,7 @@ MUTANTS = [
         "Committer.swift",
         "        openSince = openSince ?? now",
         "        openSince = now",
-        scenario="seed=1 isAtomic=true calm workers=5 partitions=5 events=400 burst=15 isBackendCalm=false "
+        scenario="isAtomic=true calm workers=5 partitions=5 events=400 burst=15 isBackendCalm=false "
         "hasPlainEvents=false refusals=20 oversized=300000 unknownLimits=1000000 lostAcknowledgements=5000",
     ),
     Mutant(
@@ -192,7 +192,7 @@ MUTANTS = [
         "Committer.swift",
         "        case .atomic(.open): return abort()",
         "        case .atomic(.open): break",
-        scenario="seed=1 isAtomic=true calm workers=3 partitions=6 events=1200 burst=1 sessionLosses=60 "
+        scenario="isAtomic=true calm workers=3 partitions=6 events=1200 burst=1 sessionLosses=60 "
         "abortableErrors=300000 commitInterval=1000 maxUnrecorded=3000",
     ),
     Mutant(
@@ -353,7 +353,7 @@ MUTANTS = [
         "Engine+Settlement.swift",
         "guard !grouped.contains(service), var copy = state.verdict.copy(for: service) else { continue }",
         "guard grouped.isEmpty, var copy = state.verdict.copy(for: service) else { continue }",
-        scenario="seed=1 isAtomic=true calm workers=2 events=1500 users=300 burst=2 isBackendCalm=false "
+        scenario="isAtomic=true calm workers=2 events=1500 users=300 burst=2 isBackendCalm=false "
         "hasStorms=true immediate=1 serviceCallsPerSecond=1,2,50",
     ),
     # Duplicates.
@@ -375,7 +375,7 @@ MUTANTS = [
         "CallGate.swift",
         "var moment = services[service].pausedUntil ?? MonotonicTime.distantPast",
         "var moment = MonotonicTime.distantPast",
-        scenario="seed=1 calm workers=4 partitions=4 events=1500 users=200 burst=2 isBackendCalm=false "
+        scenario="calm workers=4 partitions=4 events=1500 users=200 burst=2 isBackendCalm=false "
         "hasStorms=true storm=capacity",
     ),
     Mutant(
@@ -483,12 +483,6 @@ MUTANTS = [
         "            stopEvents(of: campaign, .paused, now: now)",
     ),
     Mutant(
-        "what is wanted of a campaign that is held is called",
-        "Engine+Campaigns.swift",
-        "            stopEvents(of: campaign, .paused, now: now)\n            return true",
-        "            return true",
-    ),
-    Mutant(
         "what is wanted of a campaign is called although it does not run",
         "Engine+Calls.swift",
         "if stopsForCampaign(slot, service, now: now) || defers(",
@@ -557,14 +551,14 @@ MUTANTS = [
         "Engine+Credentials.swift",
         "if before != 0 && credentials.isOutdated(events.services[index].sequence) {",
         "if before == .max {",
-        scenario="seed=3 calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
+        scenario="calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
     ),
     Mutant(
         "who was refused in an outage is rejected when others are accepted after it",
         "Engine+Health.swift",
         "        credentials.outdate(upTo: calls.sequence)\n",
         "",
-        scenario="seed=3 calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
+        scenario="calm workers=4 partitions=4 events=2000 users=400 burst=2 hasStorms=true storm=password",
     ),
     Mutant(
         "calls that hang keep their places",
@@ -714,7 +708,7 @@ MUTANTS = [
         "Engine+LiveConfiguration.swift",
         "if health.isUnfounded(by: live) { endOutage(now: now) }",
         "_ = health.isUnfounded(by: live)",
-        scenario="seed=1 calm workers=4 partitions=4 events=2000 users=400 burst=2 isBackendCalm=false "
+        scenario="calm workers=4 partitions=4 events=2000 users=400 burst=2 isBackendCalm=false "
         "hasStorms=true storm=failures breaker=0.5/10 settingsChanges=60",
     ),
     Mutant(
@@ -722,7 +716,7 @@ MUTANTS = [
         "Lane.swift",
         "        records += Array(repeating: nil, count: engine.capacity - records.count)\n",
         "",
-        scenario="seed=1 calm workers=5 partitions=5 events=3000 users=1000 burst=50 maxInFlight=1 "
+        scenario="calm workers=5 partitions=5 events=3000 users=1000 burst=50 maxInFlight=1 "
         "settingsChanges=60",
     ),
     Mutant(
@@ -878,7 +872,7 @@ MUTANTS = [
         "Lane+Assignments.swift",
         "        let offset = engine.readOffset(of: partition) ?? Offset.beginning\n",
         "        guard let offset = engine.readOffset(of: partition) else { return }\n",
-        scenario=f"seed=249 {FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
+        scenario=f"{FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
         "maxBufferedBytes=2000 crashes=3 freezes=4 sessionLosses=2 hasPlainEvents=true lostMessages=120000",
     ),
     Mutant(
@@ -886,7 +880,7 @@ MUTANTS = [
         "SourceTable.swift",
         "        for partition in all[source].partitions { actions.append(.rewind(partition: partition)) }\n",
         "",
-        scenario=f"seed=2 {FETCHING} partitions=5 events=800 burst=40 maxFetchedBytes=20000 crashes=4 "
+        scenario=f"{FETCHING} partitions=5 events=800 burst=40 maxFetchedBytes=20000 crashes=4 "
         "isBackendCalm=true hasStorms=false",
     ),
     # Why something waits.
@@ -922,21 +916,21 @@ MUTANTS = [
         "CampaignMachine.swift",
         "actions.append(.readBack(definition, to: .written))",
         "actions.append(.readBack(definition, to: .committed))",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher learns only what is committed",
         "CampaignMachine.swift",
         "actions.append(.readCampaigns(to: .written))",
         "actions.append(.readCampaigns(to: .committed))",
-        scenario=f"seed=4 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher keeps the marks of an earlier reading",
         "PublishedEvents.swift",
         "    init(forgetting recipients: inout RecipientSet) { recipients.removeFromAll(.published) }\n",
         "    init(forgetting recipients: inout RecipientSet) {}\n",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher writes a gathered batch in spite of a pause",
@@ -944,76 +938,76 @@ MUTANTS = [
         "        switch state {\n        case .cancelled: return .close",
         "        switch batch.state == .gathered ? CampaignControl.State.running : state {\n"
         "        case .cancelled: return .close",
-        scenario=f"seed=5 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher has a refused batch tried again in a pause",
         "CampaignMachine.swift",
         "        guard writing == .batch else { return }\n",
         "        guard writing == .opening else { return }\n",
-        scenario=f"seed=11 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher begins anew when another has its name",
         "CampaignMachine.swift",
         "        case .lost(.fenced(isLong: false)): finish(.takenOver)\n",
         '        case .lost(.fenced(isLong: false)): beginAgain("another publisher", now)\n',
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher's own start ends a pause",
         "CampaignMachine.swift",
         "replaced.state == .paused {",
         "replaced.state == .cancelled {",
-        scenario=f"seed=2 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher takes a cancelled campaign for a paused one",
         "CampaignMachine.swift",
         "        case .cancelled: return .close(.cancelled)\n",
         "        case .cancelled: return .wait(.nextTurn)\n",
-        scenario=f"seed=2 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "what a publisher was refused once counts for ever",
         "CampaignMachine.swift",
         "        if what != .opening { refusals = 0 }\n",
         "",
-        scenario=f"seed=14 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher counts the outcomes of a former one twice",
         "CampaignMachine+Records.swift",
         "resultOffsets: Dictionary(uniqueKeysWithValues: positions.map { (\"\\($0.key)\", $0.value) }))",
         "resultOffsets: [:])",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher's step counts only what this start has published",
         "CampaignMachine.swift",
         "order, definition, published: progress.events, limit:",
         "order, definition, published: progress.publishedNow, limit:",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher begins a step before the outcomes of the one before",
         "CampaignPace.swift",
         "openInStep: rampWait(now) == nil ? 0 : open, at:",
         "openInStep: 0, at:",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a publisher is complete before the last outcomes",
         "CampaignMachine.swift",
         "            return pace?.isAllKnown ?? false ? .close(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))\n",
         "            return .close(.complete)\n",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
     Mutant(
         "a progress record does not count its batch",
         "CampaignMachine+Records.swift",
         "published: progress.events + count,",
         "published: progress.events,",
-        scenario=f"seed=1 {PUBLISHERS}",
+        scenario=f"{PUBLISHERS}",
     ),
 ]

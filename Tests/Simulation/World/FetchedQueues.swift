@@ -108,8 +108,9 @@ struct FetchedQueues {
         partitions[partition].endTold = -1
     }
 
+    /// What was taken out before is handed out first.
     mutating func retain(_ queue: Int) {
-        var entries: [Entry] = []
+        var entries = retained[queue]
         while let entry = popFetched(queue) { entries.append(entry) }
         retained[queue] = entries
     }

@@ -36,8 +36,8 @@ extension Engine {
         case .goesOn: return false
         case .isHeld: return true
         case .holds(let action):
+            // What is wanted of it stops when its turn comes, or with the news of the pause.
             actions.append(action)
-            stopEvents(of: campaign, .paused, now: now)
             return true
         }
     }
