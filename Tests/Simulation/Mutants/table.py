@@ -325,18 +325,6 @@ MUTANTS = [
         "wait <= .max else {",
     ),
     Mutant(
-        "a retry partition that is paused waits until the backlogs of others are gone",
-        "ReadAhead.swift",
-        "if hasRoom || now >= nextCrowded {",
-        "if hasRoom {",
-    ),
-    Mutant(
-        "a retry partition with few records is paused beside the backlog of another",
-        "ReadAhead.swift",
-        "(counts[source] > share ? 1 : 0, sources[source].isBlocked ? 1 : 0, counts[source])",
-        "(0, sources[source].isBlocked ? 1 : 0, counts[source])",
-    ),
-    Mutant(
         "calls that may hang take every place",
         "CallTracker.swift",
         "var hasRoomForSuspect: Bool { suspects < roomForSuspects }",

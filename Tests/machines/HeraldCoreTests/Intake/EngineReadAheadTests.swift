@@ -100,10 +100,10 @@ struct EngineReadAheadTests {
     }
 
     /// Has the engine take one record of a source.
-    private func take(_ engine: inout Engine, source: Int, offset: Int64) {
+    private func take(_ engine: inout Engine, source: Int, offset: Int64, timestamp: WallTime? = nil) {
         let value = Array(#"{"user":"u","message":"m","pns":["apns"]}"#.utf8)
         _ = engine.record(
-            source: source, partition: Int32(max(0, source - 1)), offset: offset, timestamp: nil,
+            source: source, partition: Int32(max(0, source - 1)), offset: offset, timestamp: timestamp,
             value: value.span.bytes, headers: HeaderList(), now: now)
     }
 
@@ -188,6 +188,16 @@ struct EngineReadAheadTests {
             #expect(actions(&engine, [0, 1_500, 12_000, 0], at: 500) == [], "what was kept is taken first")
             #expect(actions(&engine, [0, 1_500, 5_000, 0], at: 5_000) == [], "it has records enough")
             #expect(actions(&engine, [0, 1_500, 2_000, 0], at: 6_000) == [.resume(partition: 2)])
+        }
+    }
+
+    @Test("few records whose moment has not come are no reason to pause their partition beside another's backlog")
+    func fewThatWait() {
+        withEngine { engine in
+            take(&engine, source: 1, offset: 0)
+            take(&engine, source: 2, offset: 0, timestamp: WallTime(milliseconds: -10_000))
+            #expect(
+                actions(&engine, [0, 1_500, 13_000, 0]) == [.retainQueue(source: 2), .pause(partition: 2)])
         }
     }
 
