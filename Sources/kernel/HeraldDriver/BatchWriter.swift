@@ -192,9 +192,10 @@ package struct BatchWriter: Sendable {
     }
 
     private mutating func claimed(_ lateClaims: Int) {
+        // Those of a claim that was given up arrive all the same.
+        self.lateClaims += lateClaims
         guard case .claiming = state else { return }
         openSince = nil
-        self.lateClaims += lateClaims
         state.become(.ready)
         events.append(.claimed)
     }

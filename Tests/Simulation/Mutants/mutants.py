@@ -209,6 +209,8 @@ def simulate(program: Path, arguments: list[str]) -> Run:
 def runs_of(mutant: Mutant) -> list[list[str]]:
     if not mutant.scenario:
         return [["--first", SEEDS]]
+    if "seed=" in mutant.scenario:
+        return [["--scenario", mutant.scenario, "--quiet"]]
     return [["--scenario", f"seed={seed} {mutant.scenario}", "--quiet"] for seed in range(1, SCENARIO_SEEDS + 1)]
 
 

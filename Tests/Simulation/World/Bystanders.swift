@@ -23,6 +23,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     var latencies: [(from: Int64, latency: Int64)] = []
     /// The backend works on so many calls a second, one after the other.
     var capacity: Int64?
+    /// So many of a million connections, which carry sixteen calls each, end with all of them; then no outage may begin.
+    var connectionLosses = 0
     /// How many events of how many users are published at once.
     var events = 600
     var users = 600
@@ -147,6 +149,13 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             description: "calls are slow from the beginning", status: 200, latencies: [(0, 1_500)],
             events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000, boundFrom: 10_000),
         Self(
+            description: "every connection ends within two seconds, with all its calls", status: 200,
+            latencies: [(0, 200)], connectionLosses: 1_000_000, events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
+            bound: 12_000, answers: 11_900),
+        Self(
+            description: "every connection ends within two seconds, and each call is on one", status: 200,
+            connectionLosses: 1_000_000, events: 300, users: 300, eventsWithCode: 1, bound: 12_000, answers: 300),
+        Self(
             description: "a campaign overloads the backend", status: 200, capacity: 100, events: 10_000, users: 10_000,
             isCampaign: true, maxInFlight: 1_000, bound: 1_500, boundFrom: 10_000),
     ]
@@ -158,8 +167,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     package func violation() -> String? {
         let world = FailingUsers(
             answer: hangs ? CallResult(failure: .timeout) : CallResult(status: status, retryAfter: retryAfter),
-            from: failsFrom, latencies: latencies, capacity: capacity, maxInFlight: maxInFlight, delays: retryDelays,
-            isAtomic: isAtomic, campaign: isKnown ? "autumn" : nil)
+            from: failsFrom, latencies: latencies, capacity: capacity, connectionLosses: connectionLosses,
+            maxInFlight: maxInFlight, delays: retryDelays, isAtomic: isAtomic, campaign: isKnown ? "autumn" : nil)
         let names = (0..<events).map { number in
             let user = number % users
             return (fails(user) ? FailingUsers.mark : "good-") + "\(user)"
@@ -176,7 +185,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             world.publish("code-\(number)", to: 0)
             world.run(for: Int64(1_000 / codes))
         }
-        world.run(for: 10_000)
+        // What hung until its deadline is called again.
+        world.run(for: connectionLosses > 0 ? 60_000 : 10_000)
         world.letGo()
         let delays = (Int(boundFrom) * codes / 1_000..<60 * codes).map { world.delays["code-\($0)"] }
         if delays.contains(nil) { return "\(self): others are never called" }
@@ -190,6 +200,9 @@ package struct Bystanders: Sendable, CustomStringConvertible {
         if isKnown, world.outages > 0 {
             return "\(self): \(world.outages) outages began; others wait for \(sorted.last ?? 0) ms, "
                 + "\(world.markedAnswers) calls of the campaign were answered"
+        }
+        if connectionLosses > 0, world.outages > 0 {
+            return "\(self): \(world.outages) outages began, and the backend is well"
         }
         if isKnown, !world.hasAskedForPause { return "\(self): the campaign is not paused" }
         if world.markedAnswers > mostAnswers {

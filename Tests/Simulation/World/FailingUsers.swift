@@ -41,6 +41,9 @@ final class FailingUsers: PlainIO {
     private let isAtomic: Bool
     private var transaction: [(value: [UInt8], headers: HeaderList, topic: Int)] = []
     private var commits = Agenda<UInt64>()
+    /// What calls are made over; which of these end, and when, is the same each time.
+    private var connections: SharedConnections
+    private var chance = Chance(seed: 1, for: "bystanders.connections")
     private var calls = Agenda<(user: String, token: CallToken, result: CallResult)>()
     private var inbox = Inbox()
     private var acknowledgements: [ProductionID] = []
@@ -71,10 +74,12 @@ final class FailingUsers: PlainIO {
     ///   - failsFrom: from when on (milliseconds).
     ///   - latencies: how long that takes (milliseconds), and from when on.
     ///   - capacity: so many calls a second are worked on.
+    ///   - connectionLosses: so many of a million connections end with all calls on them.
     init(
         answer failure: CallResult, from failsFrom: Int64, latencies: [(from: Int64, latency: Int64)], capacity: Int64?,
-        maxInFlight: Int, delays: [String], isAtomic: Bool, campaign: String?
+        connectionLosses: Int, maxInFlight: Int, delays: [String], isAtomic: Bool, campaign: String?
     ) {
+        connections = SharedConnections(losses: connectionLosses)
         self.failure = failure
         self.campaign = campaign
         self.failsFrom = failsFrom
@@ -291,7 +296,8 @@ final class FailingUsers: PlainIO {
         }
         var result = fails ? failure : CallResult(status: 200)
         busyUntil = max(busyUntil, time) + work
-        let took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
+        var took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
+        (result, took) = connections.carry(token, result, after: took, now: time, chance: &chance)
         result.durationMilliseconds = Int32(took)
         calls.add((user, token, result), at: time + took)
     }
@@ -305,6 +311,7 @@ final class FailingUsers: PlainIO {
         let answers = ended
         ended = []
         for (user, token, result) in answers {
+            connections.release(token)
             if user.hasPrefix(Self.mark) { markedAnswers += 1 }
             if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
             body(token, BackendAnswer(result, at: now.monotonic))

@@ -118,6 +118,7 @@ extension Scenario {
 
     private mutating func chooseBackend(_ choices: Choices) {
         hasStorms = !choices.once(in: 4, for: "hasStorms")
+        connectionLosses = choices.pick([0, 0, 20_000, 300_000], for: "connectionLosses")
         isBackendCalm = choices.once(in: 8, for: "isBackendCalm")
         forbidden = choices.once(in: 2, for: "forbidden") ? [3] : []
         hanging = hasStorms && choices.once(in: 3, for: "hanging") ? [1] : []

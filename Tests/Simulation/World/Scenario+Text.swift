@@ -58,7 +58,7 @@ extension Scenario {
         ("campaignChanges", .count(\.campaignChanges, 0)), ("pauseIfFailures", .optional(\.pauseIfFailures)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
-        ("hanging", .users(\.hanging)), ("forbidden", .users(\.forbidden)),
+        ("connectionLosses", .count(\.connectionLosses, 0)), ("hanging", .users(\.hanging)), ("forbidden", .users(\.forbidden)),
         // Settings.
         ("ordering", .ordering(\.ordering)), ("maxInFlight", .count(\.maxInFlight, 1)),
         ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("fetchedAhead", .count(\.fetchedAhead, 1)),

@@ -86,6 +86,10 @@ package struct Scenario: Sendable {
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
 
+    /// Share of a worker's connections to the backend that end with all calls on them, up to sixteen; 0: each call has one of
+    /// its own.
+    package var connectionLosses = 0
+
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
     package var gaps = 40_000
@@ -230,6 +234,7 @@ package struct Scenario: Sendable {
         lostAcknowledgements = 0
         lostMessages = 0
         lateRequests = 0
+        connectionLosses = 0
         abortableErrors = 0
         fatalErrors = 0
     }

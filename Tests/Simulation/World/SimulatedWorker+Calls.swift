@@ -27,6 +27,11 @@ extension SimulatedWorker {
         checkPriority(token, name)
         checkPause(token)
         var (result, after) = answer(token, record)
+        // What is not sent needs no connection.
+        if simulation.trouble == nil, result.failure != .nameNotFound, result.verdict != .oversized {
+            (result, after) = connections.carry(
+                token, result, after: after, now: simulation.now, chance: &simulation.chance[.connection])
+        }
         if result.status == 200, simulation.scenario.followers > 0 {
             result.detail = simulation.takenByHub(after: after)
         }
@@ -132,6 +137,7 @@ extension SimulatedWorker {
         let answers = inbox.answers
         inbox.answers = []
         for (token, result) in answers {
+            connections.release(token)
             let wasCounted = counted.contains(token)
             let duty = currentDuty(token)
             let before = duty.map { simulation.checkers.duties[$0] }

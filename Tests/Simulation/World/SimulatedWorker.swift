@@ -85,6 +85,8 @@ final class SimulatedWorker {
     var apart: [RecordName: Int] = [:]
     /// Whose records the open transaction has.
     var companions: Set<RecordName> = []
+    /// What its calls are made over.
+    var connections = SharedConnections(losses: 0)
     /// Calls that count as an attempt.
     var counted: Set<CallToken> = []
     /// When each call was sent.
@@ -166,6 +168,7 @@ final class SimulatedWorker {
         isZombie = false
         forgetAssignment()
         limitedCalls = []
+        connections = SharedConnections(losses: simulation.scenario.connectionLosses)
         rejectedInARow = 0
         mayHaveExcused = false
         log("starts")

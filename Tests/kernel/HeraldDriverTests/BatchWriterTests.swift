@@ -136,6 +136,19 @@ struct BatchWriterTests {
         #expect(script.events == ["lost: fenced"])
     }
 
+    @Test("A claim that was answered when it had been given up explains a fence all the same")
+    func lateAnswer() {
+        var script = Script()
+        script.writer.claim(now: script.now)
+        script.pass(120_000)
+        #expect(script.events == ["lost: unreachable"])
+        script.report(.transaction(.ready(lateClaims: 1)))
+        script.claim()
+        script.write()
+        script.report(.notProduced(KafkaError(code: KafkaError.Code.fenced, isFatal: true)))
+        #expect(script.events == ["lost: fenced, long"])
+    }
+
     @Test("What an abort gave up in the client says nothing about the broker, and a fatal error does")
     func purged() {
         var script = Script.committing()

@@ -279,9 +279,9 @@ extension Committer {
 extension Committer {
     /// The producer is ready; what is to be asked first.
     mutating func producerReady(lateClaims: Int) -> Action? {
+        self.lateClaims += lateClaims
         guard case .atomic(.preparing(let doubt)) = state else { return nil }
         openSince = nil
-        self.lateClaims += lateClaims
         guard let doubt else {
             state = .atomic(.closed)
             return nil
