@@ -791,13 +791,6 @@ MUTANTS = [
         scenario=REPLAYS,
     ),
     Mutant(
-        "a replay reads the marks before what is open has ended",
-        "ReplayMachine.swift",
-        "actions.append(.readState(throughOpenTransactions: true))",
-        "actions.append(.readState(throughOpenTransactions: false))",
-        scenario=DOUBTS,
-    ),
-    Mutant(
         "a replay does not look for the mark of what was in doubt",
         "ReplayMachine.swift",
         "if aim == .part, batch.isMarked(in: known.marks) {",

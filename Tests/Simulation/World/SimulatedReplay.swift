@@ -38,6 +38,8 @@ final class SimulatedReplay: SimulatedJob {
     private var offered: Set<RecordName> = []
     /// The machine was told to publish nothing more.
     private var isHeld = false
+    /// It was told that it is paused.
+    private var wasPaused = false
     /// The letters that it is to replay, and what it was told of their pace; `nil` of a job that only marks.
     private(set) var order: (letters: [RecordName], ramp: RampChecker)?
 
@@ -56,7 +58,7 @@ final class SimulatedReplay: SimulatedJob {
     ///
     /// - Parameter letters: those that are to be replayed.
     func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
-        (pause, isHeld, isWatching, isAsked) = (nil, false, false, false)
+        (pause, isHeld, wasPaused, isWatching, isAsked) = (nil, false, false, false, false)
         (state, ranges, offered, order) = (nil, [], [], nil)
         begin { machine(for: work, context, letters) }
     }
@@ -168,8 +170,9 @@ final class SimulatedReplay: SimulatedJob {
     func deliver(to machine: inout ReplayMachine) {
         if run.isStopping { machine.stop() }
         machine.pause(pause)
-        if !isHeld, pause != nil { order?.ramp.pauses(now: simulation.now) }
-        if isHeld, pause == nil { order?.ramp.resumes(now: simulation.now) }
+        if !wasPaused, pause != nil { order?.ramp.pauses(now: simulation.now) }
+        if wasPaused, pause == nil { order?.ramp.resumes(now: simulation.now) }
+        wasPaused = pause != nil
         isHeld = run.isStopping || pause != nil
         for report in run.takeReports() { machine.receive(report, now: now) }
         if isWatching, state == nil { state = .some(simulation.knownState()) }
