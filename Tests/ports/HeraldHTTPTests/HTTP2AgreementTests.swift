@@ -1,3 +1,4 @@
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -38,6 +39,39 @@ struct HTTP2AgreementTests {
         let driver = try driver(server, .http2)
         let ended = try #require(driver.call())
         #expect(ended.failure == .connectFailed && ended.body.contains("HTTP/2") && !ended.isSent)
+        driver.pool.close()
+    }
+
+    @Test(
+        "A server that requires HTTP/1.1 gets the call over it, and is asked again after ten minutes",
+        arguments: [true, false])
+    func required(isGoodbye: Bool) throws {
+        let identity = try TestCertificates.shared().good.withHTTP2
+        let versions = Guarded<[String]>([])
+        let server = try ScriptedServer(tls: identity) { peer in
+            let number = versions.withLock { $0.count }
+            guard number == 0 || number == 2 else {
+                versions.withLock { $0.append("1.1") }
+                return try Self.answerInHTTP1(peer)
+            }
+            versions.withLock { $0.append("2") }
+            let peer = try HTTP2Peer(peer, settings: [:])
+            let call = try peer.readCall()
+            if number == 2 { return try peer.answer(call.stream) }
+            if isGoodbye {
+                try peer.goAway(last: 0, .http11Required)
+            } else {
+                try peer.reset(call.stream, .http11Required)
+            }
+            peer.readToEnd()
+        }
+        defer { server.stop() }
+        let driver = try driver(server, .agreed)
+        for _ in 1...2 { #expect(driver.call()?.status == 200) }
+        #expect(versions.withLock { $0 } == ["2", "1.1"])
+        driver.ahead += ConnectionPool.fallbackMilliseconds
+        #expect(driver.call()?.status == 200)
+        #expect(versions.withLock { $0 } == ["2", "1.1", "2"])
         driver.pool.close()
     }
 

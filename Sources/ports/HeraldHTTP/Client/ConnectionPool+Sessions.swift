@@ -84,6 +84,7 @@ extension ConnectionPool {
             }
         }
         state.heard(slot, now: now)
+        if session.wantsHTTP1 { fallBack(now) }
         takeOutcomes(slot, session, now: now)
         takeNews(slot, session, now: now)
         return failure
@@ -98,13 +99,16 @@ extension ConnectionPool {
                     call, on: slot, status: Int(stream.answer.status), retryAfter: stream.answer.retryAfter,
                     location: stream.answer.location, body: stream.answer.body, now: now)
             case .refused: state.refused(call, on: slot, stream.failure(kind), now: now)
-            case .lost, .broken: state.failed(call, on: slot, stream.failure(kind), isSent: isSent, now: now)
+            case .unwanted where mayFallBack: state.refused(call, on: slot, stream.failure(kind), now: now)
+            case .unwanted, .lost, .broken: state.failed(call, on: slot, stream.failure(kind), isSent: isSent, now: now)
             }
         }
     }
 
     private mutating func takeNews(_ slot: Int, _ session: HTTP2Session, now: MonotonicTime) {
         guard session.takeNews() else { return }
+        // A call waits for the connection that is made instead.
+        if session.wantsHTTP1, mayFallBack, state.isGreeting(slot) { return state.discard(slot) }
         if session.isGoingAway, state.isGreeting(slot) { return loseSession(slot, .goneAway, now: now) }
         if let places = session.places { state.offers(slot, places: places, now: now, using: &randomness) }
         if session.isGoingAway { state.leaving(slot) }
@@ -124,6 +128,28 @@ extension ConnectionPool {
             }
         }
         state.lost(slot, failure, now: now)
+    }
+
+    // MARK: HTTP/1.1 that is required
+
+    /// Whether HTTP/1.1 may be spoken when the other side requires it.
+    private var mayFallBack: Bool { versions == .agreed }
+
+    /// The other side requires HTTP/1.1: no new connection offers anything else for a while, and those that are shared take
+    /// no call any more.
+    private mutating func fallBack(_ now: MonotonicTime) {
+        guard mayFallBack, http1Until == nil else { return }
+        http1Until = now.advanced(byMilliseconds: Self.fallbackMilliseconds)
+        connector.offer(.http1)
+        state.fallBack()
+    }
+
+    /// Before a connection is made: after a while HTTP/2 is offered again.
+    mutating func offerAgain(_ now: MonotonicTime) {
+        guard let end = http1Until, end <= now else { return }
+        http1Until = nil
+        connector.offer(versions)
+        state.offerAgain()
     }
 
     // MARK: Calls
@@ -166,7 +192,7 @@ extension HTTP2Streams.Stream {
         switch kind {
         case .answered, .refused:
             return Failure(kind: .connectionReset, detail: "the other side refused the call unread")
-        case .lost(NGHTTP2_HTTP_1_1_REQUIRED.rawValue):
+        case .unwanted:
             return Failure(kind: .brokenHTTP, detail: "the other side wants HTTP/1.1 for this call")
         case .lost(let code):
             let name = String(cString: nghttp2_http2_strerror(code))

@@ -45,6 +45,13 @@ public struct ConnectionPool: ~Copyable {
     /// Which of them may have something to write.
     var dirtySlots: [Int] = []
     var state: PoolState
+    /// What may be spoken.
+    let versions: HTTPVersions
+    /// Until then HTTP/1.1 alone is offered, because the other side requires it.
+    var http1Until: MonotonicTime?
+    /// How long that lasts. A backend behind a balancer may be replaced by one that knows better, and asking costs one call
+    /// that is made again; for each new connection that would be too much.
+    static let fallbackMilliseconds: Int64 = 600_000
 
     /// A pool without connections; they are made when calls need them.
     ///
@@ -61,6 +68,7 @@ public struct ConnectionPool: ~Copyable {
         host = options.host
         keepsLocation = options.keepsLocation
         isEncrypted = options.isEncrypted
+        versions = options.versionsThatCanBe
         self.lookUp = lookUp
         connector = Connector(loop: loop, owner: owner, options: options)
         connections = Array(repeating: nil, count: options.limit)
@@ -68,7 +76,7 @@ public struct ConnectionPool: ~Copyable {
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 1)
         state = PoolState(
             host: host, address: NameResolver.literal(host), limit: options.limit, resolvesHost: options.proxy == nil,
-            versions: options.versionsThatCanBe, greetingMilliseconds: options.connectTimeoutMilliseconds)
+            versions: versions, greetingMilliseconds: options.connectTimeoutMilliseconds)
     }
 
     deinit {
@@ -192,6 +200,7 @@ public struct ConnectionPool: ~Copyable {
     private mutating func carryOut(_ action: PoolState.Action, _ now: MonotonicTime) {
         switch action {
         case .connect(let slot):
+            offerAgain(now)
             let failure = connector.start(slot: slot, address: state.address(slot))
             if let failure { connectFailed(slot, failure, now: now) }
         case .send(let slot, let ifSilent, let keepsBody):

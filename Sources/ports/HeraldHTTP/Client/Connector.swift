@@ -44,6 +44,9 @@ final class Connector {
         }
     }
 
+    /// Makes connections that offer these versions from now on; what is made stays.
+    func offer(_ versions: HTTPVersions) { options.versions = versions }
+
     /// Begins to connect; the slot's number comes back with the outcome.
     ///
     /// - Parameter address: where to, as a URL writes it; `nil` leaves that to the proxy.

@@ -60,6 +60,15 @@ extension PoolState {
         if shared.leave(slot) { discard(slot) }
     }
 
+    /// HTTP/1.1 is required: the connections that carry many calls take none any more, and the next ones carry one.
+    mutating func fallBack() {
+        shared.madeAnother()
+        for slot in shared.slots { leaving(slot) }
+    }
+
+    /// It is not known again what the next connection carries.
+    mutating func offerAgain() { shared.expectAgreement() }
+
     /// Something came on the slot's connection.
     mutating func heard(_ slot: Int, now: MonotonicTime) {
         guard case .shared = slots[slot].phase else { return }

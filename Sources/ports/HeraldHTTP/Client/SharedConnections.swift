@@ -58,6 +58,9 @@ struct SharedConnections {
     /// A connection was made that carries one call at a time.
     mutating func madeAnother() { expectedPlaces = 1 }
 
+    /// The next connection may be of either kind.
+    mutating func expectAgreement() { expectedPlaces = nil }
+
     /// A connection was made; the other side has to greet before it takes calls.
     mutating func made(_ slot: Int, now: MonotonicTime) {
         while entries.count <= slot { entries.append(Entry()) }

@@ -64,13 +64,14 @@ enum HTTP2Callbacks {
     }
 
     private static let frameReceived: nghttp2_on_frame_recv_callback = { session, frame, context in
-        guard let header = frame?.pointee.hd, let state = state(context) else { return failure }
+        guard let frame, let state = state(context) else { return failure }
+        let header = frame.pointee.hd
         switch UInt32(header.type) {
         case NGHTTP2_SETTINGS.rawValue:
             if UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0 { break }
             let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
             state.pointee.offers(places: Int(limit))
-        case NGHTTP2_GOAWAY.rawValue: state.pointee.goesAway()
+        case NGHTTP2_GOAWAY.rawValue: state.pointee.goesAway(code: frame.pointee.goaway.error_code)
         case NGHTTP2_RST_STREAM.rawValue:
             if let index = index(session, header.stream_id, state) { state.pointee.wasReset(index) }
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:

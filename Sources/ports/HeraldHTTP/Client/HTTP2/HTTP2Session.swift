@@ -70,6 +70,8 @@ final class HTTP2Session {
     var places: Int? { state.pointee.places }
     /// Whether it takes no new call.
     var isGoingAway: Bool { state.pointee.isGoingAway }
+    /// Whether it wants to be spoken to over HTTP/1.1.
+    var wantsHTTP1: Bool { state.pointee.wantsHTTP1 }
     /// Whether the connection is of no use any more: we found fault with it, or both sides have said goodbye.
     var isOver: Bool {
         if state.pointee.fault != nil { return true }

@@ -10,6 +10,7 @@ internal import Glibc
 ///     RST_STREAM with REFUSED_STREAM                              refused: not read, made again at once
 ///     GOAWAY, the call's stream behind the last one               refused
 ///     no byte of the call written when the connection ends        refused
+///     RST_STREAM with HTTP_1_1_REQUIRED                           unwanted: not processed, made again over HTTP/1.1
 ///     RST_STREAM with any other code                              lost: in doubt if the whole call was written
 ///     GOAWAY, the call's stream not behind                        none: its answer comes, or the connection ends
 ///     answer against the rules of HTTP, or larger than we take    broken: the answer, not the connection
@@ -21,6 +22,7 @@ struct HTTP2Streams {
         enum Kind: Equatable {
             case answered
             case refused(UInt32)
+            case unwanted
             case lost(UInt32)
             case broken(UInt32)
         }
@@ -70,6 +72,8 @@ struct HTTP2Streams {
     private(set) var places: Int?
     var hasNews = false
     private(set) var isGoingAway = false
+    /// The other side wants to be spoken to over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113, 7).
+    private(set) var wantsHTTP1 = false
     /// What is wrong with what came, for people.
     private(set) var fault: String?
     /// The stream whose last frame was serialised just now.
@@ -151,6 +155,9 @@ struct HTTP2Streams {
     mutating func closed(_ index: Int, code: UInt32) {
         if code == NGHTTP2_REFUSED_STREAM.rawValue, !streams[index].answer.isHeaderRead {
             report(index, .refused(code))
+        } else if code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, !streams[index].answer.isHeaderRead {
+            wantsHTTP1 = true
+            report(index, .unwanted)
         } else {
             report(index, streams[index].wasReset ? .lost(code) : .broken(code))
         }
@@ -217,8 +224,9 @@ struct HTTP2Streams {
         hasNews = true
     }
 
-    mutating func goesAway() {
+    mutating func goesAway(code: UInt32) {
         isGoingAway = true
+        if code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { wantsHTTP1 = true }
         hasNews = true
     }
 
