@@ -160,9 +160,9 @@ package struct SettingsTable: SettingsDeclarations {
             "Connections to the backend at most, for the whole process, divided among the lanes; each carries one call "
                 + "at a time, up to 16 over HTTP/2. 0: as many as delivery.maxInFlight.")
         package let http = Setting(
-            "backend.http", .choice(BackendHTTP.self), default: "1.1",
-            "Which HTTP is spoken to the backend: 1.1, 2 (agreed on by ALPN with TLS, by prior knowledge without), or "
-                + "auto (2 where the backend agrees to it over TLS, else 1.1).")
+            "backend.http", .choice(BackendHTTP.self), default: "auto",
+            "Which HTTP is spoken to the backend: auto (2 where the backend agrees to it over TLS, else 1.1), 1.1, or 2 "
+                + "(agreed on by ALPN with TLS, by prior knowledge without).")
         package let proxy = Setting(
             "backend.proxy", optional: .proxy,
             "A proxy on the way to the backend and the token endpoint, perhaps with a user (http://user@proxy:3128); "
