@@ -99,6 +99,7 @@ enum Fault {
     case sessionLoss
     case grow
     case outage
+    case coordinatorLoad
     case leaderLoss
     case refusal
     /// Retention deletes records that are dealt with.

@@ -83,6 +83,7 @@ extension Scenario {
         refusals = choices.below(3, for: "refusals")
         retentions = choices.pick([0, 2, 10, 40], for: "retentions")
         outages = choices.below(3, for: "outages")
+        coordinatorLoads = choices.below(3, for: "coordinatorLoads")
         leaderLosses = choices.below(5, for: "leaderLosses")
         if choices.once(in: 4, for: "skew") { skew = choices.between(1, 3_000, for: "skewBy") }
         hasFixedIDs = choices.once(in: 2, for: "hasFixedIDs")

@@ -44,7 +44,8 @@ extension Scenario {
         ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
         ("publisherKills", .count(\.publisherKills, 0)),
         // Brokers.
-        ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("refusals", .count(\.refusals, 0)),
+        ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("coordinatorLoads", .count(\.coordinatorLoads, 0)),
+         ("refusals", .count(\.refusals, 0)),
         ("retentions", .count(\.retentions, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),

@@ -59,6 +59,8 @@ package struct Scenario: Sendable {
     package var growths = 1
     /// How often all brokers are away for some seconds.
     package var outages = 1
+    /// How often the coordinator of transactions, or that of groups, loads for some seconds.
+    package var coordinatorLoads = 1
     /// How often a partition has no leader for some seconds.
     package var leaderLosses = 2
     /// How often somebody takes a worker's `transactional.id` over.
@@ -210,6 +212,7 @@ package struct Scenario: Sendable {
         sessionLosses = 0
         growths = 0
         outages = 0
+        coordinatorLoads = 0
         leaderLosses = 0
         refusals = 0
         retentions = 0

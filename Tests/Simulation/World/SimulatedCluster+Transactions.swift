@@ -96,6 +96,12 @@ extension SimulatedCluster {
         return .transaction(transactions.count - 1, isNew: true)
     }
 
+    /// Whether the partition is part of the holder's open transaction already.
+    func holds(_ place: Place, of producer: Int, epoch: Int, number: Int) -> Bool {
+        guard let transaction = openTransaction(of: producer, epoch: epoch) else { return false }
+        return transactions[transaction].number == number && transactions[transaction].places.contains(place)
+    }
+
     /// Writes a record in an open transaction.
     mutating func write(_ record: LogRecord, to place: Place, in transaction: Int, effect: Effect?) -> Int64 {
         var written = record

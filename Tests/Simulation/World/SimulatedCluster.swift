@@ -46,6 +46,9 @@ struct SimulatedCluster {
     private(set) var partitions = 0
     /// No broker answers before this moment.
     var awayUntil: Int64 = 0
+    /// The coordinators answer no request that is theirs before these moments, because they load.
+    var groupsLoadUntil: Int64 = 0
+    var transactionsLoadUntil: Int64 = 0
     /// This topic refuses every record before that moment.
     var refusing: (topic: Int, until: Int64) = (0, 0)
     /// The same of a topic that only jobs write to.

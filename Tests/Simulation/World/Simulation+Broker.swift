@@ -7,8 +7,9 @@ extension Simulation {
     private static let messageTimeout: Int64 = 8_000
 
     func arrive(_ process: Process, _ request: Request) {
-        guard cluster.awayUntil <= now else {
-            postpone(request, of: process, until: cluster.awayUntil)
+        let absence = absence(for: request, of: process)
+        guard absence <= now else {
+            postpone(request, of: process, until: absence)
             return
         }
         switch request {

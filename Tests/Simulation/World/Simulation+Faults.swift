@@ -10,7 +10,8 @@ extension Simulation {
         let faults: [(Fault, Stream, Int)] = [
             (.crash, .crash, scenario.crashes), (.stop, .stop, scenario.stops), (.freeze, .freeze, scenario.freezes),
             (.sessionLoss, .sessionLoss, scenario.sessionLosses), (.grow, .growth, scenario.growths),
-            (.outage, .outage, scenario.outages), (.leaderLoss, .leaderLoss, scenario.leaderLosses),
+            (.outage, .outage, scenario.outages), (.coordinatorLoad, .coordinatorLoad, scenario.coordinatorLoads),
+            (.leaderLoss, .leaderLoss, scenario.leaderLosses),
             (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
             (.rival, .rival, scenario.rivals),
             (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
@@ -38,6 +39,7 @@ extension Simulation {
             log("all brokers are away for \(duration) ms")
             cluster.awayUntil = now + duration
             schedule(.brokersBack, after: duration)
+        case .coordinatorLoad: coordinatorLoads()
         case .leaderLoss:
             let place = Place(
                 topic: chance[.leaderLoss].below(workersTopics),
@@ -132,9 +134,10 @@ extension Simulation {
 
     /// The group has not heard of a member for a session.
     func sessionEnds(_ process: Process, join: Int) {
-        guard cluster.awayUntil <= now else {
+        let absence = max(cluster.awayUntil, cluster.groupsLoadUntil)
+        guard absence <= now else {
             // A coordinator that comes back gives everybody another session.
-            schedule(.sessionEnds(process, join: join), after: cluster.awayUntil - now + SimulatedWorker.session)
+            schedule(.sessionEnds(process, join: join), after: absence - now + SimulatedWorker.session)
             return
         }
         if let worker = worker(process) {

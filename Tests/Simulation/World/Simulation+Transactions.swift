@@ -45,8 +45,9 @@ extension Simulation {
 
     /// What a copy does that comes when its transaction has ended.
     func arriveLate(_ process: Process, _ request: Request) {
-        guard cluster.awayUntil <= now else {
-            let wait = cluster.awayUntil - now + self[process][.lateRequest].between(0, 50)
+        let absence = absence(for: request, of: process)
+        guard absence <= now else {
+            let wait = absence - now + self[process][.lateRequest].between(0, 50)
             schedule(.lateRequest(process, request), after: wait)
             return
         }
@@ -204,7 +205,7 @@ extension Simulation {
 
     // MARK: The coordinator
 
-    private func identifier(of process: Process) -> Int {
+    func identifier(of process: Process) -> Int {
         switch process.kind {
         case .worker: Process(worker: process.worker, life: scenario.hasFixedIDs ? 0 : process.life).member
         // All jobs of a kind write under one name.
@@ -236,8 +237,9 @@ extension Simulation {
     }
 
     func expire(_ expiry: Expiry) {
-        guard cluster.awayUntil <= now else {
-            let wait = cluster.awayUntil - now + self[holder(of: expiry)][.expiry].between(0, 10_000)
+        let absence = max(cluster.awayUntil, cluster.transactionsLoadUntil)
+        guard absence <= now else {
+            let wait = absence - now + self[holder(of: expiry)][.expiry].between(0, 10_000)
             schedule(.expires(expiry), after: wait)
             return
         }
@@ -278,7 +280,9 @@ extension Simulation {
     }
 
     func writeMarker(of transaction: Int, at place: Place?) {
-        let absence = max(cluster.awayUntil, place.map { cluster[$0].leaderlessUntil } ?? 0)
+        let absence = max(
+            cluster.awayUntil, cluster.transactionsLoadUntil,
+            place.map { cluster[$0].leaderlessUntil } ?? cluster.groupsLoadUntil)
         guard absence <= now else {
             let process = Process(member: cluster.transactions[transaction].producer)
             let wait = absence - now + self[process][.marker].between(0, 20)
