@@ -16,7 +16,7 @@ struct DemoHubTests {
         let text = String(decoding: event.value, as: UTF8.self)
         let send = HubSend(
             number: 3, receivedAt: 5, kind: .tags, isTest: false, format: format, tags: "username:alice", headers: [],
-            contentType: "", body: Array(text.utf8), status: 201, outcomes: [:])
+            body: Array(text.utf8), status: 201, outcomes: [:])
         let call = RecordedCall(send)
         #expect(call.user == "alice")
         #expect(call.status == 201)

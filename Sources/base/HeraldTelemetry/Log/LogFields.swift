@@ -36,9 +36,6 @@ public struct LogFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// All fields.
     public private(set) var fields: [Field] = []
 
-    /// No fields.
-    public init() {}
-
     /// The literal's fields; of a name that is repeated the last value counts.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
         for (name, value) in elements { self[name] = value }

@@ -115,9 +115,6 @@ package final class HubEmulator: Sendable {
         }
     }
 
-    /// How many older sends were dropped from ``sends``.
-    package var droppedSendCount: Int { service.state.withLock { $0.sends.droppedCount } }
-
     /// The payloads that the device received, oldest first.
     package func payloads(ofHandle handle: String) -> [String] {
         service.state.withLock { state in
@@ -138,9 +135,6 @@ package final class HubEmulator: Sendable {
     package func release(_ count: Int) {
         service.state.withLock { $0.rules.held }.release(count)
     }
-
-    /// Replaces what push services say to devices.
-    package func answer(_ outcomes: [HubOutcomeRule]) { service.state.withLock { $0.outcomes = outcomes } }
 
     /// Gives the rule that may do everything another key, as the portal's "regenerate" does: the one in
     /// ``connectionString`` is refused from now on.

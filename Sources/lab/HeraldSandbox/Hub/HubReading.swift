@@ -19,7 +19,7 @@ extension HubSend {
             number: 0, receivedAt: time, kind: kind, isTest: notification?.isTest ?? false,
             format: notification?.format ?? request.headers["ServiceBusNotification-Format"]?.lowercased(),
             tags: request.headers["ServiceBusNotification-Tags"], headers: notification?.headers ?? [],
-            contentType: request.headers["Content-Type"] ?? "", body: notification?.body ?? request.body, outcomes: [:])
+            body: notification?.body ?? request.body, outcomes: [:])
     }
 
     /// The user of a tag `username:USER`, the first of the expression.

@@ -32,7 +32,7 @@ struct HubState: Sendable {
     var feedback = HubFeedback()
     var limits: SendLimits
     var rules: MisbehaviourRules
-    var outcomes: [HubOutcomeRule]
+    let outcomes: [HubOutcomeRule]
     private(set) var generator: SplitMix64
 
     init(_ configuration: HubEmulator.Configuration, seed: UInt64) {

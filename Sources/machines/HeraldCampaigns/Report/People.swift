@@ -14,8 +14,6 @@ package struct People: Sendable {
         return former
     }
 
-    func marks(of user: String) -> RecipientSet.Marks { set.marks(of: Self.id(user)) }
-
     private static func id(_ user: String) -> RecipientID {
         func half(_ salt: UInt8) -> UInt64 {
             var hasher = Hasher()

@@ -24,12 +24,6 @@ extension Engine {
         return dispatcher.queue.count(ofClass: source.callClass, toService: service)
     }
 
-    /// Whether a call is wanted or under way.
-    package func isWanted(_ token: CallToken) -> Bool {
-        let phase = events.services[events.service(token)].phase
-        return events.isCurrent(token.slot) && (phase == .wanted || phase == .calling)
-    }
-
     /// Whether an answer has made a dead letter of this call's event.
     package func isRejected(_ token: CallToken) -> Bool {
         let state = events.services[events.service(token)]

@@ -60,35 +60,35 @@ package struct ReplayMachine: JobMachine {
     static let renewalMilliseconds = Int64(Lease.renewal / .milliseconds(1))
     static let leasePatienceMilliseconds = Int64(Lease.patience / .milliseconds(1))
 
-    private let configuration: Configuration
+    let configuration: Configuration
     let plan: ReplayPlan
     /// `nil` of what is resolved: its offsets are the plan's.
-    private let rules: ReplayRules?
-    package private(set) var phase = Phase.idle
-    private(set) var writer: BatchWriter
-    private var journal: Journal
-    private var known = KnownState()
-    private var pace: ReplayPace
-    private(set) var batch: LetterBatch
-    private var actions: [Action] = []
+    let rules: ReplayRules?
+    package internal(set) var phase = Phase.idle
+    var writer: BatchWriter
+    var journal: Journal
+    var known = KnownState()
+    var pace: ReplayPace
+    var batch: LetterBatch
+    var actions: [Action] = []
     /// Results of letters whose transaction is under way: it may be durable before the machine knows.
-    private var earlyResults: [NotificationResult] = []
+    var earlyResults: [NotificationResult] = []
     /// No letter of the plan is left to be read.
-    private var isAtEnd = false
+    var isAtEnd = false
     /// How many letters the next transaction may still take.
-    private var room = 0
+    var room = 0
     /// Up to where letters were handed over, by partition.
     private(set) var takenTo: [Int32: Int64] = [:]
     /// No further letter came for a moment.
-    private var isDry = false
-    private var isStopping = false
-    private var pause: ReplayPause?
-    private var lastWrite = MonotonicTime.distantPast
-    private var claimCount = 0
+    var isDry = false
+    var isStopping = false
+    var pause: ReplayPause?
+    var lastWrite = MonotonicTime.distantPast
+    var claimCount = 0
     /// What kept it from reading.
-    private var readingFailure: ToolFailure?
+    var readingFailure: ToolFailure?
     /// It has taken the lease, but can't read the letters.
-    private var notBegun: ToolFailure?
+    var notBegun: ToolFailure?
 
     /// A machine that begins with the first ``advance(now:)``.
     package init(_ configuration: Configuration) {
@@ -145,7 +145,7 @@ package struct ReplayMachine: JobMachine {
         return moments.compactMap { $0 }.min()
     }
 
-    private var renewal: MonotonicTime { lastWrite.advanced(byMilliseconds: Self.renewalMilliseconds) }
+    var renewal: MonotonicTime { lastWrite.advanced(byMilliseconds: Self.renewalMilliseconds) }
 
     // MARK: Inputs
 
@@ -261,213 +261,5 @@ package struct ReplayMachine: JobMachine {
         case .looking, .watching, .claiming, .reading, .writing, .ended: break
         }
         takeWriterActions()
-    }
-
-    // MARK: The lease
-
-    /// The lease, unless no process lives behind it.
-    private func livingLease(_ holder: Lease.Life) -> Lease? {
-        guard let lease = known.lease, !lease.isOver, holder != .ended else { return nil }
-        return lease
-    }
-
-    private mutating func claim(_ aim: Aim, _ now: Moment) {
-        phase.become(.claiming(aim))
-        writer.claim(now: now.monotonic)
-        takeWriterActions()
-    }
-
-    /// The name is its own, so these are all marks that will ever come of others.
-    private mutating func marksRead(_ aim: Aim, _ now: Moment) {
-        if aim == .open {
-            journal.begin(at: now.wall.milliseconds)
-            return write(.open, now)
-        }
-        guard known.lease?.job == journal.job else { return giveUp(aim, .lost(.fenced(isLong: false))) }
-        if aim == .part, batch.isMarked(in: known.marks) {
-            phase.become(.working)
-            return partWritten()
-        }
-        write(aim, now)
-    }
-
-    private mutating func finish(_ end: End) {
-        pace.noteOutcomes()
-        phase.become(.ended(end))
-    }
-
-    // MARK: Work
-
-    /// What comes next.
-    enum Step {
-        case write(Aim)
-        /// So many letters at most may be in the next transaction.
-        case gather(Int)
-        /// What was gathered is enough for a transaction.
-        case cut
-        case wait(JobWaitReason)
-        case end(ReplayEnd)
-    }
-
-    mutating func nextStep(_ now: Moment) -> Step {
-        if !batch.parts.isEmpty { return .write(.part) }
-        if let readingFailure { return .end(.failed(readingFailure)) }
-        if renewal <= now.monotonic { return .write(.renewal) }
-        let verdict = pace.verdict(isAtEnd: isAtEnd && batch.isEmpty, isStopping: isStopping, pause: pause, now: now)
-        switch verdict {
-        case .end(let end): return .end(end)
-        case .wait(let reason): return .wait(reason)
-        case .publish(let count):
-            let isEnough = batch.letters.count >= count || batch.isFull || isDry || isAtEnd
-            return hasLetters && isEnough ? .cut : .gather(count)
-        }
-    }
-
-    /// Begins what comes next.
-    private mutating func work(_ now: Moment) {
-        let step = nextStep(now)
-        room = 0
-        switch step {
-        case .write(let aim): write(aim, now)
-        case .end(let end): self.end(end, now)
-        case .wait: break
-        case .cut:
-            isDry = false
-            batch.cut()
-            write(.part, now)
-        case .gather(let count):
-            isDry = false
-            room = count - batch.letters.count
-            actions.append(.gather)
-        }
-    }
-
-    private mutating func end(_ end: ReplayEnd, _ now: Moment) {
-        pace.noteOutcomes()
-        journal.end()
-        write(.end(end), now)
-    }
-
-    // MARK: Transactions
-
-    private mutating func takeWriterActions() { actions += writer.takeActions().map { .write($0) } }
-
-    private mutating func write(_ aim: Aim, _ now: Moment) {
-        let records: [OutgoingRecord]
-        switch aim {
-        case .open:
-            var audit = configuration.work.beginning(configuration.context, at: now.wall)
-            audit.job = journal.job
-            if let holder = known.lease, !holder.isOver { audit.tookOverFrom = holder.job }
-            records = journal.transaction(audit: audit)
-        case .renewal: records = journal.transaction()
-        case .part:
-            batch.become(.writing)
-            let content = batch.content(job: journal.job, at: now.wall.milliseconds)
-            records = journal.transaction(content.records, marks: content.marks)
-        case .end(let end):
-            var audit = configuration.work.ending(configuration.context, end, progress, at: now.wall)
-            audit.job = journal.job
-            records = journal.transaction(audit: audit)
-        }
-        phase.become(.writing(aim))
-        writer.write(BatchWriter.Batch(records: records), now: now.monotonic)
-        takeWriterActions()
-    }
-
-    /// Does what the writer's news mean.
-    private mutating func follow(_ now: Moment) {
-        for event in writer.takeEvents() {
-            switch (event, phase) {
-            case (.claimed, .claiming(let aim)):
-                phase.become(.reading(aim))
-                actions.append(.readState(throughOpenTransactions: true))
-            case (.written, .writing(let aim)): written(aim, now)
-            case (.refused(let error), .writing(let aim)): refused(aim, error, now)
-            case (.lost(let loss), .writing(let aim)): lost(aim, loss, now)
-            case (.lost(let loss), .claiming(let aim)): giveUp(aim, .lost(loss))
-            case (.waiting, _), (.claimed, _), (.written, _), (.refused, _), (.lost, _): break
-            }
-        }
-        takeWriterActions()
-    }
-
-    private mutating func written(_ aim: Aim, _ now: Moment) {
-        (lastWrite, claimCount) = (now.monotonic, 0)
-        switch aim {
-        case .open:
-            phase.become(.working)
-            if rules != nil { actions.append(.startLetters(plan.chosenRanges)) }
-            pace.beginBatch()
-        case .part:
-            phase.become(.working)
-            partWritten()
-        case .renewal: phase.become(.working)
-        case .end(let end): finish(notBegun.map { .notBegun($0) } ?? .over(end))
-        }
-    }
-
-    /// The first part is durable.
-    private mutating func partWritten() {
-        batch.become(.replayed)
-        switch batch.parts.first {
-        case .letters(let letters)?:
-            pace.published(letters.map(\.replay))
-            for result in earlyResults { pace.receive(result) }
-            earlyResults = []
-        case .resolved(_, let offsets)?: pace.progress.replayed += offsets.count
-        case nil: break
-        }
-        partDone()
-    }
-
-    private mutating func partDone() { if let count = batch.removeFirst() { pace.dealtWith(count) } }
-
-    /// The broker does not take what was to be written, and nothing of it is.
-    private mutating func refused(_ aim: Aim, _ error: KafkaError, _ now: Moment) {
-        journal.refused()
-        switch aim {
-        case .open: finish(.notBegun(configuration.context.beginFailure(.refused(error))))
-        case .end(let end): finish(ending(end, .refused(error)))
-        case .part where error.kind == .tooLarge && isPublishing:
-            if !batch.makeSmaller() {
-                batch.become(.tooLarge)
-                pace.progress.tooLarge += 1
-                partDone()
-            }
-            phase.become(.working)
-        case .part, .renewal: end(.failed(BatchWriter.Failure.refused(error).toolFailure(configuration.work.kind)), now)
-        }
-    }
-
-    private var isPublishing: Bool { if case .letters? = batch.parts.first { true } else { false } }
-
-    /// The name is lost: it goes on when it can claim it again, unless another job has begun to work.
-    private mutating func lost(_ aim: Aim, _ loss: BatchWriter.Loss, _ now: Moment) {
-        let failure = BatchWriter.Failure.lost(loss)
-        guard aim != .open, failure.needsClaim, claimCount < Self.claimLimit else { return giveUp(aim, failure) }
-        claimCount += 1
-        if aim == .part { batch.become(.inDoubt) }
-        claim(aim, now)
-    }
-
-    /// The name is another job's or can't be claimed: nothing more can be written.
-    private mutating func giveUp(_ aim: Aim, _ failure: BatchWriter.Failure) {
-        switch aim {
-        case .open: finish(.notBegun(configuration.context.beginFailure(failure)))
-        case .end(let end): finish(ending(end, failure))
-        case .part, .renewal: finish(.over(end(after: failure)))
-        }
-    }
-
-    /// How a job ends that can't write its last words.
-    private func ending(_ end: ReplayEnd, _ failure: BatchWriter.Failure) -> End {
-        if let notBegun { return .notBegun(notBegun) }
-        return .over(end == .complete ? self.end(after: failure) : end)
-    }
-
-    private func end(after failure: BatchWriter.Failure) -> ReplayEnd {
-        if case .lost(.fenced) = failure { return .takenOver }
-        return .failed(failure.toolFailure(configuration.work.kind))
     }
 }

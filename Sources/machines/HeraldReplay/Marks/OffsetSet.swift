@@ -7,8 +7,6 @@ package struct OffsetSet: Sendable, Equatable {
 
     package init() {}
 
-    package var isEmpty: Bool { count == 0 }
-
     package func contains(_ offset: Int64) -> Bool {
         guard offset >= 0, let page = pages[offset / Self.bitsPerPage] else { return false }
         let bit = Int(offset % Self.bitsPerPage)

@@ -22,7 +22,6 @@ package struct HubSend: Sendable, Equatable {
     package var tags: String?
     /// The headers for the push service.
     package var headers: [HubHeader]
-    package var contentType: String
     package var body: [UInt8]
     /// The status of the answer; absent when there was none (hung, hung up).
     package var status: Int?

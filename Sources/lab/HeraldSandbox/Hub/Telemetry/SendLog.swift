@@ -9,7 +9,6 @@ struct SendLog: Sendable {
     private var oldest = 1
     private var sizeBytes = 0
     private(set) var lastNumber = 0
-    private(set) var droppedCount = 0
 
     init(limit: Int) {
         self.limit = max(limit, 1)
@@ -52,7 +51,6 @@ struct SendLog: Sendable {
         if let send = sends.removeValue(forKey: oldest) {
             sizeBytes -= send.sizeBytes
             if let id = send.messageID { numbers[id] = nil }
-            droppedCount += 1
         }
         oldest += 1
     }
