@@ -7,7 +7,7 @@ import HeraldEvents
 /// (RFC 9113, 6.8) and a refused stream the engine hears nothing, because the pool makes a call again that was not
 /// processed: it only takes longer, or fails in the end as one that has not arrived.
 struct SharedConnections {
-    /// As many calls as the pool gives to one (`SharedConnections.most` of HeraldHTTP).
+    /// As many calls as the pool gives to one (`SharedConnections.placesLimit` of HeraldHTTP).
     static let most = 16
 
     private enum End: CaseIterable {

@@ -39,6 +39,8 @@ extension ConnectionPool {
     }
 
     mutating func beginSession(_ slot: Int, now: MonotonicTime) {
+        // It was on its way when HTTP/1.1 was required.
+        if http1Until != nil { return state.discard(slot) }
         guard let session = HTTP2Session(isEncrypted: isEncrypted, keepsLocation: keepsLocation) else {
             let failure = Failure(kind: .connectFailed, detail: "no memory for HTTP/2", isLocal: true)
             return connectFailed(slot, failure, now: now)
@@ -84,7 +86,7 @@ extension ConnectionPool {
             }
         }
         state.heard(slot, now: now)
-        if session.wantsHTTP1 { fallBack(now) }
+        if session.wantsHTTP1, mayFallBack { fallBack(from: slot, now) }
         takeOutcomes(slot, session, now: now)
         takeNews(slot, session, now: now)
         return failure
@@ -99,7 +101,7 @@ extension ConnectionPool {
                     call, on: slot, status: Int(stream.answer.status), retryAfter: stream.answer.retryAfter,
                     location: stream.answer.location, body: stream.answer.body, now: now)
             case .refused: state.refused(call, on: slot, stream.failure(kind), now: now)
-            case .unwanted where mayFallBack: state.refused(call, on: slot, stream.failure(kind), now: now)
+            case .unwanted where mayFallBack: state.unwanted(call, on: slot)
             case .unwanted, .lost, .broken: state.failed(call, on: slot, stream.failure(kind), isSent: isSent, now: now)
             }
         }
@@ -137,8 +139,9 @@ extension ConnectionPool {
 
     /// The other side requires HTTP/1.1: no new connection offers anything else for a while, and those that are shared take
     /// no call any more.
-    private mutating func fallBack(_ now: MonotonicTime) {
-        guard mayFallBack, http1Until == nil else { return }
+    private mutating func fallBack(from slot: Int, _ now: MonotonicTime) {
+        state.leaving(slot)
+        guard http1Until == nil else { return }
         http1Until = now.advanced(byMilliseconds: Self.fallbackMilliseconds)
         connector.offer(.http1)
         state.fallBack()
