@@ -150,7 +150,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
             events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000, boundFrom: 10_000),
         Self(
             description: "every connection ends within two seconds, with all its calls", status: 200,
-            latencies: [(0, 200)], connectionLosses: 1_000_000, events: 12_000, users: 12_000, eventsWithCode: 40, maxInFlight: 1_000,
+            latencies: [(0, 200)], connectionLosses: 1_000_000, events: 12_000, users: 12_000, eventsWithCode: 40,
+            maxInFlight: 1_000,
             bound: 12_000, answers: 11_900),
         Self(
             description: "every connection ends within two seconds, and each call is on one", status: 200,

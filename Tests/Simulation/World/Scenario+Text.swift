@@ -44,8 +44,9 @@ extension Scenario {
         ("recipients", .count(\.recipients, 1)), ("publisherFaults", .count(\.publisherFaults, 0)),
         ("publisherKills", .count(\.publisherKills, 0)),
         // Brokers.
-        ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)), ("coordinatorLoads", .count(\.coordinatorLoads, 0)),
-         ("refusals", .count(\.refusals, 0)),
+        ("growths", .count(\.growths, 0)), ("outages", .count(\.outages, 0)),
+        ("coordinatorLoads", .count(\.coordinatorLoads, 0)),
+        ("refusals", .count(\.refusals, 0)),
         ("retentions", .count(\.retentions, 0)),
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),
@@ -59,7 +60,8 @@ extension Scenario {
         ("campaignChanges", .count(\.campaignChanges, 0)), ("pauseIfFailures", .optional(\.pauseIfFailures)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
-        ("connectionLosses", .count(\.connectionLosses, 0)), ("hanging", .users(\.hanging)), ("forbidden", .users(\.forbidden)),
+        ("connectionLosses", .count(\.connectionLosses, 0)), ("hanging", .users(\.hanging)),
+        ("forbidden", .users(\.forbidden)),
         // Settings.
         ("ordering", .ordering(\.ordering)), ("maxInFlight", .count(\.maxInFlight, 1)),
         ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("fetchedAhead", .count(\.fetchedAhead, 1)),

@@ -4,7 +4,8 @@
 /// others draw, and a case that is renamed draws anew.
 package enum Stream: Int, CaseIterable {
     // Faults of workers and brokers: when, whose, and for how long.
-    case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival, clockStep, settings
+    case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival
+    case clockStep, settings
     case start, restart
 
     // Faults of single requests and records.

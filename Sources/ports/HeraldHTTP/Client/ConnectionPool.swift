@@ -49,7 +49,9 @@ public struct ConnectionPool: ~Copyable {
     let versions: HTTPVersions
     /// Until then HTTP/1.1 alone is offered, because the other side requires it.
     var http1Until: MonotonicTime?
-    /// How long that lasts. A backend behind a balancer may be replaced by one that knows better, and asking costs one call
+    /// How long that lasts.
+    ///
+    /// A backend behind a balancer may be replaced by one that knows better, and asking costs one call
     /// that is made again; for each new connection that would be too much.
     static let fallbackMilliseconds: Int64 = 600_000
 

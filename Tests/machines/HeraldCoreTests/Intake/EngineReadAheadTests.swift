@@ -191,7 +191,7 @@ struct EngineReadAheadTests {
         }
     }
 
-    @Test("few records whose moment has not come are no reason to pause their partition beside another's backlog")
+    @Test("few records whose moment has not come do not pause their partition beside another's backlog")
     func fewThatWait() {
         withEngine { engine in
             take(&engine, source: 1, offset: 0)
