@@ -269,7 +269,10 @@ extension SimulatedJob {
 
 extension Simulation {
     /// The next record that a reader of committed records gets, if a broker answers for its partition; it is read then.
+    ///
+    /// What retention has deleted is passed over: `auto.offset.reset` is `earliest`.
     func nextRecord(_ place: Place, from offset: inout Int64) -> RecordName? {
+        offset = max(offset, cluster[place].start)
         guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now, cluster.seek(place, from: &offset) else {
             return nil
         }

@@ -170,7 +170,7 @@ extension Simulation {
         var letters: [RecordName] = []
         for partition in 0..<cluster.partitions {
             let place = Place(topic: letterTopic, partition: partition)
-            var offset: Int64 = 0
+            var offset = cluster[place].start
             let end = isLast ? partition < replayWorld.lastEnds.count ? replayWorld.lastEnds[partition] : 0 : .max
             while cluster.seek(place, from: &offset), offset < end {
                 if var entry = letter(RecordName(place: place, offset: offset)) {
@@ -198,7 +198,7 @@ extension Simulation {
 
     func performReplayFault() {
         let running = replays.filter { $0.isRunning && $0.frozenUntil == nil }
-        let kind = self[Self.operators][.jobFault].below(12)
+        let kind = self[Self.operators][.jobFault].below(scenario.retentions > 0 ? 13 : 12)
         guard kind > 4, !running.isEmpty else { return startReplay(isLast: false) }
         let replay = self[Self.operators][.jobFault].pick(running)
         switch kind {
@@ -213,6 +213,12 @@ extension Simulation {
             _ = cluster.initialise(SimulatedReplay.transactionalID)
             cluster.rivalled.insert(SimulatedReplay.transactionalID)
             announceDecided()
+        case 12:
+            let place = Place(
+                topic: letterTopic, partition: self[Self.operators][.jobFault].below(cluster.partitions))
+            let offset = self[Self.operators][.jobFault].between(cluster[place].start, cluster[place].lastStable)
+            cluster[place].start = offset
+            log("\(cluster.name(place)) begins at \(offset) now")
         default:
             let place = self[Self.operators][.jobFault].pick(statePlaces)
             cluster[place].leaderlessUntil = now + self[Self.operators][.jobFault].between(500, 20_000)
@@ -300,8 +306,9 @@ extension Simulation {
         }
     }
 
-    /// A letter is replayed or resolved, or has expired.
+    /// A letter is replayed or resolved, or has expired, or is gone.
     func isDealtWith(_ name: RecordName) -> Bool {
+        if name.offset < cluster[name.place].start { return true }
         if checkers.replayedServices[name] != nil || checkers.resolved.contains(name) { return true }
         guard var entry = letter(name), let expiry = entry.expiresAt() else { return false }
         return expiry <= moment.wall
