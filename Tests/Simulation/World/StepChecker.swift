@@ -17,6 +17,8 @@ struct StepChecker {
     private var retryingLong = 0
     /// The share that may fail, as the campaigns topic says; `nil` allows all.
     private var limit: Double?
+    /// What it said before, since the last offer: the next step may have begun by then, and waits for its rate.
+    private var formerLimits: [Double?] = []
     /// Since when nothing was published.
     private var waitingSince: Int64 = 0
 
@@ -38,22 +40,29 @@ struct StepChecker {
 
     mutating func hears(_ retries: RetryBacklog.Count?) { retryingLong = retries?.retryingLong ?? 0 }
 
-    mutating func allows(_ limit: Double?) { self.limit = limit }
+    mutating func allows(_ limit: Double?) {
+        if limit != self.limit { formerLimits.append(self.limit) }
+        self.limit = limit
+    }
 
     /// It offers so many recipients, and so many are published; what is wrong with that.
     mutating func offers(_ count: Int, after published: Int, now: Int64) -> String? {
-        defer { waitingSince = now }
+        defer { (waitingSince, formerLimits) = (now, []) }
         var (number, end) = (0, 0)
         while let size = ramp.size(number), end + size <= published { (number, end) = (number + 1, end + size) }
         if let size = ramp.size(number), published + count > end + size {
             return "publishes \(count) behind \(published), and its step ends at \(end + size)"
         }
         guard end == published, number > 0, let size = ramp.size(number - 1) else { return nil }
-        return objectionToNext(
-            outcomes: size * services, open: published * services - heard.known, hasNext: ramp.size(number) != nil, now)
+        let objections = ([limit] + formerLimits).map { limit in
+            objectionToNext(
+                outcomes: size * services, open: published * services - heard.known, limit,
+                hasNext: ramp.size(number) != nil, now)
+        }
+        return objections.contains(nil) ? nil : objections[0]
     }
 
-    private func objectionToNext(outcomes: Int, open: Int, hasNext: Bool, _ now: Int64) -> String? {
+    private func objectionToNext(outcomes: Int, open: Int, _ limit: Double?, hasNext: Bool, _ now: Int64) -> String? {
         let failed = heard.first(.failed) - accepted.first(.failed)
         let judged = failed + heard.first(.reached) - accepted.first(.reached)
         if let limit, Double(failed) > limit * Double(judged + max(0, open)) {
