@@ -72,7 +72,7 @@ SOURCES = [
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
 # A mutant has to show in these of any scenario, or in so many of its own.
 SEEDS = "1...120"
-SCENARIO_SEEDS = 20
+SCENARIO_SEEDS = 40
 # A mutant may spin.
 SECONDS = 300
 # What begins the line that says what was found.

@@ -25,7 +25,7 @@ DOUBTS = f"{REPLAYS} lostMessages=300000 fatalErrors=30000"
 # Two publishers at a time, with many faults, also in topics that grow and in which others' transactions are open.
 PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
-    "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=20000"
+    "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
 )
 
 MUTANTS = [
@@ -859,7 +859,7 @@ MUTANTS = [
         "Lane+Assignments.swift",
         "        let offset = engine.readOffset(of: partition) ?? Offset.beginning\n",
         "        guard let offset = engine.readOffset(of: partition) else { return }\n",
-        scenario=f"seed=54 {FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
+        scenario=f"seed=185 {FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
         "maxBufferedBytes=2000 crashes=3 freezes=4 sessionLosses=2 hasPlainEvents=true lostMessages=120000",
     ),
     Mutant(

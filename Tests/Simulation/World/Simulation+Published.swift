@@ -18,7 +18,7 @@ extension Simulation {
                 index.add(key: record.key, value: record.value, place: "")
                 let campaign = index.campaign(Self.campaignName)
                 progress = campaign?.progress ?? progress
-                if let control = campaign?.control { note(control, by: publisher) }
+                if let control = campaign?.control { note(control, at: name, by: publisher) }
             }
         }
         if events > 0, let publisher, publishing.hasEndedPause == publisher {
@@ -31,7 +31,11 @@ extension Simulation {
     }
 
     /// Only an operator ends a pause: a publisher that has done so, because it could not know of it, takes that back.
-    private func note(_ control: CampaignControl, by publisher: Process?) {
+    ///
+    /// What is committed late may lie in front of what was written since, and says nothing any more.
+    private func note(_ control: CampaignControl, at name: RecordName, by publisher: Process?) {
+        if let last = publishing.lastControlName, last.place == name.place, last.offset > name.offset { return }
+        publishing.lastControlName = name
         let endsPause = control.state == .running && publishing.lastControl?.state == .paused
         (publishing.lastControl, publishing.hasEndedPause) = (control, endsPause ? publisher : nil)
     }

@@ -20,6 +20,8 @@ struct PublishingWorld {
     var lastControl: CampaignControl?
     /// The publisher whose start has taken the place of a pause; it has to write that again before it publishes.
     var hasEndedPause: Process?
+    /// Where the last control record lies.
+    var lastControlName: RecordName?
     /// No faults any more: the campaign comes to its end.
     var isFinishing = false
     /// It is started again when something keeps it from its end.
@@ -191,9 +193,11 @@ extension Simulation {
         // Without a bound from here on: or one whose events all fail would be paused for ever.
         if order == .resume { control.pauseIfFailures = nil }
         log("somebody says that the campaign is \(control.state)")
-        if order != .cancel { (publishing.lastControl, publishing.hasEndedPause) = (control, nil) }
-        _ = cluster.append(
-            LogRecord(key: key, value: control.encoded(), timestamp: now), to: place)
+        let offset = cluster.append(LogRecord(key: key, value: control.encoded(), timestamp: now), to: place)
+        if order != .cancel {
+            (publishing.lastControl, publishing.hasEndedPause) = (control, nil)
+            publishing.lastControlName = RecordName(place: place, offset: offset)
+        }
         followCampaigns()
     }
 
