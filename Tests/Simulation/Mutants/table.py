@@ -932,7 +932,7 @@ MUTANTS = [
         "CampaignMachine+Inputs.swift",
         "        guard writing == .batch else { return }\n",
         "        guard writing == .opening else { return }\n",
-        scenario=f"{PUBLISHERS}",
+        scenario=f"seed=82 {PUBLISHERS}",
     ),
     Mutant(
         "a publisher begins anew when another has its name",
