@@ -23,7 +23,7 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build deb check-deb release demo check test long search browser screenshots simulate mutants soak \
+.PHONY: help deps root build deb check-deb release demo check test long search browser screenshots simulate mutants soak \
 	soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
@@ -32,17 +32,21 @@ help: ## lists these targets
 deps: ## installs the Debian packages that are missing, and checks the version of Swift
 	@scripts/deps
 
+# What makes a Debian 13 of its own says at once that it can't, and not after an hour.
+root:
+	@[ "$$(id -u)" -eq 0 ] || { echo "make $(MAKECMDGOALS): debootstrap and chroot make a Debian 13 for this, and they take root" >&2; exit 1; }
+
 build: deps ## builds the release binary, .build/release/herald
 	swift build --configuration release --static-swift-stdlib --product herald
 	@scripts/name-commit .build/release/herald
 
-deb: build ## makes the package for Debian 13, .build/package/herald_VERSION_amd64.deb, and checks it with lintian (as root)
+deb: root build ## makes the package for Debian 13, .build/package/herald_VERSION_amd64.deb, and checks it with lintian (as root)
 	@scripts/contained scripts/make-deb
 
 check-deb: deb ## installs the package in a clean Debian 13; with KAFKA_HOME logs in to a secured broker in all ways (as root)
 	@scripts/contained scripts/debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
 
-release: build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
+release: root build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
 	@scripts/contained scripts/make-release
 
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
@@ -54,7 +58,7 @@ check: deps ## the quick check after an edit: format, build, unit tests, fixed s
 test: deps ## what a change must pass: contract, tests, simulation; with KAFKA_HOME on real brokers and in a browser
 	@scripts/contained scripts/test
 
-long: deps ## everything else, in an hour, before a release (root, KAFKA_HOME); writes .ci/last-long when all is green
+long: root deps ## everything else, in an hour, before a release (root, KAFKA_HOME); writes .ci/last-long when all is green
 	@scripts/contained scripts/long
 
 search: deps ## looks for MINUTES (30) with new seeds: simulation, fuzzers, random kills (KAFKA_HOME)
