@@ -302,7 +302,7 @@ package struct SettingsTable: SettingsDeclarations {
             package let size = Setting(
                 "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
                 "How many of the latest notifications (an event for one push service) are remembered for that, for the "
-                    + "whole process, at most 24 bytes each; 0 turns detection off.")
+                    + "whole process, at 18 bytes each, 27 for one that came before; 0 turns detection off.")
         }
     }
 

@@ -357,6 +357,12 @@ MUTANTS = [
         "        hasher.add(user)\n        hasher.add(field: id)",
         "        hasher.add(user)",
     ),
+    Mutant(
+        "what became of a notification is mixed with what was known before",
+        "DuplicateWindow.swift",
+        "        hashes[position] = hashes[position] & PositionIndex.hashMask | UInt64(fate.rawValue)",
+        "        hashes[position] |= UInt64(fate.rawValue)",
+    ),
     # Limits and holds.
     Mutant(
         "a push service is called while it is paused",

@@ -50,9 +50,14 @@ enum FirstFate: Equatable {
 
 /// Remembers the last notifications, and what became of each: so many of them, or those of so long, whichever is less.
 ///
-/// A ring of hashes in the order of arrival, with the low half of its event's offset, its fate and the one before it beside each, an index
-/// that finds a hash in it, and marks in time: 22⅓ bytes for each notification and 16 KiB. Everything grows by doubling up to its limit; afterwards nothing is allocated. An event counts
-/// each time it comes: what is remembered are the last `size` events, not the last `size` different ones.
+/// A ring in the order of arrival, of hashes with the fate in their last byte, with the low half of its event's offset
+/// beside each, an index that finds a hash in it, and marks in time: 17⅓ bytes for each notification and 16 KiB, and
+/// eight more for each that may be a duplicate of one remembered. Everything grows by doubling up to its limit;
+/// afterwards nothing is allocated. An event counts each time it comes: what is remembered are the last `size` events,
+/// not the last `size` different ones.
+///
+/// Of a hash 56 bits count: among n that are remembered, an event is taken for another with a chance of n / 2⁵⁶,
+/// 1.4 × 10⁻¹¹ for a million.
 ///
 /// What the window has passed is forgotten at once but leaves the tables little by little, two for each event that
 /// comes: only growing takes more than a moment, and the last time comes at half of the limit.
@@ -63,13 +68,12 @@ struct DuplicateWindow {
     private let limit: Int
     private var arrivals: ArrivalTimes
     private var index = PositionIndex(capacity: 0)
-    /// The ring of hashes.
+    /// The ring of hashes, with the fate of each in the bits that the index ignores.
     private var hashes: [UInt64] = []
     /// For each of them which event it was, of those with this identity.
     private var origins: [UInt32] = []
-    private var fates: [UInt8] = []
-    /// How many notifications before it the one came that it may be a duplicate of; 0 = none.
-    private var links: [UInt32] = []
+    /// Which one each may be a duplicate of.
+    private var links = DuplicateLinks()
     /// The position of the oldest event in the ring.
     private var oldest = 0
     /// The number of events in the ring.
@@ -89,7 +93,7 @@ struct DuplicateWindow {
     /// The bytes that the tables take.
     var byteCount: Int {
         hashes.capacity * MemoryLayout<UInt64>.stride + origins.capacity * MemoryLayout<UInt32>.stride
-            + fates.capacity + links.capacity * MemoryLayout<UInt32>.stride + index.byteCount + arrivals.byteCount
+            + links.byteCount + index.byteCount + arrivals.byteCount
     }
 
     /// The latest notification of an identity before the one that came now.
@@ -118,10 +122,8 @@ struct DuplicateWindow {
         for _ in 0..<2 where held > 0 && firstHeld < firstRemembered { dropOldest() }
         if held == hashes.count { if held < limit { grow() } else { dropOldest() } }
         let position = wrapped(oldest &+ held)
-        hashes[position] = hash
+        hashes[position] = hash & PositionIndex.hashMask | UInt64(fate.rawValue)
         origins[position] = origin
-        fates[position] = fate.rawValue
-        links[position] = 0
         index.place(hash, at: position, in: hashes)
         held &+= 1
         next &+= 1
@@ -130,27 +132,32 @@ struct DuplicateWindow {
 
     /// The notification that a later one with the number may be a duplicate of.
     func linked(from number: Int) -> Former? {
-        guard let position = position(of: number), links[position] > 0 else { return nil }
-        return self.position(of: number &- Int(links[position])).map { entry(at: $0) }
+        guard number >= firstHeld, let first = links.first(of: number) else { return nil }
+        return position(of: first).map { entry(at: $0) }
     }
 
-    /// Notes that one notification may be a duplicate of another.
+    /// Notes that the notification that was inserted last may be a duplicate of another.
     mutating func link(_ number: Int, to first: Int) {
-        if let position = position(of: number) { links[position] = UInt32(clamping: number &- first) }
+        if number >= firstHeld { links.append(number, first: first) }
     }
 
     private func entry(at position: Int) -> Former {
-        Former(number: number(at: position), origin: origins[position], fate: FirstFate(rawValue: fates[position]))
+        Former(number: number(at: position), origin: origins[position], fate: fate(at: position))
     }
 
     /// What became of the notification with this number; `nil` when it has left the window's tables.
     func fate(of number: Int) -> FirstFate? {
-        position(of: number).map { FirstFate(rawValue: fates[$0]) }
+        position(of: number).map { fate(at: $0) }
+    }
+
+    private func fate(at position: Int) -> FirstFate {
+        FirstFate(rawValue: UInt8(truncatingIfNeeded: hashes[position]))
     }
 
     /// Notes what became of the notification with this number.
     mutating func note(_ number: Int, _ fate: FirstFate) {
-        if let position = position(of: number) { fates[position] = fate.rawValue }
+        guard let position = position(of: number) else { return }
+        hashes[position] = hashes[position] & PositionIndex.hashMask | UInt64(fate.rawValue)
     }
 
     private func position(of number: Int) -> Int? {
@@ -185,6 +192,7 @@ struct DuplicateWindow {
     private mutating func dropOldest() {
         // The index leads to the newest event of an identity: of an older one nothing is left in it.
         index.remove(hashes[oldest], at: oldest, in: hashes)
+        links.drop(firstHeld)
         oldest = wrapped(oldest &+ 1)
         held &-= 1
     }
@@ -195,8 +203,6 @@ struct DuplicateWindow {
         index = PositionIndex(capacity: 0)
         hashes = grown(hashes, to: capacity)
         origins = grown(origins, to: capacity)
-        fates = grown(fates, to: capacity)
-        links = grown(links, to: capacity)
         oldest = 0
         index = PositionIndex(capacity: capacity)
         for place in 0..<held { index.place(hashes[place], at: place, in: hashes) }

@@ -5,7 +5,12 @@
 /// bits: the position, and in the bits that it leaves free how far the entry is from home. So neither a search nor a
 /// removal reads the hash of an entry with another home, which would be a cache miss each. A distance that does not fit
 /// is worked out from the hash: slow, and right.
+///
+/// The last byte of a hash is the owner's: it may change while the hash is in the index.
 struct PositionIndex {
+    /// The bits by which two hashes differ.
+    static let hashMask: UInt64 = ~0xFF
+
     /// The most positions an index can have, so that at least four bits are left for the distance.
     static let largestCapacity = 1 << 28 - 1
 
@@ -31,7 +36,7 @@ struct PositionIndex {
         while slots[slot] != 0 {
             let other = self.distance(at: slot, in: hashes)
             if other < distance { return nil }
-            if other == distance, hashes[position(at: slot)] == hash { return position(at: slot) }
+            if other == distance, isSame(hashes[position(at: slot)], hash) { return position(at: slot) }
             slot = following(slot)
             distance &+= 1
         }
@@ -45,7 +50,7 @@ struct PositionIndex {
         while slots[slot] != 0 {
             let other = self.distance(at: slot, in: hashes)
             if other < distance { break }
-            if other == distance, hashes[self.position(at: slot)] == hash {
+            if other == distance, isSame(hashes[self.position(at: slot)], hash) {
                 slots[slot] = entry(position, distance: distance)
                 return
             }
@@ -82,8 +87,11 @@ struct PositionIndex {
 
     @inline(__always)
     private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(slots.count)).high)
+        Int(truncatingIfNeeded: (hash & Self.hashMask).multipliedFullWidth(by: UInt64(slots.count)).high)
     }
+
+    @inline(__always)
+    private func isSame(_ one: UInt64, _ other: UInt64) -> Bool { (one ^ other) & Self.hashMask == 0 }
 
     @inline(__always)
     private func following(_ slot: Int) -> Int {
