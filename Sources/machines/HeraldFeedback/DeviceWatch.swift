@@ -48,7 +48,8 @@ final class DeviceWatch: Sendable {
         self.wakeup = wakeup
         hub = HubClient(
             connectionString, hub: configuration.hub, timeoutMilliseconds: configuration.timeoutMilliseconds,
-            proxy: configuration.connections.proxy, tls: configuration.connections.tls)
+            proxy: configuration.connections.proxy, tls: configuration.connections.tls,
+            versions: configuration.connections.versions)
         answer = try Wakeup()
         let made = try OwnThread(name: "devices") { [self] in run() }
         thread.withLock { $0 = made }

@@ -36,7 +36,7 @@ package struct BackendProbe: Sendable {
         }
         let outcome = TokenRequest(client).perform(
             timeoutMilliseconds: timeoutMilliseconds, proxy: configuration.connections.proxy,
-            tls: configuration.connections.tls, isCancelled: { false })
+            tls: configuration.connections.tls, versions: configuration.connections.versions, isCancelled: { false })
         switch outcome {
         case .none(let trouble): return .noToken(trouble)
         case .token(let token, _):

@@ -19,6 +19,7 @@ public struct HubClient: Sendable {
     private let timeoutMilliseconds: Int
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
+    private let versions: HTTPVersions
     /// How requests are repeated that may be.
     package var patience = RequestPatience()
     /// Waits for so many milliseconds before a request is repeated; blocks.
@@ -29,15 +30,17 @@ public struct HubClient: Sendable {
     /// - Parameters:
     ///   - hub: checked with ``check(hub:)`` before.
     ///   - timeoutMilliseconds: of one request, the connection included.
+    ///   - versions: which HTTP may be spoken; HTTP/2 is never demanded.
     public init(
         _ connectionString: HubConnectionString, hub: String, timeoutMilliseconds: Int = 10_000,
-        proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles()
+        proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), versions: HTTPVersions = .http1
     ) {
         self.connectionString = connectionString
         self.hub = hub
         self.timeoutMilliseconds = timeoutMilliseconds
         self.proxy = proxy
         self.tls = tls
+        self.versions = versions.undemanding
     }
 
     /// Throws when the text cannot be a hub's name: 1 to 260 letters, digits, `.`, `_`, `-` (and `/` within).
@@ -73,7 +76,8 @@ public struct HubClient: Sendable {
             method, url: "\(connectionString.origin)\(connectionString.basePath)/\(hub)/\(path)?\(parameters)",
             authorization: SharedAccessSignature(for: connectionString, expiresAt: expiresAt).authorization,
             headers: headers + [SingleRequest.Header(name: TrackingID.header, value: trackingID)],
-            wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls
+            wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls,
+            versions: versions
         ).perform(isCancelled: isCancelled)
         return switch outcome {
         case .failure(let kind, let detail):
@@ -82,7 +86,8 @@ public struct HubClient: Sendable {
             .response(
                 SingleRequest.Response(
                     status: response.status, retryAfterSeconds: response.retryAfterSeconds, date: response.date,
-                    headers: response.headers.merging([TrackingID.header: trackingID]) { $1 }, body: response.body))
+                    headers: response.headers.merging([TrackingID.header: trackingID]) { $1 }, body: response.body,
+                    isHTTP2: response.isHTTP2))
         }
     }
 }

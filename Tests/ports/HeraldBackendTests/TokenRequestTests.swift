@@ -1,8 +1,48 @@
 import HeraldHTTP
 import HeraldText
+import TestSupport
 import Testing
 
 @testable import HeraldBackend
+
+@Suite("The token endpoint's HTTP")
+struct TokenRequestVersionTests {
+    /// What comes of a request to an endpoint that agrees to HTTP/2, or has never heard of it.
+    private func outcome(_ versions: HTTPVersions, offersHTTP2: Bool) throws -> TokenRequest.Outcome {
+        let certificates = try TestCertificates.shared()
+        let server = try ScriptedServer(tls: offersHTTP2 ? certificates.good.withHTTP2 : certificates.good) { wire in
+            if offersHTTP2, versions != .http1 {
+                let peer = try HTTP2Peer(wire)
+                let call = try peer.readCall()
+                try peer.answer(call.stream, body: #"{"access_token":"over-2"}"#)
+            } else {
+                _ = try wire.readRequest()
+                let body = #"{"access_token":"over-1.1"}"#
+                try wire.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            }
+        }
+        defer { server.stop() }
+        let client = ClientCredentials(
+            tokenURL: "\(server.origin)/token", clientID: "herald", clientSecret: Secret("canary"))
+        return TokenRequest(client).perform(
+            timeoutMilliseconds: 20_000, proxy: nil, tls: TLSFiles(caFile: certificates.authorityFile),
+            versions: versions, isCancelled: { false })
+    }
+
+    @Test("HTTP/2 is spoken where it is agreed to, unless it is not to be", arguments: [HTTPVersions.agreed, .http2])
+    func agreed(versions: HTTPVersions) throws {
+        let over2 = try outcome(versions, offersHTTP2: true)
+        #expect(over2 == .token(Secret("over-2"), lifetimeSeconds: nil))
+        let over1 = try outcome(.http1, offersHTTP2: true)
+        #expect(over1 == .token(Secret("over-1.1"), lifetimeSeconds: nil))
+    }
+
+    @Test("HTTP/2 is not demanded of an endpoint that has 1.1 alone", arguments: [HTTPVersions.agreed, .http2])
+    func notDemanded(versions: HTTPVersions) throws {
+        let outcome = try outcome(versions, offersHTTP2: false)
+        #expect(outcome == .token(Secret("over-1.1"), lifetimeSeconds: nil))
+    }
+}
 
 @Suite("Token requests and their answers")
 struct TokenRequestTests {

@@ -82,6 +82,27 @@ struct RegistrationRequestTests {
         #expect(hub.client.makeRegistrationID() == .failure(.unreadable(reason: "the answer names no registration id")))
     }
 
+    @Test("A hub that agrees to HTTP/2 is asked over it", arguments: [HTTPVersions.agreed, .http2])
+    func overHTTP2(versions: HTTPVersions) throws {
+        let certificates = try TestCertificates.shared()
+        let server = try ScriptedServer(tls: certificates.good.withHTTP2) { wire in
+            let peer = try HTTP2Peer(wire)
+            let call = try peer.readCall()
+            try peer.answer(call.stream)
+        }
+        defer { server.stop() }
+        let client = HubClient(
+            try HubConnectionString(
+                "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=Full;SharedAccessKey=key"),
+            hub: "hub", timeoutMilliseconds: 60_000, tls: TLSFiles(caFile: certificates.authorityFile),
+            versions: versions)
+        guard case .response(let answer) = client.perform(.get, "registrations") else {
+            Issue.record("there is no answer")
+            return
+        }
+        #expect(answer.status == 200 && answer.isHTTP2)
+    }
+
     @Test("A registration is put whatever is there, and deleted whatever it has become")
     func putAndDelete() throws {
         let hub = try Hub { _, _ in Hub.answer(200) }

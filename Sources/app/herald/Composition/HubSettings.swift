@@ -37,7 +37,7 @@ extension Settings {
         guard let name = backend.hub.name else { throw InvalidArgument("backend.hub.name is not set") }
         return HubClient(
             try hubConnectionString(), hub: name, timeoutMilliseconds: max(1, Int(backend.timeout / .milliseconds(1))),
-            proxy: try backendProxy(), tls: backendTLSFiles)
+            proxy: try backendProxy(), tls: backendTLSFiles, versions: backendVersions)
     }
 
     /// Where the hub is and how it is reached, for what asks without credentials.

@@ -21,6 +21,8 @@ public struct CredentialConfiguration: Sendable {
     let proxy: ProxyAddress?
     /// Whom a token endpoint is trusted by, and what it is shown.
     let tls: TLSFiles
+    /// Which HTTP may be spoken to a token endpoint; HTTP/2 is never demanded of it.
+    let versions: HTTPVersions
 
     /// Credentials for the brokers; throws ``InvalidArgument`` when they cannot work.
     public init(brokers credentials: Credentials) throws(InvalidArgument) {
@@ -28,17 +30,20 @@ public struct CredentialConfiguration: Sendable {
         if case .oauth2(let client) = credentials, let mistake = client.mistake {
             throw InvalidArgument(mistake)
         }
-        self.init(owner: .brokers, credentials, timeoutMilliseconds: 10_000, proxy: nil, tls: TLSFiles())
+        self.init(
+            owner: .brokers, credentials, timeoutMilliseconds: 10_000, proxy: nil, tls: TLSFiles(), versions: .http1)
     }
 
     init(
-        owner: Owner, _ credentials: Credentials, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles
+        owner: Owner, _ credentials: Credentials, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        versions: HTTPVersions
     ) {
         self.owner = owner
         self.credentials = credentials
         self.timeoutMilliseconds = timeoutMilliseconds
         self.proxy = proxy
         self.tls = tls
+        self.versions = versions
     }
 }
 
@@ -47,7 +52,7 @@ extension BackendConfiguration {
     var kept: CredentialConfiguration {
         CredentialConfiguration(
             owner: .backend, credentials, timeoutMilliseconds: timeoutMilliseconds, proxy: connections.proxy,
-            tls: connections.tls)
+            tls: connections.tls, versions: connections.versions)
     }
 }
 

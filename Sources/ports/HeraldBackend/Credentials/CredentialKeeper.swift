@@ -145,7 +145,8 @@ struct CredentialKeeper {
     ) {
         let outcome = TokenRequest(client).perform(
             timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestMilliseconds),
-            proxy: configuration.proxy, tls: configuration.tls, isCancelled: isCancelled)
+            proxy: configuration.proxy, tls: configuration.tls, versions: configuration.versions,
+            isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
         switch outcome {
         case .token(let fresh, let lifetime):

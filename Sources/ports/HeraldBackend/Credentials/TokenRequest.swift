@@ -25,13 +25,14 @@ struct TokenRequest {
     ///
     /// Blocks.
     func perform(
-        timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles, isCancelled: @escaping @Sendable () -> Bool
+        timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles, versions: HTTPVersions,
+        isCancelled: @escaping @Sendable () -> Bool
     ) -> Outcome {
         var tls = tls
         if let caFile = client.caFile { tls.caFile = caFile }
         let request = SingleRequest(
             .post(form: Array(form.utf8)), url: client.tokenURL, authorization: authorization,
-            timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls)
+            timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls, versions: versions.undemanding)
         return outcome(of: request.perform(isCancelled: isCancelled))
     }
 

@@ -55,7 +55,8 @@ extension BackendClient {
         guard let hub = configuration.hub else { return nil }
         let client = HubClient(
             hub.connectionString, hub: hub.hub, timeoutMilliseconds: configuration.timeoutMilliseconds,
-            proxy: configuration.connections.proxy, tls: configuration.connections.tls)
+            proxy: configuration.connections.proxy, tls: configuration.connections.tls,
+            versions: configuration.connections.versions)
         return HubRegistrationClient(client, tag: hub.tag, registersLegacyGCM: hub.registersLegacyGCM)
     }
 }

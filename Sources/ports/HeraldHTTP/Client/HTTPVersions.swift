@@ -6,4 +6,7 @@ public enum HTTPVersions: Sendable {
     case agreed
     /// HTTP/2 alone: agreed on in TLS's handshake, by prior knowledge without TLS.
     case http2
+
+    /// The same without a demand, for servers beside the backend that may speak HTTP/1.1 alone.
+    public var undemanding: Self { self == .http2 ? .agreed : self }
 }
