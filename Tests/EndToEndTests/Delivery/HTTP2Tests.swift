@@ -94,7 +94,11 @@ struct HTTP2Tests {
         ]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
-            try await fixture.publish(Self.cases.map { Publication(id: $0.user, user: $0.user) })
+            // Alone: a GOAWAY takes along what is behind its call on the connection, and that is called again unread.
+            try await fixture.publish([Publication(id: "goaway", user: "goaway")])
+            try await fixture.waitForResults(1)
+            let others = Self.cases.filter { $0.user != "goaway" }
+            try await fixture.publish(others.map { Publication(id: $0.user, user: $0.user) })
             try await fixture.waitForResults(Self.cases.count)
             #expect(calls.withLock { ($0["refused"], $0["goaway"], $0["flaky"]) } == (3, 2, 2))
             try await fixture.publish(
