@@ -732,6 +732,8 @@ MUTANTS = [
         "FeedbackEngine.swift",
         "lastToken = former?.lastToken ?? 0",
         "lastToken = 0",
+        scenario="seed=15 isAtomic=true followers=2 followerFaults=80 followerKills=0 lostMessages=200000 fatalErrors=100000 "
+        "abortableErrors=100000",
     ),
     Mutant(
         "a follower passes a message that has not come yet",
