@@ -75,8 +75,9 @@ SEEDS = "1...120"
 SCENARIO_SEEDS = 40
 # A mutant may spin.
 SECONDS = 300
-# What begins the line that says what was found.
+# What the program names by itself as having failed, or as under way when it trapped.
 CASE = re.compile(r"^(?:crashed\? make simulate )?(SEED|LOCALITY|BYSTANDERS|REFUSALS)=(\d+)", re.MULTILINE)
+# What begins the line that says what was found.
 FINDINGS = ("SEED", "LOCALITY", "BYSTANDERS", "REFUSALS", "SCENARIO", "Fatal error", "crashed")
 
 

@@ -88,10 +88,6 @@ package struct Scenario: Sendable {
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
 
-    /// Share of a worker's connections to the backend that end with all calls on them, up to sixteen; 0: each call has one of
-    /// its own.
-    package var connectionLosses = 0
-
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
     package var gaps = 40_000
@@ -110,6 +106,9 @@ package struct Scenario: Sendable {
     static let campaigns = 2
 
     // The backend.
+    /// Share of a worker's connections to the backend that end with all calls on them, up to sixteen; 0: each call has one of
+    /// its own.
+    package var connectionLosses = 0
     /// Whether the backend's password breaks, its name vanishes and so on for a while.
     package var hasStorms = true
     /// What each storm is; without it any.

@@ -99,8 +99,9 @@ struct CallTable: ~Copyable {
         waiting.insert(index, after: waiting.last)
     }
 
-    /// Lets the call wait in front of all others.
-    mutating func waitFirst(_ index: Int32) {
+    /// The call has no connection any more: it waits in front of all others.
+    mutating func waitAgain(_ index: Int32) {
+        calls[Int(index)].slot = nil
         waiting.insert(index, after: IndexList.none)
     }
 

@@ -51,8 +51,8 @@ public struct ConnectionPool: ~Copyable {
     var http1Until: MonotonicTime?
     /// How long that lasts.
     ///
-    /// A backend behind a balancer may be replaced by one that knows better, and asking costs one call
-    /// that is made again; for each new connection that would be too much.
+    /// A backend behind a balancer may be replaced by one that knows better, and asking costs one call that is made again;
+    /// for each new connection that would be too much.
     static let fallbackMilliseconds: Int64 = 600_000
 
     /// A pool without connections; they are made when calls need them.

@@ -91,16 +91,14 @@ extension PoolState {
         guard release(call, on: slot) else { return }
         calls[call].refusals += 1
         if calls[call].refusals > Self.refusalsLimit { return fail(call, failure, now: now) }
-        calls[call].slot = nil
-        calls.waitFirst(call)
+        calls.waitAgain(call)
     }
 
     /// The other side has not processed the call, which it wants over HTTP/1.1: it is made again at once, before the others.
     mutating func unwanted(_ call: Int32, on slot: Int) {
         guard release(call, on: slot) else { return }
         calls[call].refusals = 0
-        calls[call].slot = nil
-        calls.waitFirst(call)
+        calls.waitAgain(call)
     }
 
     /// The call gets no answer, and the other side may have read it if all of it `isSent`.

@@ -298,8 +298,7 @@ struct PoolState: ~Copyable {
         discard(slot)
         guard case .busy(let call, let written, let mayBeStale) = phase else { return }
         if mayBeStale, written == 0, failure.kind == .connectionReset {
-            calls[call].slot = nil
-            calls.waitFirst(call)
+            calls.waitAgain(call)
         } else {
             fail(call, failure, isSent: isSent, now: now)
         }
