@@ -46,7 +46,7 @@ public enum Action: Sendable, Equatable {
     /// Too many of this campaign's events failed: write that it is paused, unless it does not run any more. What comes of it
     /// is told with ``Engine/campaign(_:is:now:)``; with a status, which rejected so many of its latest calls, the engine
     /// holds it until then.
-    case pauseCampaign(String, failed: Int, of: Int, status: Int?)
+    case pauseCampaign(CampaignFailures)
     /// Tell people.
     case notice(Notice)
 }

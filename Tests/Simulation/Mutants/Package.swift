@@ -54,10 +54,10 @@ let package = Package(
             name: "HeraldWorker",
             dependencies: [
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
-                "HeraldTelemetry", "HeraldTime",
+                "HeraldTelemetry", "HeraldText", "HeraldTime",
             ],
             path: "Sources/machines/HeraldWorker",
-            sources: ["Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
+            sources: ["Campaigns/Machine", "Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
             swiftSettings: strict),
         // What a hub says of its messages.
         .target(

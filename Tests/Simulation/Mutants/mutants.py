@@ -38,8 +38,9 @@ DRIVER = "Sources/kernel/HeraldDriver"
 FEEDBACK = "Sources/machines/HeraldFeedback/Machine"
 REPLAY = "Sources/machines/HeraldReplay/Machine"
 CAMPAIGNS = "Sources/machines/HeraldCampaigns/Machine"
+CONTROLS = "Sources/machines/HeraldWorker/Campaigns/Machine"
 # What a mutant may break.
-BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY, CAMPAIGNS)
+BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY, CAMPAIGNS, CONTROLS)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka", "Sources/c/CSSL",

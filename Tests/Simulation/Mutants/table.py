@@ -27,6 +27,11 @@ PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
     "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
 )
+# Campaigns whose events fail, and a campaigns topic with many faults.
+CONTROLS = (
+    "campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=3 campaignChanges=2 events=2500 burst=60 "
+    "lostMessages=200000 hasPlainEvents=true workers=2 crashes=1 stops=0"
+)
 
 MUTANTS = [
     # Commits: promise 1.
@@ -1004,5 +1009,48 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # What a worker makes of the campaigns topic.
+    Mutant(
+        "lanes do not hear of what is written while a worker follows",
+        "ControlMachine.swift",
+        "        if isFollowing { tell() }",
+        "",
+        scenario=CONTROLS,
+    ),
+    Mutant(
+        "a campaigns topic that was made anew says what the former one said",
+        "ControlMachine.swift",
+        "            states = CampaignStates()\n",
+        "",
+        scenario=CONTROLS,
+    ),
+    Mutant(
+        "a campaign is paused for what was counted before an operator resumed it",
+        "ControlMachine.swift",
+        "            guard control == failures.judged, control.state == .running,",
+        "            guard control.state == .running,",
+        scenario=CONTROLS,
+    ),
+    Mutant(
+        "a campaign is paused again before the first pause is read",
+        "ControlMachine.swift",
+        ", paused[failures.campaign] != control else",
+        " else",
+        scenario=CONTROLS,
+    ),
+    Mutant(
+        "a pause that could not be written is forgotten",
+        "ControlMachine.swift",
+        "        self.failures.append(failures)\n        nextWrite",
+        "        nextWrite",
+        scenario=CONTROLS,
+    ),
+    Mutant(
+        "a pause loses the campaign's bound",
+        "ControlMachine.swift",
+        "pauseIfFailures: control.pauseIfFailures, isByFailures: true",
+        "isByFailures: true",
+        scenario=CONTROLS,
     ),
 ]

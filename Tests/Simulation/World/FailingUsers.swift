@@ -322,7 +322,7 @@ final class FailingUsers: PlainIO {
         if case .outageBegan = notice { outages += 1 }
     }
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
+    func pauseCampaign(_ failures: CampaignFailures) {
         hasAskedForPause = true
         pausedFrom = time + Self.pauseTakes
     }

@@ -74,8 +74,6 @@ enum Step {
     case pardon
     case changeCampaign
     case resumeCampaign(Int)
-    /// A worker's word that too many of a campaign's events failed has arrived.
-    case campaignFails(Int)
     case brokersBack
     case leaderBack(Place)
     case sessionEnds(Process, join: Int)
@@ -104,6 +102,8 @@ enum Fault {
     case refusal
     /// Retention deletes records that are dealt with.
     case retention
+    /// The campaigns topic can't be read or written, or is deleted and made anew.
+    case campaignsTopic
     case rival
     case clockStep
     /// A worker is told other settings.
@@ -128,6 +128,8 @@ enum Request {
     case lookUp(sequence: UInt64, [Position])
     /// A job asks where its group stands in the results.
     case standing(question: Int)
+    /// A worker writes that a campaign is paused.
+    case control(ControlRequest)
     /// A replay reads the state topic: to these ends, once it has found them.
     case state(question: Int, isWhole: Bool, ends: [Int64]?)
 }
@@ -139,8 +141,7 @@ enum News {
     case credentialsRenewed
     /// The password in its file is another one.
     case credentialsChanged
-    /// Something was written of a campaign.
-    case campaign(Int)
+    case control(ControlNews)
     case revoked
     case lost
     case assigned(generation: Int, [Place])

@@ -114,6 +114,7 @@ extension Scenario {
     private mutating func chooseCampaigns(_ choices: Choices) {
         campaignShare = choices.pick([0, 0, 300_000, 300_000, 1_000_000], for: "campaignShare")
         campaignChanges = choices.below(8, for: "campaignChanges")
+        campaignsFaults = choices.below(4, for: "campaignsFaults")
         pauseIfFailures = choices.pick([nil, 0.02, 0.2], for: "pauseIfFailures")
     }
 

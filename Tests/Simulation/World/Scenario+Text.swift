@@ -57,7 +57,8 @@ extension Scenario {
         // Publishers and campaigns.
         ("gaps", .count(\.gaps, 0)), ("openTransactions", .count(\.openTransactions, 0)), ("twins", .count(\.twins, 0)),
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
-        ("campaignChanges", .count(\.campaignChanges, 0)), ("pauseIfFailures", .optional(\.pauseIfFailures)),
+        ("campaignChanges", .count(\.campaignChanges, 0)), ("campaignsFaults", .count(\.campaignsFaults, 0)),
+        ("pauseIfFailures", .optional(\.pauseIfFailures)),
         // The backend.
         ("hasStorms", .flag(\.hasStorms)), ("storm", .storm(\.storm)), ("isBackendCalm", .flag(\.isBackendCalm)),
         ("connectionLosses", .count(\.connectionLosses, 0)), ("hanging", .users(\.hanging)),

@@ -101,6 +101,8 @@ package struct Scenario: Sendable {
     package var campaignShare = 300_000
     /// How often somebody pauses, resumes or cancels one.
     package var campaignChanges = 3
+    /// How often the campaigns topic has no leader or refuses every record for some seconds, or is deleted and made anew.
+    package var campaignsFaults = 1
     /// The share of failures with which one is to be paused.
     package var pauseIfFailures: Double?
     static let campaigns = 2
@@ -200,7 +202,8 @@ package struct Scenario: Sendable {
     /// The topics that only jobs write to.
     var jobTopics: [String] {
         (followers > 0 ? [topics.feedback] : []) + (replays > 0 ? [topics.state] : [])
-            + (replays + publishers > 0 ? [topics.audit] : []) + (publishers > 0 ? [topics.campaigns] : [])
+            + (replays + publishers > 0 ? [topics.audit] : [])
+            + (campaignShare > 0 || publishers > 0 ? [topics.campaigns] : [])
     }
 
     /// Weather and workers as calm as can be.
@@ -217,6 +220,7 @@ package struct Scenario: Sendable {
         retentions = 0
         openTransactions = 0
         campaignChanges = 0
+        campaignsFaults = 0
         pauseIfFailures = nil
         rivals = 0
         followerFaults = 0

@@ -92,7 +92,7 @@ final class SimulatedCampaign: SimulatedJob {
     }
 
     private func machine(_ assignment: Assignment) -> CampaignMachine {
-        let former = simulation.publishing.index.campaign(Simulation.campaignName)?.progress
+        let former = simulation.known.index.campaign(Simulation.campaignName)?.progress
         let users = assignment.lines.compactMap { $0 }
         var recipients = RecipientSet()
         var mark = AudienceMark()
@@ -324,13 +324,13 @@ final class SimulatedCampaign: SimulatedJob {
 
     private func learned(_ machine: inout CampaignMachine) {
         simulation.followCampaigns()
-        let campaign = simulation.publishing.index.campaign(Simulation.campaignName)
+        let campaign = simulation.known.index.campaign(Simulation.campaignName)
         toldState = campaign?.state ?? .running
         if !hasOpened { stateAtStart = toldState }
         let order = assignment?.order
         steps = StepChecker(
             ramp: order?.ramp ?? campaign?.definition?.ramp ?? [], services: order?.text.pushServices.count ?? 1)
-        machine.learned(simulation.publishing.index, now: now)
+        machine.learned(simulation.known.index, now: now)
     }
 
     private static func byPartition(_ offsets: [Int64]) -> [String: Int64] {
@@ -367,7 +367,7 @@ final class SimulatedCampaign: SimulatedJob {
     /// Tells what the campaign is to do.
     private func followOrders(_ machine: inout CampaignMachine) {
         simulation.followCampaigns()
-        let campaign = simulation.publishing.index.campaign(Simulation.campaignName)
+        let campaign = simulation.known.index.campaign(Simulation.campaignName)
         machine.campaignSeen(campaign, now: now)
         let state = campaign?.state ?? .running
         if machine.phase.name == .publishing, toldState == .paused, state == .running {

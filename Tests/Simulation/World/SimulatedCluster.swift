@@ -87,6 +87,9 @@ struct SimulatedCluster {
         return members.isEmpty ? [] : startRebalance()
     }
 
+    /// The partition is of a topic that was made anew.
+    mutating func empty(_ place: Place) { self[place] = Log(leaderlessUntil: self[place].leaderlessUntil) }
+
     subscript(place: Place) -> Log {
         get { logs[place.topic][place.partition] }
         _modify { yield &logs[place.topic][place.partition] }

@@ -35,7 +35,7 @@ extension SimulatedIO {
 
     func announce(_ notice: Notice, outage: Outage?) {}
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {}
+    func pauseCampaign(_ failures: CampaignFailures) {}
     func leave(_ report: LaneReport) -> Bool { true }
     func isBroken(_ what: StaticString) { fatalError("\(what)") }
 

@@ -191,15 +191,17 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         }
     }
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
-        log("says that \(failed) of \(all) of \(name) failed, with \(status.map(String.init) ?? "any") status")
-        let index = (0...Simulation.publishedCampaign).first { Scenario.campaignName($0) == name } ?? -1
+    func pauseCampaign(_ failures: CampaignFailures) {
+        let (name, status) = (failures.campaign, failures.status)
+        log("says of \(name): \(failures.reason)")
+        let index = Simulation.campaign(named: name) ?? -1
         // By then the engine holds it.
         if status != nil { simulation.checkers.pausedCampaigns.insert(index) }
         if toldCampaigns[index] == nil || status == nil && toldCampaigns[index]?.pauseIfFailures == nil {
             simulation.checkers.fail("campaign \(index) has no bound for failures")
         }
-        simulation.schedule(.campaignFails(index), after: simulation.travel())
+        if let control = toldCampaigns[index] { controls?.pause(failures, index, knowing: control) }
+        simulation.workerDecides(index)
     }
 
     func isBroken(_ what: StaticString) { simulation.checkers.fail("\(process): \(what)") }

@@ -24,7 +24,7 @@ extension SimulatedWorker {
         switch news {
         case .tick: nextTick.at = .max
         case .answer(let token, let result): inbox.answers.append((token, result))
-        case .campaign(let index): hear(ofCampaign: index)
+        case .control(let news): controls?.hear(news)
         case .credentialsRenewed: tell(.credentialsRenewed)
         case .credentialsChanged: tell(.credentialsChanged)
         case .revoked:
@@ -112,6 +112,7 @@ extension SimulatedWorker {
 
     /// Lets the lane turn as long as it has something to do, and checks its bounds.
     func go() {
+        guard isRunning, hasLaneStarted else { return }
         repeat {
             turn()
             guard lane.leaving == nil else {

@@ -25,6 +25,10 @@ final class SimulatedWorker {
     /// The lane of this life; it knows its worker, and has to be let go in the end.
     private var runningLane: Lane<SimulatedWorker>?
     var inbox = Inbox()
+    /// What it follows campaigns with.
+    private(set) var controls: SimulatedControls?
+    /// Its lane waits until it is known what stands in the campaigns topic.
+    var hasLaneStarted: Bool { runningLane != nil }
 
     // The assignment.
     var generation = 0
@@ -172,8 +176,19 @@ final class SimulatedWorker {
         rejectedInARow = 0
         mayHaveExcused = false
         log("starts")
-        readCampaigns()
+        toldCampaigns = [:]
+        runningLane = nil
         client = TransactionClient()
+        let controls = SimulatedControls(of: self)
+        self.controls = controls
+        controls.start()
+    }
+
+    /// What stands in the campaigns topic is known, or that takes too long.
+    func startsLane() {
+        guard !hasLaneStarted else { return }
+        lastTurn = simulation.now
+        frozenFor = 0
         maxBuffered = configuration.maxBuffered
         runningLane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
@@ -182,7 +197,10 @@ final class SimulatedWorker {
     }
 
     /// The run is over.
-    func letGo() { runningLane = nil }
+    func letGo() {
+        controls?.end()
+        (runningLane, controls) = (nil, nil)
+    }
 
     /// SIGKILL: everything in memory is gone; the session ends later; the process is started again.
     func crash() {
@@ -222,6 +240,7 @@ final class SimulatedWorker {
         let limit = configuration.maxUnrecordedMilliseconds + LaneIntervals.usual.poll
         hasStoodStill = isZombie && duration >= limit
         frozenFor += duration
+        controls?.thaws()
         if isZombie {
             simulation.schedule(.news(process, .lost), after: simulation.chance[.freeze].between(0, 1_500))
         }
@@ -267,6 +286,7 @@ final class SimulatedWorker {
     func change(to settings: LiveConfiguration) {
         log("is told other settings: \(settings.maxInFlight) calls in flight")
         configuration.live = settings
+        guard hasLaneStarted else { return }
         maxBuffered = max(maxBuffered, configuration.maxBuffered)
         // What was allowed before says nothing.
         limitedCalls = []
@@ -314,6 +334,8 @@ final class SimulatedWorker {
     private func die() {
         forgetEvents()
         isRunning = false
+        controls?.end()
+        controls = nil
         stopTaking()
     }
 
@@ -350,6 +372,7 @@ final class SimulatedWorker {
 
     /// What was taken and is not durable may be called again by somebody else.
     func hitInMemory() {
+        guard hasLaneStarted else { return }
         for case let record? in lane.records { hit(record.name) }
         // Without transactions what was written may not be committed.
         guard !simulation.scenario.isAtomic else { return }

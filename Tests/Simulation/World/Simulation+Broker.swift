@@ -31,6 +31,7 @@ extension Simulation {
         case .end(let call, let commits, let epoch, let transaction):
             end(process, call: call, commits: commits, epoch: epoch, transaction: transaction, request)
         case .lookUp(let sequence, let positions): lookUp(process, sequence: sequence, positions, request)
+        case .control(let request): write(process, request)
         case .standing(let question): tellStanding(process, question: question, request)
         case .state(let question, let isWhole, let ends):
             tellState(process, question: question, isWhole: isWhole, ends)
@@ -47,6 +48,9 @@ extension Simulation {
         case .write(let id, _, _, _, _, let transaction, let sentAt) where moment - sentAt > Self.messageTimeout:
             let wait = max(0, sentAt + Self.messageTimeout - now)
             schedule(.news(process, .written(id, transaction: transaction, .timedOut)), after: wait)
+        case .control(let request) where moment - request.sentAt > ControlRequest.patience:
+            let wait = max(0, request.sentAt + ControlRequest.patience - now)
+            schedule(.news(process, .control(.written(.notTaken))), after: wait)
         case .commit(let sequence, _, _) where self[process][.retry].below(2) == 0:
             schedule(
                 .news(process, .committed(sequence: sequence, .failedForNow)),

@@ -26,7 +26,7 @@ extension Simulation {
             case .write(_, let place, _, _, let epoch, let number, _):
                 cluster.holds(place, of: identifier(of: process), epoch: epoch, number: number)
                     ? 0 : cluster.transactionsLoadUntil
-            case .append, .state: 0
+            case .append, .state, .control: 0
             }
         return max(cluster.awayUntil, loads)
     }

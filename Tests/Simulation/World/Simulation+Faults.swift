@@ -13,7 +13,7 @@ extension Simulation {
             (.outage, .outage, scenario.outages), (.coordinatorLoad, .coordinatorLoad, scenario.coordinatorLoads),
             (.leaderLoss, .leaderLoss, scenario.leaderLosses),
             (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
-            (.rival, .rival, scenario.rivals),
+            (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
             (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
         ]
         for (fault, stream, count) in faults {
@@ -61,6 +61,7 @@ extension Simulation {
             let committed = cluster[place].committed ?? 0
             let offset = chance[.retention].pick([committed, chance[.retention].between(0, committed)])
             log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now")
+        case .campaignsTopic: disturbCampaigns()
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
         case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))

@@ -7,11 +7,8 @@ import HeraldKafka
 import HeraldTime
 import HeraldTools
 
-/// What operators want of the campaign that is published, and what readers of the campaigns topic know.
+/// What operators want of the campaign that is published.
 struct PublishingWorld {
-    /// How far each partition of the campaigns topic was read.
-    var positions: [Int64] = []
-    var index = CampaignIndex()
     /// How many recipients the audience has by now.
     var recipients = 0
     /// Whose events are there, for all to see.
@@ -39,6 +36,10 @@ extension Simulation {
     /// The number of the campaign that publishers publish; other campaigns' events come by themselves.
     static let publishedCampaign = Scenario.campaigns
     static let campaignName = Scenario.campaignName(publishedCampaign)
+    /// The number of a campaign.
+    static func campaign(named name: String) -> Int? {
+        (0...publishedCampaign).first { Scenario.campaignName($0) == name }
+    }
     static let campaignText = "Good news"
 
     var isPublishingDone: Bool { publishers.isEmpty || publishing.isDone }
@@ -46,7 +47,6 @@ extension Simulation {
     func schedulePublishing() {
         guard !publishers.isEmpty else { return }
         publishing.recipients = scenario.recipients
-        publishing.positions = campaignsPlaces.map { _ in 0 }
         schedule(.publisherFault, after: self[Self.operators][.jobStart].between(0, 10_000))
         for _ in 0..<scenario.publisherFaults {
             schedule(
@@ -57,19 +57,9 @@ extension Simulation {
 
     // MARK: Topics
 
-    /// The partitions of the campaigns topic; it does not grow, because its keys would change their partitions.
-    var campaignsPlaces: [Place] {
-        guard let topic = campaignsTopic else { return [] }
-        return (0..<scenario.partitions).map { Place(topic: topic, partition: $0) }
-    }
-
     /// The request topic that the campaign goes to: the one behind.
     private var requestTopic: Int { scenario.topics.requests.count - 1 }
     var requestPlaces: [Place] { (0..<cluster.partitions).map { Place(topic: requestTopic, partition: $0) } }
-
-    private func place(ofControl key: [UInt8]) -> Place {
-        Place(topic: campaignsTopic ?? 0, partition: Int(key.last ?? 0) % scenario.partitions)
-    }
 
     /// A publisher's record as it lies in a log, and where.
     func publishedRecord(_ record: OutgoingRecord, at moment: Moment) -> (place: Place, record: LogRecord)? {
@@ -101,19 +91,6 @@ extension Simulation {
         return index.campaign(Self.campaignName)?.progress
     }
 
-    /// Reads the campaigns topic as everybody does; workers hear of what is new.
-    func followCampaigns() {
-        for (number, place) in campaignsPlaces.enumerated() {
-            while let name = nextRecord(place, from: &publishing.positions[number]), let record = cluster.record(name) {
-                publishing.index.add(key: record.key, value: record.value, place: checkers.text(name))
-            }
-        }
-        guard let control = publishing.index.campaign(Self.campaignName)?.control,
-            control != campaigns[Self.publishedCampaign]
-        else { return }
-        announce(control, campaign: Self.publishedCampaign, by: Self.operators)
-    }
-
     /// What of the campaign waits in the retry topics.
     var publishedRetries: RetryBacklog.Count {
         var count = RetryBacklog.Count()
@@ -133,7 +110,7 @@ extension Simulation {
     }
 
     var hasExpired: Bool {
-        guard let expiry = publishing.index.campaign(Self.campaignName)?.definition?.expiresAt else { return false }
+        guard let expiry = known.index.campaign(Self.campaignName)?.definition?.expiresAt else { return false }
         return expiry <= now
     }
 
@@ -165,7 +142,7 @@ extension Simulation {
         // People are added at the end: not beside somebody who knows nothing of them.
         if isAlone, !publishing.isFinishing, chance.below(4) == 0 { publishing.recipients += 1 + chance.below(5) }
         // Another campaign's transaction is open in front of what a new one says first.
-        if publishing.index.campaign(Self.campaignName) == nil, chance.below(3) == 0 {
+        if known.index.campaign(Self.campaignName) == nil, chance.below(3) == 0 {
             openBeside(place(ofControl: Array(CampaignDefinition.key(of: Self.campaignName).utf8)))
         }
         var lines: [Int?] = Array(0..<publishing.recipients)
@@ -179,26 +156,20 @@ extension Simulation {
         idle.start(SimulatedCampaign.Assignment(context: context, order: order, lines: lines))
     }
 
-    /// An operator, or somebody who sees that too many failed, says what the campaign is to do.
-    func write(_ order: ControlOrder, isByFailures: Bool = false) {
+    /// An operator says what the campaign is to do.
+    func write(_ order: ControlOrder) {
         followCampaigns()
-        guard let campaign = publishing.index.campaign(Self.campaignName),
+        guard let campaign = known.index.campaign(Self.campaignName),
             case .write(var control) = order.decision(
                 for: campaign, isFinished: false, at: moment.wall, by: "somebody", reason: nil)
         else { return }
         let key = order.key(of: Self.campaignName)
         let place = place(ofControl: key)
         guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now else { return }
-        control.isByFailures = isByFailures
         // Without a bound from here on: or one whose events all fail would be paused for ever.
         if order == .resume { control.pauseIfFailures = nil }
         log("somebody says that the campaign is \(control.state)")
-        let offset = cluster.append(LogRecord(key: key, value: control.encoded(), timestamp: now), to: place)
-        if order != .cancel {
-            (publishing.lastControl, publishing.hasEndedPause) = (control, nil)
-            publishing.lastControlName = RecordName(place: place, offset: offset)
-        }
-        followCampaigns()
+        append(control, under: key)
     }
 
     func pausePublishing() {
@@ -275,7 +246,7 @@ extension Simulation {
         defer { schedule(.finishPublishing, after: 10_000) }
         publishing.isFinishing = true
         followCampaigns()
-        if publishing.index.campaign(Self.campaignName)?.state == .cancelled, !publishers.contains(where: \.isRunning) {
+        if known.index.campaign(Self.campaignName)?.state == .cancelled, !publishers.contains(where: \.isRunning) {
             publishing.isDone = true
             return
         }

@@ -10,7 +10,8 @@ import HeraldTime
 /// | `Scenario.swift`, `Scenario+Events.swift` | what a run is made of |
 /// | `Messages.swift` | everything that can happen |
 /// | `Simulation+Publishers.swift` | events that are published, also twice, also in transactions |
-/// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled |
+/// | `Simulation+Campaigns.swift` | campaigns that are paused, resumed and cancelled, and their topic |
+/// | `SimulatedControls.swift` | a worker's machine that follows that topic, and what it drives |
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Replays.swift` | operators who replay dead letters, and the jobs' faults |
 /// | `Simulation+Publishing.swift` | operators who have a campaign published, and the publishers' faults |
@@ -66,8 +67,12 @@ package final class Simulation {
     /// How far the results are counted, and how many hub messages they name.
     var namedMessages: (read: [Int64], count: Int) = ([], 0)
     var published = 0
-    /// What was written of each campaign last.
+    /// What readers of the campaigns topic know, and of each campaign by its number.
+    var known = KnownCampaigns()
     var campaigns: [Int: CampaignControl] = [:]
+    /// How often the campaigns topic was made anew, and until when it is not there.
+    var remakes = 0
+    var campaignsMissingUntil: Int64 = 0
     /// The number of the campaigns topic, if there is one.
     let campaignsTopic: Int?
     private var steps = 0
@@ -234,7 +239,6 @@ package final class Simulation {
         case .pardon: pardon()
         case .changeCampaign: changeCampaign()
         case .resumeCampaign(let index): resume(index)
-        case .campaignFails(let index): fails(index)
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)
@@ -283,6 +287,6 @@ package final class Simulation {
     /// Whoever takes from a partition looks again.
     func wake(_ place: Place) {
         for worker in cluster[place].takers { workers[worker].recordsArrived() }
-        if place.topic == campaignsTopic { followCampaigns() }
+        if place.topic == campaignsTopic { campaignsChanged() }
     }
 }

@@ -19,7 +19,7 @@ package enum Stream: Int, CaseIterable {
     case burst, event, eventSize, campaignOfEvent, openTransaction, twin, gap
 
     // Campaigns, and the backend.
-    case campaign, campaignNews, weather, credentials, backend, connection
+    case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection
 
     // Jobs, and the hub that they ask.
     case jobFault, jobKill, jobStart, jobQuestion, hub, letters

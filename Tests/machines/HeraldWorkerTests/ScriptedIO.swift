@@ -213,8 +213,8 @@ final class ScriptedIO: LaneIO {
     func announce(_ notice: Notice, outage: Outage?) { note("announce \(notice)") }
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime) {}
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
-        note("pause \(name): \(failed) of \(all)")
+    func pauseCampaign(_ failures: CampaignFailures) {
+        note("pause \(failures.campaign): \(failures.failed) of \(failures.of)")
     }
 
     func leave(_ report: LaneReport) -> Bool {

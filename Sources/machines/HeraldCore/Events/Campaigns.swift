@@ -94,7 +94,9 @@ struct Campaigns: Sendable {
             && Double(standing.failed) > limit * Double(all)
         if isTooMany { standing.isPauseAsked = true }
         standings[campaign] = standing
-        return isTooMany ? .pauseCampaign(standing.name, failed: standing.failed, of: all, status: nil) : nil
+        guard isTooMany else { return nil }
+        return .pauseCampaign(
+            CampaignFailures(campaign: standing.name, judged: standing.control, failed: standing.failed, of: all))
     }
 
     /// Notes that an event of a campaign (0: of none) was delivered.
@@ -133,6 +135,10 @@ struct Campaigns: Sendable {
         held.isHeld = true
         replace(campaign, with: held)
         let counts = breaker.counts(of: status)
-        return .holds(.pauseCampaign(standing.name, failed: counts.rejected, of: counts.all, status: status))
+        return .holds(
+            .pauseCampaign(
+                CampaignFailures(
+                    campaign: standing.name, judged: standing.control, failed: counts.rejected, of: counts.all,
+                    status: status)))
     }
 }

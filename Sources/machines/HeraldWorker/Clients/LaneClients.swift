@@ -136,9 +136,7 @@ final class LaneClients: LaneIO {
         troubles.note(counters.troubles(since: before, services: pushServiceNames), now: now)
     }
 
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?) {
-        campaigns.pause(CampaignFailures(campaign: name, failed: failed, of: all, status: status))
-    }
+    func pauseCampaign(_ failures: CampaignFailures) { campaigns.pause(failures) }
 
     func isBroken(_ what: StaticString) {
         logger.error("\(what): this is a mistake in Herald, please report it. Nothing is lost.")

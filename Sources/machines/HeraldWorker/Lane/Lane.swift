@@ -232,8 +232,7 @@ package final class Lane<IO: LaneIO> {
             case .unassign: unassign()
             case .leave(let complete): leaving = .drained(complete: complete)
             case .renewCredentials: io.renewCredentials()
-            case .pauseCampaign(let name, let failed, let all, let status):
-                io.pauseCampaign(name, failed: failed, of: all, status: status)
+            case .pauseCampaign(let failures): io.pauseCampaign(failures)
             case .notice(let notice): announce(notice)
             }
         }

@@ -136,7 +136,7 @@ package protocol LaneIO: AnyObject {
     /// Says now and then what has become of events since.
     func announceTroubles(_ counters: Counters, since before: Counters, now: MonotonicTime)
     /// Asks for a campaign to be paused, because so many of its events failed.
-    func pauseCampaign(_ name: String, failed: Int, of all: Int, status: Int?)
+    func pauseCampaign(_ failures: CampaignFailures)
     /// Leaves a report for other threads; false while one of them reads the former.
     func leave(_ report: LaneReport) -> Bool
     /// The engine asked for what cannot be: a mistake in Herald.

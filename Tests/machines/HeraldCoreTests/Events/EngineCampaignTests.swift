@@ -205,7 +205,7 @@ struct EngineCampaignFailureTests {
             harness.answer(index < delivered ? 200 : 400)
             harness.acknowledgeAll()
         }
-        return harness.takeOthers().count { if case .pauseCampaign("autumn", _, _, _) = $0 { true } else { false } }
+        return harness.takeOthers().count { if case .pauseCampaign(let failures) = $0 { failures.campaign == "autumn" } else { false } }
     }
 
     private func harness() -> EngineHarness {
@@ -270,8 +270,8 @@ struct EngineCampaignRejectionTests {
         }
     }
 
-    private func pauses(_ harness: EngineHarness) -> [Action] {
-        harness.takeOthers().filter { if case .pauseCampaign = $0 { true } else { false } }
+    private func pauses(_ harness: EngineHarness) -> [CampaignFailures] {
+        harness.takeOthers().compactMap { if case .pauseCampaign(let failures) = $0 { failures } else { nil } }
     }
 
     private func deadLetters(_ harness: EngineHarness) -> Int {
@@ -293,7 +293,7 @@ struct EngineCampaignRejectionTests {
             harness.acknowledgeAll()
         }
         #expect(harness.engine.outage == nil)
-        #expect(pauses(harness) == [.pauseCampaign("autumn", failed: 200, of: 200, status: 404)])
+        #expect(pauses(harness).map(\.reason) == ["its users are rejected: 200 of a worker's latest 200 calls with status 404"])
         #expect(deadLetters(harness) == 199)
     }
 

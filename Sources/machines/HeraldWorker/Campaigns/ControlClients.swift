@@ -1,0 +1,212 @@
+internal import HeraldCore
+internal import HeraldEvents
+internal import HeraldKafka
+internal import HeraldDriver
+internal import HeraldTelemetry
+internal import HeraldText
+internal import HeraldThreads
+internal import HeraldTime
+
+/// What the following of campaigns reaches: the brokers, the lanes, clocks and people.
+///
+/// One thread; it blocks while the brokers are asked, while a pause is written, and while it waits.
+final class ControlClients: JobIO {
+    /// How long one wait for a record may take on the way to the topic's end; at the end, records wake it.
+    private static let turnMilliseconds: Int32 = 250
+    private static let recordsPerTurn = 1_000
+    /// The topic is quiet for hours: after so long its reader is assigned again at the same position.
+    private static let silence = Duration.seconds(30)
+    /// It looks for trouble of its client this often at least.
+    private static let idleMilliseconds: Int64 = 5_000
+    /// How long one question to the brokers may take.
+    private static let questionMilliseconds = 2_000
+
+    private enum Answer {
+        case found([TopicPartition])
+        case notFound(KafkaError)
+        case readingFailed(KafkaError)
+        case written(KafkaError?)
+    }
+
+    private let configuration: CampaignConfiguration
+    private let admin: Admin
+    private let lanes: CampaignWatch
+    private let logger: Logger
+    private let wakeup: Wakeup
+    private var reader: TopicReader?
+    private var hasReadAll = false
+    private var isBusy = false
+    private var answers: [Answer] = []
+
+    init(_ configuration: CampaignConfiguration, admin: Admin, lanes: CampaignWatch, wakeup: Wakeup, logger: Logger) {
+        self.configuration = configuration
+        self.admin = admin
+        self.lanes = lanes
+        self.wakeup = wakeup
+        self.logger = logger
+    }
+
+    func close() {
+        reader?.close()
+        reader = nil
+    }
+
+    // MARK: What the machine wants
+
+    var now: Moment { SystemClock.moment() }
+
+    func perform(_ action: ControlMachine.Action) {
+        switch action {
+        case .findPartitions:
+            do throws(KafkaError) { answers.append(.found(try partitions())) } catch { answers.append(.notFound(error)) }
+        case .read(let partitions):
+            do throws(KafkaError) { try read(partitions) } catch { answers.append(.readingFailed(error)) }
+        case .tell(let name, let control): lanes.tell(name, control)
+        case .settled: lanes.settle()
+        case .write(let name, let control):
+            do throws(KafkaError) {
+                try write(control, of: name)
+                answers.append(.written(nil))
+            } catch {
+                answers.append(.written(error))
+            }
+        case .notice(let notice): announce(notice)
+        }
+    }
+
+    private func partitions() throws(KafkaError) -> [TopicPartition] {
+        let found = try admin.metadata(
+            topics: [configuration.topic], timeoutMilliseconds: Self.questionMilliseconds
+        ).topics
+        guard let topic = found.first, topic.error == nil, !topic.partitions.isEmpty else {
+            throw found.first?.error
+                ?? KafkaError(code: KafkaError.Code.unknownTopicOrPartition, message: "the topic is missing")
+        }
+        return topic.partitions.map { TopicPartition(topic: configuration.topic, partition: $0.id) }
+    }
+
+    private func read(_ partitions: [TopicPartition]) throws(KafkaError) {
+        close()
+        hasReadAll = false
+        let reader = try TopicReader(
+            properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
+            questions: .milliseconds(Self.questionMilliseconds))
+        self.reader = reader
+        reader.consumer.queue.notify(wakeup)
+        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
+    }
+
+    private func write(_ control: CampaignControl, of campaign: String) throws(KafkaError) {
+        let producer = try Producer(properties: configuration.writerProperties)
+        defer { producer.close() }
+        let topic = try producer.topic(configuration.topic)
+        let (key, value) = (CampaignControl.key(of: campaign), control.encoded())
+        if let error = producer.produce(topic: topic, key: key.span.bytes, value: value.span.bytes, token: 0) {
+            throw error
+        }
+        var failure: KafkaError?
+        try producer.flush(timeoutMilliseconds: Self.questionMilliseconds * 5) { _, error in failure = error }
+        if let failure { throw failure }
+    }
+
+    // MARK: What arrives
+
+    func deliver(to machine: inout ControlMachine) {
+        if lanes.isStopping { machine.stop() }
+        for failures in lanes.takeFailures() { machine.failing(failures) }
+        let answers = answers
+        self.answers = []
+        for answer in answers {
+            switch answer {
+            case .found(let partitions): machine.found(partitions, now: now)
+            case .notFound(let error): machine.notFound(error, now: now)
+            case .readingFailed(let error): readingFailed(error, &machine)
+            case .written(let error): machine.written(error, now: now)
+            }
+        }
+        deliverRecords(to: &machine)
+    }
+
+    private func deliverRecords(to machine: inout ControlMachine) {
+        isBusy = false
+        guard let reader else { return }
+        _ = reader.consumer.takeNotices()
+        do throws(KafkaError) {
+            for _ in 0..<Self.recordsPerTurn {
+                switch try reader.next(waitMilliseconds: hasReadAll ? 0 : Self.turnMilliseconds) {
+                case .nothing:
+                    isBusy = !hasReadAll
+                    return
+                case .record(let message):
+                    defer { message.release() }
+                    receive(message, by: &machine)
+                case .end:
+                    hasReadAll = true
+                    try reader.setEnd(.none)
+                    machine.reachedEnd(now: now)
+                }
+            }
+            isBusy = true
+        } catch {
+            readingFailed(error, &machine)
+        }
+    }
+
+    private func readingFailed(_ error: KafkaError, _ machine: inout ControlMachine) {
+        close()
+        machine.readingFailed(error, now: now)
+    }
+
+    private func receive(_ message: Message, by machine: inout ControlMachine) {
+        var problem: InvalidArgument?
+        message.withKey { key in
+            guard let key else { return }
+            message.withValue { value in
+                do throws(InvalidArgument) {
+                    try machine.receive(key: key, value: value)
+                } catch {
+                    problem = error
+                }
+            }
+        }
+        guard let problem else { return }
+        logger.warning(
+            "\(configuration.topic): \(problem); it is ignored",
+            ["partition": .int(Int(message.partition)), "offset": .int(Int(message.offset))])
+    }
+
+    func wait(until moment: MonotonicTime?) {
+        guard !isBusy, answers.isEmpty else { return }
+        let now = SystemClock.monotonic()
+        var end = now.advanced(byMilliseconds: Self.idleMilliseconds)
+        if let moment { end = min(end, moment) }
+        if wakeup.wait(for: .milliseconds(max(0, end.milliseconds(since: now)))) { wakeup.drain() }
+    }
+
+    // MARK: People
+
+    private func announce(_ notice: ControlMachine.Notice) {
+        switch notice {
+        case .unreadable(let error):
+            logger.warning(
+                "\(configuration.topic) cannot be read, retrying: \(error); campaigns are neither paused nor "
+                    + "cancelled meanwhile"
+                    + error.advice(KafkaPermission(.read, on: .topic(configuration.topic))))
+        case .changed(let name, let control): announce(name, control)
+        case .unwritten(let failures, let error):
+            logger.error(
+                "the campaign could not be paused, retrying: \(error)",
+                ["campaign": .string(failures.campaign), "failed": .int(failures.failed), "of": .int(failures.of)])
+        }
+    }
+
+    private func announce(_ name: String, _ control: CampaignControl) {
+        var fields: LogFields = ["campaign": .string(name), "by": .string(control.by)]
+        if let reason = control.reason { fields["reason"] = .string(reason) }
+        switch control.state {
+        case .running: logger.info("campaign runs", fields)
+        case .paused: logger.info("campaign paused: its events wait in the retry topics", fields)
+        case .cancelled: logger.info("campaign cancelled: its events end without a call", fields)
+        }
+    }
+}

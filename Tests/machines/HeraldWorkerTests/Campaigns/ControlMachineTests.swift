@@ -1,0 +1,282 @@
+import Foundation
+import HeraldEvents
+import HeraldKafka
+import HeraldKernel
+import HeraldText
+import HeraldTime
+import TestSupport
+import Testing
+
+@testable import HeraldCore
+@testable import HeraldWorker
+
+@Suite("What a worker makes of the campaigns topic")
+struct ControlMachineTests {
+    @Test("Lanes hear of the last record of each campaign, once the topic is read to its end")
+    func beginning() throws {
+        var script = ControlScript()
+        #expect(script.turn() == ["find"])
+        script.find(1)
+        #expect(script.turn() == ["read 1"])
+        try script.write(.paused, of: "spring")
+        try script.write(.running, of: "spring")
+        try script.write(.cancelled, of: "summer")
+        #expect(script.turn() == [])
+        script.reachEnd()
+        #expect(script.turn() == ["spring running", "summer cancelled", "settled"])
+    }
+
+    @Test("After that they hear of each change at once, and people do too")
+    func following() throws {
+        var script = try ControlScript.following()
+        try script.write(.paused, of: "spring")
+        #expect(script.turn() == ["spring paused", "notice: spring paused"])
+        try script.write(.paused, of: "spring")
+        #expect(script.turn() == [])
+    }
+
+    @Test("A campaign whose record is taken back runs")
+    func tombstone() throws {
+        var script = try ControlScript.following(.cancelled)
+        try script.takeBack("spring")
+        #expect(script.turn() == ["spring running", "notice: spring running"])
+    }
+
+    @Test("Nobody waits for a topic that is missing or forbidden, and it is looked for again")
+    func missing() throws {
+        for (code, words) in [
+            (KafkaError.Code.unknownTopicOrPartition, ["settled"]),
+            (KafkaError.Code.topicAuthorizationFailed, ["notice: unreadable", "settled"]),
+        ] {
+            var script = ControlScript()
+            _ = script.turn()
+            script.notFind(code)
+            #expect(script.turn() == words)
+            script.pass(ControlMachine.restMilliseconds - 1)
+            #expect(script.turn() == [])
+            script.pass(1)
+            #expect(script.turn() == ["find"])
+        }
+    }
+
+    @Test("A start waits while brokers are away, which people hear of once")
+    func away() throws {
+        var script = ControlScript()
+        _ = script.turn()
+        script.notFind(KafkaError.Code.timedOut)
+        #expect(script.turn() == ["notice: unreadable"])
+        script.pass(ControlMachine.restMilliseconds)
+        #expect(script.turn() == ["find"])
+        script.notFind(KafkaError.Code.timedOut)
+        #expect(script.turn() == [])
+    }
+
+    @Test("A topic that was made anew is read anew, and what it does not say any more is over")
+    func anew() throws {
+        var script = try ControlScript.following(.paused)
+        script.fail(KafkaError.Code.unknownTopicOrPartition)
+        #expect(script.turn() == [])
+        script.pass(ControlMachine.restMilliseconds)
+        #expect(script.turn() == ["find"])
+        script.find(1)
+        #expect(script.turn() == ["read 1"])
+        try script.write(.paused, of: "summer")
+        #expect(script.turn() == [])
+        script.reachEnd()
+        #expect(
+            script.turn() == ["spring running", "notice: spring running", "summer paused", "notice: summer paused"])
+    }
+
+    @Test("Partitions that were added are found, and all of them are read")
+    func partitions() throws {
+        var script = try ControlScript.following()
+        script.pass(ControlMachine.countIntervalMilliseconds)
+        #expect(script.turn() == ["find"])
+        script.find(1)
+        #expect(script.turn() == [])
+        script.pass(ControlMachine.countIntervalMilliseconds)
+        #expect(script.turn() == ["find"])
+        script.notFind(KafkaError.Code.timedOut)
+        #expect(script.turn() == [], "brokers that are away are waited for")
+        script.pass(ControlMachine.countIntervalMilliseconds)
+        #expect(script.turn() == ["find"])
+        script.find(2)
+        #expect(script.turn() == ["read 2"])
+    }
+
+    @Test("A record that is none is refused, and what was known stays")
+    func invalid() throws {
+        var script = try ControlScript.following(.paused)
+        #expect(throws: InvalidArgument.self) { try script.write("{}", under: "spring") }
+        #expect(script.turn() == [])
+    }
+
+    @Test("Its table leads from each phase to its end")
+    func table() {
+        typealias Name = ControlMachine.Phase.Name
+        let table = ControlMachine.Phase.transitions
+        for name in Name.allCases where name != .ended { #expect(table.allows(name, .ended), "\(name) does not end") }
+        #expect(!Name.allCases.contains { table.allows(.ended, $0) })
+    }
+
+    @Test("docs/DESIGN.md shows its table")
+    func documents() throws {
+        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+        #expect(design.contains(ControlMachine.Phase.transitions.markdown))
+    }
+}
+
+@Suite("A campaign that a lane wants paused")
+struct ControlMachinePauseTests {
+    @Test("is written as paused, with its bound, in the worker's name")
+    func pause() throws {
+        var script = try ControlScript.following()
+        script.machine.failing(script.failures())
+        #expect(script.turn() == ["write spring paused by worker 1, bound 0.5"])
+    }
+
+    @Test("is written once, however many lanes want it before it is read")
+    func once() throws {
+        var script = try ControlScript.following()
+        script.machine.failing(script.failures())
+        script.machine.failing(script.failures())
+        _ = script.turn()
+        script.machine.written(nil, now: script.moment)
+        script.machine.failing(script.failures())
+        #expect(script.turn() == [])
+    }
+
+    @Test("is judged again when somebody has resumed it")
+    func again() throws {
+        var script = try ControlScript.following()
+        script.machine.failing(script.failures())
+        _ = script.turn()
+        script.machine.written(nil, now: script.moment)
+        try script.write(.paused, of: "spring")
+        script.pass(1)
+        try script.write(.running, of: "spring")
+        _ = script.turn()
+        script.machine.failing(script.failures())
+        #expect(script.turn() == ["write spring paused by worker 1, bound 0.5"])
+    }
+
+    @Test("stays as an operator has decided since", arguments: CampaignControl.State.allCases)
+    func operators(state: CampaignControl.State) throws {
+        var script = try ControlScript.following()
+        let failures = script.failures()
+        script.pass(1)
+        try script.write(state, of: "spring")
+        _ = script.turn()
+        script.machine.failing(failures)
+        #expect(script.turn() == [])
+    }
+
+    @Test("is tried again after a pause, unless somebody has decided meanwhile")
+    func retry() throws {
+        for isDecided in [false, true] {
+            var script = try ControlScript.following()
+            script.machine.failing(script.failures())
+            _ = script.turn()
+            script.machine.written(KafkaError(code: KafkaError.Code.timedOut), now: script.moment)
+            #expect(script.turn() == ["notice: spring unwritten"])
+            #expect(script.machine.nextWake == script.moment.monotonic.advanced(byMilliseconds: 2_000))
+            if isDecided {
+                try script.write(.cancelled, of: "spring")
+                _ = script.turn()
+            }
+            script.pass(ControlMachine.restMilliseconds)
+            #expect(script.turn() == (isDecided ? [] : ["write spring paused by worker 1, bound 0.5"]))
+        }
+    }
+
+    @Test("waits until it is known what stands in the topic")
+    func unread() throws {
+        var script = ControlScript()
+        _ = script.turn()
+        script.machine.failing(script.failures())
+        script.find(1)
+        #expect(script.turn() == ["read 1"])
+        try script.write(.running, of: "spring")
+        script.reachEnd()
+        #expect(script.turn() == ["spring running", "settled", "write spring paused by worker 1, bound 0.5"])
+    }
+}
+
+/// A machine, its time, and what it wants done in words.
+private struct ControlScript {
+    private static let wall = WallTime(milliseconds: 1_795_250_426_000)
+
+    var machine = ControlMachine(worker: "worker 1")
+    private var elapsed: Int64 = 0
+    private var last = control(.running, at: wall)
+
+    var moment: Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: elapsed * 1_000_000),
+            wall: Self.wall.advanced(byMilliseconds: elapsed))
+    }
+
+    /// One that has told of a campaign, and follows.
+    static func following(_ state: CampaignControl.State = .running) throws -> Self {
+        var script = Self()
+        _ = script.turn()
+        script.find(1)
+        _ = script.turn()
+        try script.write(state, of: "spring")
+        script.reachEnd()
+        _ = script.turn()
+        return script
+    }
+
+    private static func control(_ state: CampaignControl.State, at moment: WallTime) -> CampaignControl {
+        CampaignControl(state: state, at: moment, by: "somebody", pauseIfFailures: 0.5)
+    }
+
+    /// What a lane says of a campaign that it was told of last.
+    func failures() -> CampaignFailures {
+        CampaignFailures(campaign: "spring", judged: last, failed: 150, of: 200)
+    }
+
+    mutating func pass(_ milliseconds: Int64) { elapsed += milliseconds }
+
+    mutating func find(_ count: Int32) {
+        machine.found((0..<count).map { TopicPartition(topic: "campaigns", partition: $0) }, now: moment)
+    }
+
+    mutating func notFind(_ code: Int32) { machine.notFound(KafkaError(code: code), now: moment) }
+
+    mutating func fail(_ code: Int32) { machine.readingFailed(KafkaError(code: code), now: moment) }
+
+    mutating func reachEnd() { machine.reachedEnd(now: moment) }
+
+    mutating func write(_ state: CampaignControl.State, of campaign: String) throws {
+        last = Self.control(state, at: moment.wall)
+        try machine.receive(
+            key: CampaignControl.key(of: campaign).span.bytes, value: last.encoded().span.bytes)
+    }
+
+    mutating func write(_ value: String, under key: String) throws {
+        try machine.receive(key: Array(key.utf8).span.bytes, value: Array(value.utf8).span.bytes)
+    }
+
+    mutating func takeBack(_ campaign: String) throws {
+        try machine.receive(key: CampaignControl.key(of: campaign).span.bytes, value: nil)
+    }
+
+    mutating func turn() -> [String] {
+        machine.advance(now: moment)
+        return machine.takeActions().map { action in
+            switch action {
+            case .findPartitions: "find"
+            case .read(let partitions): "read \(partitions.count)"
+            case .tell(let name, let control): "\(name) \(control.state)"
+            case .settled: "settled"
+            case .write(let name, let control):
+                "write \(name) \(control.state) by \(control.by), bound \(control.pauseIfFailures ?? 0)"
+            case .notice(.unreadable): "notice: unreadable"
+            case .notice(.changed(let name, let control)): "notice: \(name) \(control.state)"
+            case .notice(.unwritten(let failures, _)): "notice: \(failures.campaign) unwritten"
+            }
+        }
+    }
+}
