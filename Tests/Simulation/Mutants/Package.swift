@@ -57,7 +57,10 @@ let package = Package(
                 "HeraldTelemetry", "HeraldText", "HeraldTime",
             ],
             path: "Sources/machines/HeraldWorker",
-            sources: ["Campaigns/Machine", "Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift", "OutageReason+Words.swift"],
+            sources: [
+                "Campaigns/Machine", "Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift",
+                "OutageReason+Words.swift",
+            ],
             swiftSettings: strict),
         // What a hub says of its messages.
         .target(

@@ -148,7 +148,9 @@ final class SimulatedControls: JobIO {
             (hasReadAll, lastStep) = (false, simulation.now)
             simulation.schedule(.news(worker.process, .control(.records)), after: simulation.travel())
         case .tell(let name, let control):
-            if driver?.machine.isFollowing != true { fails("lanes hear of \(name) before the topic is read to its end") }
+            if driver?.machine.isFollowing != true {
+                fails("lanes hear of \(name) before the topic is read to its end")
+            }
             worker.hears(control, of: name)
         case .settled: worker.startsLane()
         case .write(let name, let control): write(control, of: name)
@@ -200,7 +202,11 @@ final class SimulatedControls: JobIO {
                 lastTrouble = simulation.now
                 machine.notFound(error, now: now)
             case .written(let error):
-                if error != nil { lastTrouble = simulation.now } else if let writing { paused[writing.index] = writing.judged }
+                if error != nil {
+                    lastTrouble = simulation.now
+                } else if let writing {
+                    paused[writing.index] = writing.judged
+                }
                 machine.written(error, now: now)
             case .failing(let failures): machine.failing(failures)
             case .tick, .records, .patienceIsOver: break

@@ -1,7 +1,7 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 public import HeraldKafka
-import HeraldDriver
 import HeraldTelemetry
 import HeraldThreads
 import HeraldTime

@@ -1,7 +1,7 @@
 internal import HeraldCore
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
-internal import HeraldDriver
 internal import HeraldTelemetry
 internal import HeraldText
 internal import HeraldThreads
@@ -58,7 +58,11 @@ final class ControlClients: JobIO {
     func perform(_ action: ControlMachine.Action) {
         switch action {
         case .findPartitions:
-            do throws(KafkaError) { answers.append(.found(try partitions())) } catch { answers.append(.notFound(error)) }
+            do throws(KafkaError) {
+                answers.append(.found(try partitions()))
+            } catch {
+                answers.append(.notFound(error))
+            }
         case .read(let partitions):
             do throws(KafkaError) { try read(partitions) } catch { answers.append(.readingFailed(error)) }
         case .tell(let name, let control): lanes.tell(name, control)

@@ -205,7 +205,9 @@ struct EngineCampaignFailureTests {
             harness.answer(index < delivered ? 200 : 400)
             harness.acknowledgeAll()
         }
-        return harness.takeOthers().count { if case .pauseCampaign(let failures) = $0 { failures.campaign == "autumn" } else { false } }
+        return harness.takeOthers().count {
+            if case .pauseCampaign(let failures) = $0 { failures.campaign == "autumn" } else { false }
+        }
     }
 
     private func harness() -> EngineHarness {
@@ -293,7 +295,8 @@ struct EngineCampaignRejectionTests {
             harness.acknowledgeAll()
         }
         #expect(harness.engine.outage == nil)
-        #expect(pauses(harness).map(\.reason) == ["its users are rejected: 200 of a worker's latest 200 calls with status 404"])
+        let reason = "its users are rejected: 200 of a worker's latest 200 calls with status 404"
+        #expect(pauses(harness).map(\.reason) == [reason])
         #expect(deadLetters(harness) == 199)
     }
 

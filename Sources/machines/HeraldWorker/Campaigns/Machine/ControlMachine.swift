@@ -1,7 +1,7 @@
 package import HeraldCore
+internal import HeraldDriver
 package import HeraldEvents
 package import HeraldKafka
-internal import HeraldDriver
 internal import HeraldKernel
 package import HeraldText
 package import HeraldTime
@@ -134,7 +134,10 @@ package struct ControlMachine: JobMachine {
     package mutating func written(_ error: KafkaError?, now: Moment) {
         guard let failures = writing else { return }
         writing = nil
-        guard let error else { return paused[failures.campaign] = failures.judged }
+        guard let error else {
+            paused[failures.campaign] = failures.judged
+            return
+        }
         actions.append(.notice(.unwritten(failures, error)))
         self.failures.append(failures)
         nextWrite = now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)
