@@ -1,5 +1,4 @@
 import Foundation
-public import Testing
 
 /// Answers of Microsoft's service to its .NET SDK, recorded by the SDK's own tests; they lie beside the repository.
 public struct HubRecordings: Decodable, Sendable {
@@ -42,30 +41,17 @@ public struct HubRecordings: Decodable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case answers = "HttpCalls" }
 
-    private static let folder = Repository.root.appending(path: "../shared/judges/azure-dotnet").standardizedFileURL
-    /// Whether they are on this machine.
-    public static let areThere = FileManager.default.fileExists(atPath: folder.path)
-
     /// Every answer of the service's data plane, in the order of the files' names; those of its management are left out.
     public static func answers() throws -> [Answer] {
         let decoder = JSONDecoder()
         // One file has a comma too many.
         decoder.allowsJSON5 = true
+        let folder = Judge.azure.url
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".http") && !$0.hasPrefix("ManagementApi") }.sorted()
         return try names.flatMap { name in
             let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
             return try decoder.decode(HubRecordings.self, from: Data(text.replacing("\u{FEFF}", with: "").utf8)).answers
-        }
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Runs the test only where the recorded answers are; elsewhere the run's last lines say so.
-    public static var hubRecordings: Self {
-        .enabled("needs ../shared/judges/azure-dotnet beside the repository") {
-            if !HubRecordings.areThere { SkippedSuites.note(absent: "a hub's recorded answers (../shared/judges)") }
-            return HubRecordings.areThere
         }
     }
 }

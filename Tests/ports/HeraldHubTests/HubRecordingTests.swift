@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeraldHub
 
-@Suite("What the real service has answered, read by the client", .hubRecordings)
+@Suite("What the real service has answered, read by the client", .judged(by: .azure))
 struct HubRecordingTests {
     private static let suffix = "RegistrationDescription"
 

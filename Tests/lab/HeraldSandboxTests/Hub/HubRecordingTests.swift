@@ -8,7 +8,7 @@ import Testing
 /// The emulated hub is asked for what the real one has answered.
 ///
 /// Names, their order, types and statuses must be the same; ids, times and addresses are its own.
-@Suite("The emulated hub beside the real service's recorded answers", .hubRecordings)
+@Suite("The emulated hub beside the real service's recorded answers", .judged(by: .azure))
 struct HubRecordingTests {
     private static let entryType = "application/atom+xml;type=entry;charset=utf-8"
 

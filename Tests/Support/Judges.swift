@@ -1,0 +1,36 @@
+import Foundation
+public import Testing
+
+/// A file or folder of `../shared/judges`: cases that nobody here wrote, read from there.
+public struct Judge: Sendable {
+    /// The CloudEvents project's conformance features for Kafka.
+    public static let cloudEvents = Self(name: "cloudevents/kafka-protocol-binding.feature")
+    /// What the real service has answered to its .NET SDK (``HubRecordings``).
+    public static let azure = Self(name: "azure-dotnet")
+    /// The Mustache specification's cases of interpolation.
+    public static let mustache = Self(name: "mustache/interpolation.json")
+
+    private let name: String
+
+    /// Where it is.
+    var url: URL { Repository.root.appending(path: "../shared/judges/\(name)").standardizedFileURL }
+
+    /// Whether it is on this machine.
+    private var isThere: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+    /// What it says.
+    public func text() throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+    /// The test's condition that it is there; elsewhere the run's last lines say what was not run.
+    fileprivate var condition: ConditionTrait {
+        .enabled("needs ../shared/judges/\(name) beside the repository") {
+            if !isThere { SkippedSuites.note(absent: "../shared/judges/\(name)") }
+            return isThere
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs the test only where this file is.
+    public static func judged(by judge: Judge) -> Self { judge.condition }
+}

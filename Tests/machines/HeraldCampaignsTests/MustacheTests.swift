@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HeraldCampaigns
+
+/// The Mustache specification's cases of interpolation, as far as templates promise them: fields by their whole names, as
+/// they are.
+@Suite("Mustache's own cases of interpolation", .judged(by: .mustache))
+struct MustacheTests {
+    private struct Cases: Decodable {
+        var tests: [Case]
+    }
+
+    private struct Case: Decodable {
+        var name: String
+        var template: String
+        var data: Fields
+        var expected: String
+    }
+
+    /// What a recipient's fields can be: texts and numbers under plain names. Everything else is `nil`.
+    private struct Fields: Decodable {
+        var texts: [String: String]?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let texts = try? container.decode([String: String].self) {
+                self.texts = texts
+            } else if let numbers = try? container.decode([String: Decimal].self) {
+                texts = numbers.mapValues { "\($0)" }
+            }
+        }
+    }
+
+    private static let cases: [Case] = {
+        let text = (try? Judge.mustache.text()) ?? #"{"tests":[]}"#
+        return (try? JSONDecoder().decode(Cases.self, from: Data(text.utf8)))?.tests ?? []
+    }()
+
+    @Test("Each case that only puts fields in is rendered as it says, but for HTML, which no message is")
+    func fields() throws {
+        var judged = 0
+        for test in Self.cases where !test.template.contains("{{#") {
+            guard let fields = test.data.texts else { continue }
+            let template = try MessageTemplate(test.template)
+            // A name that a recipient does not have is refused before anybody is notified; dotted names are whole names.
+            guard template.names.allSatisfy({ fields[$0] != nil && !$0.contains(".") }) else { continue }
+            var output: [UInt8] = []
+            template.render(into: &output) { number, output in
+                output.append(contentsOf: (fields[template.names[number]] ?? "").utf8)
+            }
+            let expected = test.expected.replacing("&quot;", with: "\"").replacing("&lt;", with: "<")
+                .replacing("&gt;", with: ">").replacing("&amp;", with: "&")
+            #expect(String(decoding: output, as: UTF8.self) == expected, "\(test.name)")
+            judged += 1
+        }
+        #expect(judged == 21, "a new version has other cases: look at them")
+    }
+
+    @Test("Each case with a section is refused")
+    func sections() {
+        let sections = Self.cases.filter { $0.template.contains("{{#") }
+        #expect(sections.count == 5, "a new version has other cases: look at them")
+        for test in sections {
+            #expect(throws: (any Error).self, "\(test.name)") { try MessageTemplate(test.template) }
+        }
+    }
+}
