@@ -23,8 +23,8 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps root build deb check-deb release demo check test long search browser screenshots simulate mutants soak \
-	soak-short bench micro lint check-deploy sanitize fuzz clean
+.PHONY: help deps root build deb check-deb release demo check test long search browser screenshots cast simulate \
+	mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -71,6 +71,10 @@ browser: deps ## opens the console in Chromium, on a broker of KAFKA_HOME; FILTE
 screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
 	swift build --product herald
 	@scripts/contained scripts/browser --pictures
+
+cast: deps ## records the demo on a terminal: docs/demo.svg
+	swift build --product herald
+	@scripts/contained scripts/record-demo .build/debug/herald
 
 simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED, SCENARIO (or LOCALITY) with a trace
 	@scripts/simulate $(if $(SEED),--seed $(SEED),$(if $(SCENARIO),--scenario '$(SCENARIO)',$(if $(LOCALITY),--locality \
