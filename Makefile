@@ -44,7 +44,7 @@ deb: root build ## makes the package for Debian 13, .build/package/herald_VERSIO
 	@scripts/contained scripts/make-deb
 
 check-deb: deb ## installs the package in a clean Debian 13; with KAFKA_HOME logs in to a secured broker in all ways (as root)
-	@scripts/contained scripts/debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
+	@scripts/contained scripts/beside debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
 
 release: root build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
 	@scripts/contained scripts/make-release
