@@ -23,8 +23,8 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps root build deb check-deb release demo check test long search browser screenshots cast simulate \
-	mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
+.PHONY: help deps root build deb check-deb release check-release demo check test long search browser screenshots \
+	cast simulate mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -46,8 +46,11 @@ deb: root build ## makes the package for Debian 13, .build/package/herald_VERSIO
 check-deb: deb ## installs the package in a clean Debian 13; with KAFKA_HOME logs in to a secured broker in all ways (as root)
 	@scripts/contained scripts/beside debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
 
-release: root build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
+release: root build ## makes a release in .build/dist: program, package, tarball, image, SBOMs, checksums (as root)
 	@scripts/contained scripts/make-release
+
+check-release: release ## runs tarball and image on clean systems: Debian 12 and 13, Ubuntu 24.04 (as root)
+	@scripts/contained scripts/check-release .build/dist
 
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
 	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
