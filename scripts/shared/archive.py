@@ -17,9 +17,10 @@ def tar(folder, epoch, prefix=""):
             # A sticky bit is meant: /tmp.
             if not entry.mode & 0o1000:
                 entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+            if entry.islnk():
+                # Two names of one file: whether they still are depends on how they came here.
+                entry.type, entry.linkname, entry.size = tarfile.REGTYPE, "", path.stat().st_size
             if entry.isreg():
-                # A file that came from a package with two names is written twice: it has to be one wherever it goes.
-                entry.type = tarfile.REGTYPE
                 with path.open("rb") as file:
                     archive.addfile(entry, file)
             else:
