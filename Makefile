@@ -23,8 +23,8 @@ CASES ?=
 export FILTER
 
 .DEFAULT_GOAL := help
-.PHONY: help deps root build deb check-deb release demo check test long search browser screenshots simulate mutants soak \
-	soak-short bench micro lint check-deploy sanitize fuzz clean
+.PHONY: help deps root build deb check-deb release check-release demo check test long search browser screenshots \
+	cast simulate mutants soak soak-short bench micro lint check-deploy sanitize fuzz clean
 
 help: ## lists these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -44,10 +44,13 @@ deb: root build ## makes the package for Debian 13, .build/package/herald_VERSIO
 	@scripts/contained scripts/make-deb
 
 check-deb: deb ## installs the package in a clean Debian 13; with KAFKA_HOME logs in to a secured broker in all ways (as root)
-	@scripts/contained scripts/debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
+	@scripts/contained scripts/beside debian13 clean scripts/check-package .build/package/herald_*_amd64.deb
 
-release: root build ## makes what a release consists of in .build/dist: program, package, SBOM, checksums (as root)
+release: root build ## makes a release in .build/dist: program, package, tarball, image, SBOMs, checksums (as root)
 	@scripts/contained scripts/make-release
+
+check-release: release ## runs tarball and image on clean systems: Debian 12 and 13, Ubuntu 24.04 (as root)
+	@scripts/contained scripts/check-release .build/dist
 
 demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
 	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
@@ -71,6 +74,10 @@ browser: deps ## opens the console in Chromium, on a broker of KAFKA_HOME; FILTE
 screenshots: deps ## makes the pictures of docs/CONSOLE.md anew (KAFKA_HOME)
 	swift build --product herald
 	@scripts/contained scripts/browser --pictures
+
+cast: deps ## records the demo on a terminal: docs/demo.svg
+	swift build --product herald
+	@scripts/contained scripts/record-demo .build/debug/herald
 
 simulate: deps ## runs the simulation for MINUTES (10) with new seeds, or replays SEED, SCENARIO (or LOCALITY) with a trace
 	@scripts/simulate $(if $(SEED),--seed $(SEED),$(if $(SCENARIO),--scenario '$(SCENARIO)',$(if $(LOCALITY),--locality \
