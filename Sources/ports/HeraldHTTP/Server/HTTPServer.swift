@@ -1,4 +1,3 @@
-import CMicroHTTPD
 import Glibc
 public import HeraldThreads
 
@@ -50,65 +49,38 @@ public final class HTTPServer: Sendable {
 
     private let parked: ParkedConnections
     private let parkedThread: OwnThread
-    /// The daemon and what its callbacks need; `nil` when stopped.
-    private let running: Guarded<Running?>
-
-    private struct Running {
-        let daemon: OpaquePointer
-        let service: Unmanaged<ServerService>
-    }
+    private let daemon: HTTPDaemon
 
     /// Starts the server; it serves when this returns.
     public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(SystemError) {
         let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
-        let address = "\(configuration.host):\(socket.port)"
-        let parked: ParkedConnections
-        let thread: OwnThread
+        func failure(_ error: SystemError) -> SystemError {
+            SystemError(
+                call: "cannot listen on \(configuration.host):\(socket.port): \(error.call)", number: error.number)
+        }
         let connections: OpenConnections
         do {
             let signal = try Wakeup()
             connections = OpenConnections(configuration.connectionLimits, signal: signal)
             parked = ParkedConnections(connections, signal: signal)
-            thread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
+            parkedThread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
         } catch {
             close(socket.descriptor)
-            throw SystemError(call: "cannot listen on \(address): \(error)", number: 0)
+            throw failure(error)
         }
-        let service = Unmanaged.passRetained(
-            ServerService(
-                handler: handler, parked: parked, connections: connections,
-                bodyLimitBytes: configuration.bodyLimitBytes, bodyRule: configuration.bodyRule))
-        var settings = herald_http_daemon_settings(
-            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
-            listening_socket: socket.descriptor,
-            threads: UInt32(clamping: configuration.threads),
-            connection_limit: UInt32(clamping: configuration.connectionLimit),
-            idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
-            certificate: nil,
-            key: nil,
-            context: service.toOpaque(),
-            answer: ServerService.answer,
-            begin: ServerService.begin,
-            completed: ServerService.completed,
-            accept: ServerService.accept,
-            connection: ServerService.connection)
-        // Fails when threads, memory or descriptors run out; the library has closed the socket then.
-        let daemon = Self.withTexts(of: configuration.identity) { certificate, key in
-            settings.certificate = certificate
-            settings.key = key
-            return herald_http_daemon_start(&settings)
-        }
-        guard let daemon else {
-            let code = errno
+        let requests = RequestService(
+            handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes,
+            bodyRule: configuration.bodyRule)
+        do {
+            // The library has closed the socket when it fails.
+            daemon = try HTTPDaemon(
+                configuration, listening: socket.descriptor, requests: requests, connections: connections)
+        } catch {
             parked.stop()
-            thread.join()
-            service.release()
-            throw SystemError(call: "cannot listen on \(address): libmicrohttpd did not start", number: code)
+            parkedThread.join()
+            throw failure(error)
         }
-        self.parked = parked
-        parkedThread = thread
         port = socket.port
-        running = Guarded(Running(daemon: daemon, service: service))
     }
 
     /// Starts a server whose handler always answers at once.
@@ -122,28 +94,12 @@ public final class HTTPServer: Sendable {
         stop()
     }
 
-    /// The library copies what it needs of the texts while it starts.
-    private static func withTexts(
-        of identity: LocalIdentity?, _ body: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer?
-    ) -> OpaquePointer? {
-        guard let identity else { return body(nil, nil) }
-        return identity.certificate.withCString { certificate in
-            identity.key.withCString { body(certificate, $0) }
-        }
-    }
-
     /// Closes every connection, answered or not, and ends the threads; a second call does nothing.
     public func stop() {
-        let running = running.withLock { running in
-            defer { running = nil }
-            return running
-        }
-        guard let running else { return }
         // In this order: the library must not be stopped while a connection is suspended.
         parked.stop()
         parkedThread.join()
-        MHD_stop_daemon(running.daemon)
-        running.service.release()
+        daemon.stop()
     }
 }
 
