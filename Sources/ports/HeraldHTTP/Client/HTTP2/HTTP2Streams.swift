@@ -56,10 +56,6 @@ struct HTTP2Streams {
         var wasReset = false
     }
 
-    /// So many frames more than answers need are taken.
-    static let idleFramesLimit = 1_024
-    /// So many of them each answer pays for.
-    private static let framesOfAnswer = 16
     /// So many bytes are taken between two answers.
     static let quietBytesLimit = 8 * 1_024 * 1_024
 
@@ -80,7 +76,7 @@ struct HTTP2Streams {
     var endedStream: Int?
     /// How many bytes were serialised before this frame.
     var serializedCount = 0
-    private var idleFrames = 0
+    private var allowance = FrameAllowance()
     private var quietBytes = 0
     private var blockBytes = 0
 
@@ -142,7 +138,7 @@ struct HTTP2Streams {
         streams[index].isReported = true
         outcomes.append(Outcome(stream: index, kind: kind))
         quietBytes = 0
-        if kind == .answered { idleFrames = max(0, idleFrames - Self.framesOfAnswer) }
+        if kind == .answered { allowance.answered() }
     }
 
     private mutating func close(_ index: Int) {
@@ -200,8 +196,7 @@ struct HTTP2Streams {
     mutating func beginFrame(_ header: nghttp2_frame_hd) -> Bool {
         let type = UInt32(header.type)
         if type == NGHTTP2_DATA.rawValue, header.length > 0 { return true }
-        idleFrames += 1
-        if idleFrames > Self.idleFramesLimit { return fail("more frames were sent than answers need") }
+        if !allowance.spend() { return fail("more frames were sent than answers need") }
         if type == NGHTTP2_HEADERS.rawValue { blockBytes = 0 }
         if type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_CONTINUATION.rawValue {
             blockBytes += header.length
