@@ -5,6 +5,7 @@
 
 struct herald_http_daemon_settings {
     unsigned int flags;
+    /* -1 with MHD_USE_NO_LISTEN_SOCKET */
     int listening_socket;
     unsigned int threads;
     unsigned int connection_limit;
@@ -22,8 +23,13 @@ struct herald_http_daemon_settings {
 };
 
 static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_http_daemon_settings *settings) {
-    struct MHD_OptionItem options[4];
+    struct MHD_OptionItem options[5];
     int count = 0;
+    // A daemon that gets its connections must not even be told that it has none.
+    if (settings->listening_socket >= 0) {
+        struct MHD_OptionItem listening = {MHD_OPTION_LISTEN_SOCKET, settings->listening_socket, NULL};
+        options[count++] = listening;
+    }
     // A pool of one thread is not a pool to libmicrohttpd.
     if (settings->threads > 1) {
         struct MHD_OptionItem pool = {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)settings->threads, NULL};
@@ -40,7 +46,6 @@ static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_ht
     return MHD_start_daemon(
         settings->flags | (settings->certificate ? MHD_USE_TLS : 0), 0, settings->accept, settings->context, settings->answer,
         settings->context,
-        MHD_OPTION_LISTEN_SOCKET, settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
         MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_timeout_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, settings->begin, settings->context,

@@ -1,8 +1,7 @@
-import CMicroHTTPD
 import Glibc
 public import HeraldThreads
 
-/// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
+/// An HTTP server for health, metrics and the sandbox: HTTP/1.1 on libmicrohttpd and, if it is to, HTTP/2 on nghttp2.
 ///
 /// It owns its threads: the handler is called on them and must not block; what takes time is answered with
 /// ``HTTPAnswer/respondLater(_:after:)`` or ``HTTPAnswer/respondWhenReady(_:)``. Silent and slow clients cost a
@@ -40,6 +39,9 @@ public final class HTTPServer: Sendable {
         public var bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
         /// What the server shows for TLS; without it, it speaks plain HTTP.
         public var identity: LocalIdentity?
+        /// Whether it speaks HTTP/2 too, on the same port: with clients that offer it over TLS (ALPN), and without TLS
+        /// by prior knowledge.
+        public var speaksHTTP2 = false
 
         /// The defaults: loopback, a free port, one thread.
         public init() {}
@@ -50,65 +52,71 @@ public final class HTTPServer: Sendable {
 
     private let parked: ParkedConnections
     private let parkedThread: OwnThread
-    /// The daemon and what its callbacks need; `nil` when stopped.
-    private let running: Guarded<Running?>
+    private let front: Front
+    private let isStopped = Guarded(false)
 
-    private struct Running {
-        let daemon: OpaquePointer
-        let service: Unmanaged<ServerService>
+    /// What accepts connections.
+    private enum Front {
+        case daemon(HTTPDaemon)
+        case loops([ServerLoop], ListeningSocket)
     }
 
     /// Starts the server; it serves when this returns.
     public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(SystemError) {
         let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
-        let address = "\(configuration.host):\(socket.port)"
-        let parked: ParkedConnections
-        let thread: OwnThread
+        func failure(_ error: SystemError) -> SystemError {
+            SystemError(
+                call: "cannot listen on \(configuration.host):\(socket.port): \(error.call)", number: error.number)
+        }
         let connections: OpenConnections
         do {
             let signal = try Wakeup()
             connections = OpenConnections(configuration.connectionLimits, signal: signal)
             parked = ParkedConnections(connections, signal: signal)
-            thread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
+            parkedThread = try OwnThread(name: "http-waiting") { [parked] in parked.run() }
         } catch {
             close(socket.descriptor)
-            throw SystemError(call: "cannot listen on \(address): \(error)", number: 0)
+            throw failure(error)
         }
-        let service = Unmanaged.passRetained(
-            ServerService(
-                handler: handler, parked: parked, connections: connections,
-                bodyLimitBytes: configuration.bodyLimitBytes, bodyRule: configuration.bodyRule))
-        var settings = herald_http_daemon_settings(
-            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
-            listening_socket: socket.descriptor,
-            threads: UInt32(clamping: configuration.threads),
-            connection_limit: UInt32(clamping: configuration.connectionLimit),
-            idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
-            certificate: nil,
-            key: nil,
-            context: service.toOpaque(),
-            answer: ServerService.answer,
-            begin: ServerService.begin,
-            completed: ServerService.completed,
-            accept: ServerService.accept,
-            connection: ServerService.connection)
-        // Fails when threads, memory or descriptors run out; the library has closed the socket then.
-        let daemon = Self.withTexts(of: configuration.identity) { certificate, key in
-            settings.certificate = certificate
-            settings.key = key
-            return herald_http_daemon_start(&settings)
-        }
-        guard let daemon else {
-            let code = errno
+        let requests = RequestService(
+            handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes,
+            bodyRule: configuration.bodyRule)
+        do {
+            front =
+                configuration.speaksHTTP2
+                ? .loops(try Self.loops(configuration, socket, requests, connections), socket)
+                : .daemon(
+                    try HTTPDaemon(
+                        configuration, listening: socket.descriptor, requests: requests, connections: connections))
+        } catch {
             parked.stop()
-            thread.join()
-            service.release()
-            throw SystemError(call: "cannot listen on \(address): libmicrohttpd did not start", number: code)
+            parkedThread.join()
+            throw failure(error)
         }
-        self.parked = parked
-        parkedThread = thread
         port = socket.port
-        running = Guarded(Running(daemon: daemon, service: service))
+    }
+
+    /// As many as there are to be threads; the socket is closed when one does not start.
+    private static func loops(
+        _ configuration: Configuration, _ socket: ListeningSocket, _ requests: RequestService,
+        _ connections: OpenConnections
+    ) throws(SystemError) -> [ServerLoop] {
+        var loops: [ServerLoop] = []
+        do throws(SystemError) {
+            let tls: TLSAcceptor?
+            if let identity = configuration.identity { tls = try TLSAcceptor(identity) } else { tls = nil }
+            for _ in 0..<configuration.threads {
+                loops.append(
+                    try ServerLoop(
+                        configuration, listening: socket.descriptor, tls: tls, requests: requests,
+                        connections: connections))
+            }
+            return loops
+        } catch {
+            for loop in loops { loop.stop() }
+            close(socket.descriptor)
+            throw error
+        }
     }
 
     /// Starts a server whose handler always answers at once.
@@ -122,33 +130,29 @@ public final class HTTPServer: Sendable {
         stop()
     }
 
-    /// The library copies what it needs of the texts while it starts.
-    private static func withTexts(
-        of identity: LocalIdentity?, _ body: (UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer?
-    ) -> OpaquePointer? {
-        guard let identity else { return body(nil, nil) }
-        return identity.certificate.withCString { certificate in
-            identity.key.withCString { body(certificate, $0) }
-        }
-    }
-
     /// Closes every connection, answered or not, and ends the threads; a second call does nothing.
+    ///
+    /// Over HTTP/2 clients get what is answered by then, if they take it within a second, and GOAWAY.
     public func stop() {
-        let running = running.withLock { running in
-            defer { running = nil }
-            return running
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
         }
-        guard let running else { return }
+        guard isFirst else { return }
         // In this order: the library must not be stopped while a connection is suspended.
         parked.stop()
         parkedThread.join()
-        MHD_stop_daemon(running.daemon)
-        running.service.release()
+        switch front {
+        case .daemon(let daemon): daemon.stop()
+        case .loops(let loops, let socket):
+            for loop in loops { loop.stop() }
+            close(socket.descriptor)
+        }
     }
 }
 
 extension HTTPServer.Configuration {
-    fileprivate var connectionLimits: ConnectionTable.Limits {
+    var connectionLimits: ConnectionTable.Limits {
         ConnectionTable.Limits(
             connections: connectionLimit, ofNetwork: connectionLimitOfNetwork, reserved: reservedConnections,
             idleMilliseconds: Int64(idleTimeoutSeconds) * 1_000,

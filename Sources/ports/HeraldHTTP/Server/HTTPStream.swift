@@ -15,14 +15,14 @@ public final class HTTPStream: Sendable {
     private struct State {
         var phase = Phase.open
         var buffer: [UInt8] = []
-        /// Where the connection waits for bytes.
+        /// Where its place waits for bytes.
         var waiting: (place: ParkedConnections, id: UInt64)?
     }
 
     /// What there is to send now.
     enum Piece {
         case bytes(Int)
-        /// Nothing: the connection is suspended until there is.
+        /// Nothing: the place is suspended until there is.
         case nothing
         case end
     }
@@ -67,14 +67,16 @@ public final class HTTPStream: Sendable {
 
     /// The connection is over, whichever side ended it.
     func close() {
-        state.withLock { state in
+        let waiting = state.withLock { state in
             state.phase = .closed
             state.buffer = []
-            state.waiting = nil
+            defer { state.waiting = nil }
+            return state.waiting
         }
+        if let waiting { waiting.place.forget(waiting.id) }
     }
 
-    /// Changes the state and lets a waiting connection go on.
+    /// Changes the state and lets a waiting place go on.
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout sending State) -> Result) -> Result {
         let (result, waiting) = state.withLock { state in
@@ -86,9 +88,9 @@ public final class HTTPStream: Sendable {
         return result
     }
 
-    /// Takes bytes for the connection, or suspends it; on libmicrohttpd's thread, inside the connection's callback.
+    /// Takes bytes for a place, or suspends it; on the place's own thread, inside its callback.
     func read(
-        into target: UnsafeMutableRawBufferPointer, on connection: SuspendableConnection, parked: ParkedConnections
+        into target: UnsafeMutableRawBufferPointer, on place: any Suspendable, parked: ParkedConnections
     ) -> Piece {
         state.withLock { state in
             // It was resumed without a write: the client is gone, or the server stops.
@@ -99,7 +101,7 @@ public final class HTTPStream: Sendable {
                 state.buffer.removeFirst(count)
                 return .bytes(count)
             }
-            guard case .open = state.phase, let id = parked.park(connection, for: nil) else { return .end }
+            guard case .open = state.phase, let id = parked.park(place, for: nil) else { return .end }
             state.waiting = (parked, id)
             return .nothing
         }

@@ -3,15 +3,15 @@ import Glibc
 import HeraldThreads
 import HeraldTime
 
-/// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
+/// Suspended connections and streams that wait for their answer's moment, and the one thread that wakes them.
 ///
 /// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: a connection
-/// that waits longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own.
+/// that waits longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own or a loop's.
 final class ParkedConnections: Sendable {
     private struct Parked {
-        let connection: SuspendableConnection
-        let socket: Int32
-        let isWatched: Bool
+        let place: any Suspendable
+        /// Watched for the client's leaving, when it waits for long.
+        let socket: Int32?
     }
 
     private struct State {
@@ -35,30 +35,30 @@ final class ParkedConnections: Sendable {
         self.signal = signal
     }
 
-    /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
+    /// Suspends the place until the wait is over, the client is gone or the server stops; `nil` has no end.
     ///
-    /// Called on libmicrohttpd's thread, inside the connection's callback.
+    /// Called on the place's own thread, inside its callback.
     ///
-    /// - Returns: the number by which ``wake(_:after:)`` knows the connection; `nil` when the server is stopping: then the
-    ///   connection is not suspended.
-    func park(_ connection: SuspendableConnection, for wait: Duration?) -> UInt64? {
+    /// - Returns: the number by which ``wake(_:after:)`` knows the place; `nil` when the server is stopping: then it is
+    ///   not suspended.
+    func park(_ place: any Suspendable, for wait: Duration?) -> UInt64? {
         let now = SystemClock.monotonic()
         let due = wait.map { Self.moment($0, after: now) }
-        let isWatched = due.map { $0.milliseconds(since: now) > Self.unwatchedMilliseconds } ?? true
+        let waitsLong = due.map { $0.milliseconds(since: now) > Self.unwatchedMilliseconds } ?? true
+        let socket = waitsLong ? place.watchedSocket : nil
         let parked: (id: UInt64, mustWake: Bool)? = state.withLock { state in
             guard !state.isStopping else { return nil }
             state.lastID += 1
-            state.parked[state.lastID] = Parked(
-                connection: connection, socket: connection.socket, isWatched: isWatched)
+            state.parked[state.lastID] = Parked(place: place, socket: socket)
             let isEarliest = due.map { state.deadlines.add(.init(due: $0, purpose: state.lastID)) } ?? false
-            connection.suspend()
-            return (state.lastID, isEarliest || isWatched)
+            place.suspend()
+            return (state.lastID, isEarliest || socket != nil)
         }
         if parked?.mustWake == true { signal.signal() }
         return parked?.id
     }
 
-    /// Lets a connection go on when the time has passed, if it still waits.
+    /// Lets a place go on when the time has passed, if it still waits.
     ///
     /// On any thread.
     func wake(_ id: UInt64, after wait: Duration) {
@@ -73,15 +73,18 @@ final class ParkedConnections: Sendable {
         if mustSignal { signal.signal() }
     }
 
+    /// The place is gone; on its own thread.
+    func forget(_ id: UInt64) { state.withLock { _ = $0.parked.removeValue(forKey: id) } }
+
     private static func moment(_ wait: Duration, after now: MonotonicTime) -> MonotonicTime {
         now.advanced(byMilliseconds: Int64(wait / .milliseconds(1)))
     }
 
-    /// Lets every connection go on and refuses new ones; the thread that runs ``run()`` ends.
+    /// Lets every place go on and refuses new ones; the thread that runs ``run()`` ends.
     func stop() {
         state.withLock { state in
             state.isStopping = true
-            for parked in state.parked.values { parked.connection.resume() }
+            for parked in state.parked.values { parked.place.resume() }
             state.parked = [:]
         }
         signal.signal()
@@ -100,9 +103,9 @@ final class ParkedConnections: Sendable {
             let timeout: Int32? = state.withLock { state in
                 guard !state.isStopping else { return nil }
                 while let entry = state.deadlines.takeDue(at: now) { resume(entry.purpose, in: &state) }
-                for (id, parked) in state.parked where parked.isWatched {
-                    descriptors.append(
-                        pollfd(fd: parked.socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
+                for (id, parked) in state.parked {
+                    guard let socket = parked.socket else { continue }
+                    descriptors.append(pollfd(fd: socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
                     ids.append(id)
                 }
                 let pause = hasConnections ? OpenConnections.sweepMilliseconds : -1
@@ -124,6 +127,6 @@ final class ParkedConnections: Sendable {
 
     private func resume(_ id: UInt64, in state: inout State) {
         guard let parked = state.parked.removeValue(forKey: id) else { return }
-        parked.connection.resume()
+        parked.place.resume()
     }
 }

@@ -5,17 +5,6 @@ internal import Glibc
 ///
 /// Alone owns its `nghttp2_session`, and knows no socket. Everything happens on the loop's thread.
 final class HTTP2Session {
-    /// What became of a write.
-    enum Written {
-        /// Nothing is left to write, for now.
-        case all
-        /// The rest has to wait until the socket takes more.
-        case some
-        case failed
-    }
-
-    /// So many bytes are gathered for one write.
-    private static let outputSize = 32 * 1_024
     /// So many bytes may come before we have to allow more, for all calls together.
     private static let windowSize: Int32 = 1_024 * 1_024
 
@@ -25,8 +14,7 @@ final class HTTP2Session {
     private let state: UnsafeMutablePointer<HTTP2Streams>
     private let session: OpaquePointer
     private var request: HTTP2Request
-    private var output: [UInt8] = []
-    private var outputStart = 0
+    private var output = FrameOutput()
 
     /// A session that has not said anything yet; `nil` without memory.
     init?(isEncrypted: Bool, keepsLocation: Bool) {
@@ -131,7 +119,7 @@ final class HTTP2Session {
     }
 
     /// How many bytes the socket has taken.
-    private var writtenCount: Int { state.pointee.serializedCount - (output.count - outputStart) }
+    private var writtenCount: Int { state.pointee.serializedCount - output.waitingCount }
 
     /// How much of each call that has no outcome is written: those that began last come first.
     func forEachOpen(_ body: (_ call: Int32, _ isUntouched: Bool, _ isWhollyWritten: Bool) -> Void) {
@@ -152,30 +140,14 @@ final class HTTP2Session {
     }
 
     /// Writes what is queued, in as few writes as possible.
-    func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> Written {
-        while true {
-            if outputStart == output.count, !gather() { return state.pointee.fault == nil ? .all : .failed }
-            let result = output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[outputStart...])) }
-            switch result {
-            case .bytes(let count): outputStart += count
-            case .wouldBlock: return .some
-            case .end, .failed: return .failed
-            }
-        }
-    }
-
-    /// Serialises the next frames; false when there are none.
-    private func gather() -> Bool {
-        output.removeAll(keepingCapacity: true)
-        outputStart = 0
-        while output.count < Self.outputSize {
-            var bytes: UnsafePointer<UInt8>?
-            let count = nghttp2_session_mem_send(session, &bytes)
-            if count < 0 { state.pointee.note(String(cString: nghttp2_strerror(Int32(count)))) }
-            guard count > 0, let bytes else { break }
-            output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
-            state.pointee.serialized(count)
-        }
-        return !output.isEmpty
+    func write(_ send: (UnsafeRawBufferPointer) -> Transport.Result) -> FrameOutput.Written {
+        let state = state
+        let written = output.write(
+            of: session,
+            serialized: { count in
+                if count < 0 { state.pointee.note(String(cString: nghttp2_strerror(Int32(count)))) }
+                if count > 0 { state.pointee.serialized(count) }
+            }, send)
+        return written == .all && state.pointee.fault != nil ? .failed : written
     }
 }

@@ -4,29 +4,20 @@ import Glibc
 /// What libmicrohttpd's callbacks work with, and the callbacks themselves.
 ///
 /// The daemon holds it unretained; the server releases it after the daemon's threads have ended.
-final class ServerService {
+final class DaemonService {
     /// Of a body that is too large so much is read and thrown away, so that the client can read its 413.
     private static let discardLimitBytes = 1 << 20
 
-    private let handler: HTTPServer.Handler
-    private let parked: ParkedConnections
+    private let requests: RequestService
     private let connections: OpenConnections
-    private let bodyLimitBytes: Int
-    private let bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
 
-    init(
-        handler: @escaping HTTPServer.Handler, parked: ParkedConnections, connections: OpenConnections,
-        bodyLimitBytes: Int, bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
-    ) {
-        self.handler = handler
-        self.parked = parked
+    init(_ requests: RequestService, _ connections: OpenConnections) {
+        self.requests = requests
         self.connections = connections
-        self.bodyLimitBytes = bodyLimitBytes
-        self.bodyRule = bodyRule
     }
 
-    private static func service(_ context: UnsafeMutableRawPointer?) -> ServerService? {
-        context.map { Unmanaged<ServerService>.fromOpaque($0).takeUnretainedValue() }
+    private static func service(_ context: UnsafeMutableRawPointer?) -> DaemonService? {
+        context.map { Unmanaged<DaemonService>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// A client wants to connect.
@@ -51,7 +42,7 @@ final class ServerService {
             context, target, _ in
             let transaction = ServerTransaction(
                 rawTarget: target.map { String(cString: $0) } ?? "",
-                bodyLimitBytes: service(context)?.bodyLimitBytes ?? 0)
+                bodyLimitBytes: service(context)?.requests.bodyLimitBytes ?? 0)
             return Unmanaged.passRetained(transaction).toOpaque()
         }
 
@@ -84,7 +75,11 @@ final class ServerService {
         }
         if transaction.ending == nil {
             service.connections.hasRequest(herald_http_connection_socket(connection))
-            guard service.decide(transaction, method: String(cString: method), on: connection) else { return .YES }
+            let method = String(cString: method)
+            let isDecided = service.requests.decide(transaction, on: SuspendableConnection(pointer: connection)) {
+                service.request(transaction, method: method, $0, on: connection)
+            }
+            if !isDecided { return .YES }
         }
         return service.finish(transaction, on: connection)
     }
@@ -95,55 +90,10 @@ final class ServerService {
         let announced = length.flatMap { Int(String(cString: $0)) }
         let isChunked = MHD_lookup_connection_value(connection, .HEADER_KIND, "Transfer-Encoding") != nil
         guard isChunked || announced ?? 0 > 0 else { return .YES }
-        if let bodyRule {
-            // Without a readable target the handler is not asked either.
-            guard let target = HTTPTarget(parsing: transaction.rawTarget) else {
-                return queue(badTarget, on: connection)
-            }
-            switch bodyRule(request(transaction, method: method, target, on: connection)) {
-            case .read(let limitBytes): transaction.bodyLimitBytes = min(limitBytes, bodyLimitBytes)
-            case .refuse(let response): return queue(response, on: connection)
-            }
+        let refusal = requests.refusal(of: transaction, announcedBytes: announced) {
+            request(transaction, method: method, $0, on: connection)
         }
-        guard let announced, announced > transaction.bodyLimitBytes else { return .YES }
-        return queue(tooLarge(transaction), on: connection)
-    }
-
-    /// Lets the handler decide; false when the connection now waits.
-    private func decide(_ transaction: ServerTransaction, method: String, on connection: OpaquePointer) -> Bool {
-        switch answer(to: transaction, method: method, on: connection) {
-        case .respond(let response):
-            transaction.ending = .respond(response)
-            return true
-        case .respondLater(let response, let wait):
-            transaction.ending = .respond(response)
-            return wait <= .zero || parked.park(SuspendableConnection(pointer: connection), for: wait) == nil
-        case .respondWhenReady(let begin):
-            // Until there is a responder, only the server's stop can resume the connection.
-            transaction.ending = .hangUp
-            guard let id = parked.park(SuspendableConnection(pointer: connection), for: nil) else { return true }
-            let responder = HTTPResponder(parked: parked, id: id)
-            transaction.ending = .respondAs(responder)
-            begin(responder)
-            return false
-        case .stream(let response, let stream):
-            transaction.ending = .stream(response, stream)
-            return true
-        case .hang:
-            transaction.ending = .hangUp
-            return parked.park(SuspendableConnection(pointer: connection), for: nil) == nil
-        case .hangUp(let wait):
-            transaction.ending = .hangUp
-            return wait <= .zero || parked.park(SuspendableConnection(pointer: connection), for: wait) == nil
-        }
-    }
-
-    private func answer(
-        to transaction: ServerTransaction, method: String, on connection: OpaquePointer
-    ) -> HTTPAnswer {
-        guard transaction.discardedBytes == 0 else { return .respond(tooLarge(transaction)) }
-        guard let target = HTTPTarget(parsing: transaction.rawTarget) else { return .respond(badTarget) }
-        return handler(request(transaction, method: method, target, on: connection))
+        return refusal.map { queue($0, on: connection) } ?? .YES
     }
 
     private func request(
@@ -152,14 +102,6 @@ final class ServerService {
         HTTPRequest(
             method: method, target: target, headers: headers(of: connection), body: transaction.body,
             peer: HTTPPeer(herald_http_connection_peer(connection)))
-    }
-
-    private var badTarget: HTTPResponse {
-        .text("the address is not properly percent-encoded UTF-8\n", status: 400)
-    }
-
-    private func tooLarge(_ transaction: ServerTransaction) -> HTTPResponse {
-        .text("the body is larger than \(transaction.bodyLimitBytes) bytes\n", status: 413)
     }
 
     private func headers(of connection: OpaquePointer) -> HTTPHeaderFields {
@@ -193,8 +135,8 @@ final class ServerService {
         var status = response.status
         var made = make(response)
         if made == nil {
-            status = 500
-            made = make(.text("the answer has a header that cannot be sent\n"))
+            status = RequestService.unsendable.status
+            made = make(RequestService.unsendable)
         }
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
@@ -204,7 +146,7 @@ final class ServerService {
 
     /// Begins an answer whose body the library asks for piece by piece.
     private func begin(_ stream: HTTPStream, _ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-        let body = StreamBody(stream, parked: parked, connection: SuspendableConnection(pointer: connection))
+        let body = StreamBody(stream, parked: requests.parked, connection: SuspendableConnection(pointer: connection))
         let context = Unmanaged.passRetained(body).toOpaque()
         let made = MHD_create_response_from_callback(
             UInt64.max, StreamBody.blockBytes, StreamBody.read, context, StreamBody.release)
