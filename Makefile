@@ -133,4 +133,4 @@ fuzz: deps ## fuzzes the event decoder, whole records, the readers of HTTP answe
 	@scripts/contained scripts/fuzz completion-map $(FUZZ_SECONDS)
 
 clean: ## removes what was built and the tools in .venv
-	rm -rf .build .venv
+	rm -rf .build .venv .venv-browser .venv-checkov

@@ -24,6 +24,8 @@ import time
 import urllib.parse
 import urllib.request
 
+from prometheus_client.parser import text_string_to_metric_families
+
 import check
 import exported
 import manifests
@@ -196,6 +198,7 @@ def faults(scene):
         yield from faults_of_topics(scene)
         yield from faults_of_panels(prometheus)
         yield from faults_of_labels(scene)
+        yield from faults_of_pages(scene)
         yield from faults_of_permissions(scene)
         yield from faults_of_alerts(scene, "HeraldDeadLetters", {"rejected", "expired"})
         misbehave(scene.backend, [{"status": 401}])
@@ -236,6 +239,22 @@ def faults_of_labels(scene):
         wait_for(is_complete, PATIENCE, "")
     except Failure:
         yield from missing
+
+
+def faults_of_pages(scene):
+    """What Prometheus's own client reads of the pages: each sample belongs to a family with type and help, none is there twice."""
+    for port in scene.ports:
+        seen = set()
+        for family in text_string_to_metric_families(metrics(port)):
+            if family.type in ("unknown", "untyped") or not family.documentation:
+                yield f"{family.name} has the type {family.type} and the help {family.documentation!r}"
+            for sample in family.samples:
+                series = (sample.name, tuple(sorted(sample.labels.items())))
+                if series in seen:
+                    yield f"{series} is there twice"
+                seen.add(series)
+        if not seen:
+            yield f"Prometheus's client finds no sample on the page of port {port}"
 
 
 def labels_without_series(page):
