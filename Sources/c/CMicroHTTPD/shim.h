@@ -72,3 +72,6 @@ static inline const struct sockaddr *herald_http_connection_peer(struct MHD_Conn
 
 // POLLRDHUP, which <poll.h> hides from Swift because it is Linux's own: the other side has closed.
 enum { herald_http_poll_peer_closed = 0x2000 };
+
+// The same with <sys/socket.h>: a connection that does not block, and that no child inherits.
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);

@@ -139,7 +139,7 @@ struct HTTP2ServerSessionTests {
         return frames
     }
 
-    @Test("Whatever a client says: whole frames are answered, one answer for a request, and nothing stays behind")
+    @Test("Whatever a client says: whole frames are answered, once for each request, and nothing stays behind")
     func anything() throws {
         var answers = 0
         for seed in UInt64(1)...300 {

@@ -1,4 +1,4 @@
-import CEpoll
+import CMicroHTTPD
 import Glibc
 import HeraldThreads
 import HeraldTime
