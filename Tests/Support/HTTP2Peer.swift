@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// HTTP/2 over one connection of a ``ScriptedServer``, frame by frame, right or wrong.
+/// HTTP/2 over one connection of a ``ScriptedServer`` or an ``HTTP2Client``, frame by frame, right or wrong.
 ///
 /// It answers nothing by itself, but for the other side's SETTINGS and PING in ``readCall()``.
 package final class HTTP2Peer {
@@ -20,6 +20,7 @@ package final class HTTP2Peer {
 
         package static let data: UInt8 = 0
         package static let headers: UInt8 = 1
+        package static let priority: UInt8 = 2
         package static let reset: UInt8 = 3
         package static let settings: UInt8 = 4
         package static let pushPromise: UInt8 = 5
@@ -40,13 +41,17 @@ package final class HTTP2Peer {
         package var isNeverIndexed: Bool
     }
 
-    /// A call, as far as it was read.
+    /// A call, or the answer to one, as far as it was read.
     package struct Call: Sendable {
         package var stream: UInt32
         package var fields: [Field]
         package var body: [UInt8] = []
         /// How many bytes the fields took.
         package var headByteCount = 0
+        /// An answer's status.
+        package var status: Int? { self[":status"].flatMap { Int($0) } }
+        /// The body as text.
+        package var text: String { String(decoding: body, as: UTF8.self) }
 
         /// The value of the first field of this name.
         package subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
@@ -57,8 +62,12 @@ package final class HTTP2Peer {
         case none = 0
         case protocolError = 1
         case internalError = 2
+        case flowControlError = 3
+        case streamClosed = 5
+        case frameSizeError = 6
         case refusedStream = 7
         case cancel = 8
+        case compressionError = 9
         case enhanceYourCalm = 11
         case http11Required = 13
     }
@@ -68,6 +77,7 @@ package final class HTTP2Peer {
     /// Frames that ``readCall()`` has read and that begin or go on with no call.
     package private(set) var others: [Frame] = []
 
+    private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     private let peer: ScriptedPeer
     private var inflater: OpaquePointer?
     private var begun: [UInt32: Call] = [:]
@@ -78,10 +88,16 @@ package final class HTTP2Peer {
     package init(_ peer: ScriptedPeer, settings: [UInt16: UInt32]? = [:]) throws {
         self.peer = peer
         nghttp2_hd_inflate_new(&inflater)
-        guard try peer.read(exactly: 24) == Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) else {
-            throw ScriptedPeer.Ended()
-        }
+        guard try peer.read(exactly: 24) == Array(Self.preface.utf8) else { throw ScriptedPeer.Ended() }
         if let settings { try writeSettings(settings) }
+    }
+
+    /// The client's side of a connection.
+    init(calling peer: ScriptedPeer, settings: [UInt16: UInt32]) throws {
+        self.peer = peer
+        nghttp2_hd_inflate_new(&inflater)
+        try peer.write(Self.preface)
+        try writeSettings(settings)
     }
 
     deinit {
@@ -98,7 +114,7 @@ package final class HTTP2Peer {
         return Frame(type: head[3], flags: head[4], stream: stream, payload: try peer.read(exactly: count))
     }
 
-    /// The next call that is there as a whole.
+    /// The next call, or answer, that is there as a whole.
     package func readCall() throws -> Call {
         while true {
             if let call = try take(try readFrame()) { return call }
@@ -210,6 +226,28 @@ package final class HTTP2Peer {
         return Frame(type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: all.flatMap(literal))
     }
 
+    /// The head of a call; more follows.
+    package static func head(_ stream: UInt32, _ method: String, _ path: String, _ fields: [(String, String)] = [])
+        -> Frame
+    {
+        let own = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "127.0.0.1")]
+        return Frame(
+            type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: (own + fields).flatMap(literal))
+    }
+
+    /// A whole call.
+    package func call(
+        _ stream: UInt32, _ method: String = "GET", _ path: String = "/", _ fields: [(String, String)] = [],
+        body: String? = nil
+    ) throws {
+        var head = Self.head(stream, method, path, fields)
+        if body == nil { head.flags |= Frame.endStream }
+        let data = body.map {
+            Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array($0.utf8))
+        }
+        try write([head] + (data.map { [$0] } ?? []))
+    }
+
     /// A field that no table keeps, without Huffman's code.
     package static func literal(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name) + text(value)
@@ -236,7 +274,8 @@ package final class HTTP2Peer {
         try write(Frame(type: Frame.goAway, payload: Self.number(stream) + Self.number(code.rawValue)))
     }
 
-    private static func number(_ value: UInt32) -> [UInt8] {
+    /// Four bytes.
+    package static func number(_ value: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 

@@ -28,19 +28,9 @@ public final class PlainHTTP {
 
     /// Connects to this port of 127.0.0.1; every read waits at most `timeoutSeconds`.
     public init(port: UInt16, timeoutSeconds: Int = Patience.seconds) throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        socket = try LoopbackSocket.connect(port: port)
         var limit = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else { throw Failure.cannotConnect(errno) }
     }
 
     deinit { close(socket) }

@@ -121,6 +121,26 @@ public enum LoopbackSocket {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
+    /// A socket that is connected to this port.
+    static func connect(port: UInt16) throws -> Int32 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Foundation.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else {
+            let error = errno
+            close(socket)
+            throw PlainHTTP.Failure.cannotConnect(error)
+        }
+        return socket
+    }
+
     /// A port that nobody listens on: it was free a moment ago.
     public static func unusedPort() throws -> UInt16 {
         let (socket, port) = try listen()

@@ -5,10 +5,12 @@ internal import HeraldTime
 ///
 /// | a connection | has until |
 /// |---|---|
+/// | shows which version of HTTP it speaks | the idle time-out, or ``Limits/requestMilliseconds`` if that is sooner |
 /// | sends its request, head and body | ``Limits/requestMilliseconds`` after it was opened |
 /// | waits for its next request, and sends it | the same after the idle time-out |
 /// | gets an answer | as long as a slow client needs for its bytes |
 /// | is worked for, or reads a stream | no end |
+/// | speaks HTTP/2 | no end here: its session looks after its streams |
 struct ConnectionTable {
     struct Limits {
         /// Connections at a time.
@@ -19,6 +21,14 @@ struct ConnectionTable {
         var reserved: Int
         var idleMilliseconds: Int64
         var requestMilliseconds: Int64
+
+        /// A client that reads more slowly than this is not served to the end.
+        private static let slowestBytesPerSecond: Int64 = 16_384
+
+        /// Until when an answer of so many bytes has to be taken.
+        func deadline(ofAnswer byteCount: Int, now: MonotonicTime) -> MonotonicTime {
+            now.advanced(byMilliseconds: Int64(byteCount) / Self.slowestBytesPerSecond * 1_000 + requestMilliseconds)
+        }
     }
 
     private struct Connection {
@@ -28,8 +38,6 @@ struct ConnectionTable {
 
     /// A network with fewer connections gets reserved places: a probe or a scrape has one.
     private static let few = 8
-    /// A client that reads more slowly than this is not served to the end.
-    private static let slowestBytesPerSecond: Int64 = 16_384
 
     private let limits: Limits
     private var connections: [Int32: Connection] = [:]
@@ -38,6 +46,7 @@ struct ConnectionTable {
     init(_ limits: Limits) { self.limits = limits }
 
     var isEmpty: Bool { connections.isEmpty }
+    var isFull: Bool { connections.count >= limits.connections }
 
     /// Whether one more connection from there is taken.
     func accepts(_ peer: HTTPPeer) -> Bool {
@@ -47,7 +56,16 @@ struct ConnectionTable {
     }
 
     mutating func open(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        let deadline = now.advanced(byMilliseconds: limits.requestMilliseconds)
+        add(socket, from: peer, deadline: now.advanced(byMilliseconds: limits.requestMilliseconds))
+    }
+
+    /// A connection was opened by a client that has not said anything yet.
+    mutating func arrived(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
+        let milliseconds = min(limits.idleMilliseconds, limits.requestMilliseconds)
+        add(socket, from: peer, deadline: now.advanced(byMilliseconds: milliseconds))
+    }
+
+    private mutating func add(_ socket: Int32, from peer: HTTPPeer, deadline: MonotonicTime) {
         connections[socket] = Connection(network: peer.network, deadline: deadline)
         counts[peer.network, default: 0] += 1
     }
@@ -63,8 +81,7 @@ struct ConnectionTable {
 
     /// An answer of so many bytes goes out.
     mutating func answers(_ socket: Int32, byteCount: Int, now: MonotonicTime) {
-        let milliseconds = Int64(byteCount) / Self.slowestBytesPerSecond * 1_000 + limits.requestMilliseconds
-        connections[socket]?.deadline = now.advanced(byMilliseconds: milliseconds)
+        connections[socket]?.deadline = limits.deadline(ofAnswer: byteCount, now: now)
     }
 
     /// The answer is sent; another request may come.

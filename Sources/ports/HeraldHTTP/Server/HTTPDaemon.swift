@@ -3,6 +3,8 @@ import Glibc
 import HeraldThreads
 
 /// One daemon of libmicrohttpd with its threads: HTTP/1.1, plain or over TLS.
+///
+/// It listens by itself, or gets its connections by ``take(_:from:)``.
 final class HTTPDaemon: Sendable {
     private struct Running {
         let daemon: OpaquePointer
@@ -12,17 +14,19 @@ final class HTTPDaemon: Sendable {
     /// What the library's callbacks need with it; `nil` when stopped.
     private let running: Guarded<Running?>
 
-    /// - Parameter listening: the socket that it listens on, which is the library's from now on.
+    /// - Parameter listening: the socket that it listens on, which is the library's from now on, also when it does not
+    ///   start; `nil` when it gets connections.
     /// - Throws: when threads, memory or descriptors run out.
     init(
-        _ configuration: HTTPServer.Configuration, listening: Int32, requests: RequestService,
+        _ configuration: HTTPServer.Configuration, listening: Int32?, requests: RequestService,
         connections: OpenConnections
     ) throws(SystemError) {
         let service = Unmanaged.passRetained(DaemonService(requests, connections))
+        let flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
         var settings = herald_http_daemon_settings(
-            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
-            listening_socket: listening,
-            threads: UInt32(clamping: configuration.threads),
+            flags: flags | (listening == nil ? MHD_USE_NO_LISTEN_SOCKET.rawValue : 0),
+            listening_socket: listening ?? -1,
+            threads: listening == nil ? 1 : UInt32(clamping: configuration.threads),
             connection_limit: UInt32(clamping: configuration.connectionLimit),
             idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
             certificate: nil,
@@ -53,6 +57,18 @@ final class HTTPDaemon: Sendable {
         guard let identity else { return body(nil, nil) }
         return identity.certificate.withCString { certificate in
             identity.key.withCString { body(certificate, $0) }
+        }
+    }
+
+    /// Serves a connection that was accepted elsewhere, with whatever its client has sent already; the socket is the
+    /// library's from now on, which closes it when it has no room.
+    func take(_ socket: Int32, from address: SocketAddress) {
+        running.withLock { running in
+            guard let running else {
+                close(socket)
+                return
+            }
+            _ = address.withPointer { MHD_add_connection(running.daemon, socket, $0, $1) }
         }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 public import HeraldThreads
 
-/// An HTTP/1.1 server on libmicrohttpd, for health, metrics and the reference backend.
+/// An HTTP server for health, metrics and the sandbox: HTTP/1.1 on libmicrohttpd and, if it is to, HTTP/2 on nghttp2.
 ///
 /// It owns its threads: the handler is called on them and must not block; what takes time is answered with
 /// ``HTTPAnswer/respondLater(_:after:)`` or ``HTTPAnswer/respondWhenReady(_:)``. Silent and slow clients cost a
@@ -39,6 +39,9 @@ public final class HTTPServer: Sendable {
         public var bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
         /// What the server shows for TLS; without it, it speaks plain HTTP.
         public var identity: LocalIdentity?
+        /// Whether it speaks HTTP/2 too, on the same port: with clients that offer it over TLS (ALPN), and without TLS
+        /// by prior knowledge.
+        public var speaksHTTP2 = false
 
         /// The defaults: loopback, a free port, one thread.
         public init() {}
@@ -49,7 +52,14 @@ public final class HTTPServer: Sendable {
 
     private let parked: ParkedConnections
     private let parkedThread: OwnThread
-    private let daemon: HTTPDaemon
+    private let front: Front
+    private let isStopped = Guarded(false)
+
+    /// What accepts connections.
+    private enum Front {
+        case daemon(HTTPDaemon)
+        case loops([ServerLoop], ListeningSocket)
+    }
 
     /// Starts the server; it serves when this returns.
     public init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(SystemError) {
@@ -72,15 +82,41 @@ public final class HTTPServer: Sendable {
             handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes,
             bodyRule: configuration.bodyRule)
         do {
-            // The library has closed the socket when it fails.
-            daemon = try HTTPDaemon(
-                configuration, listening: socket.descriptor, requests: requests, connections: connections)
+            front =
+                configuration.speaksHTTP2
+                ? .loops(try Self.loops(configuration, socket, requests, connections), socket)
+                : .daemon(
+                    try HTTPDaemon(
+                        configuration, listening: socket.descriptor, requests: requests, connections: connections))
         } catch {
             parked.stop()
             parkedThread.join()
             throw failure(error)
         }
         port = socket.port
+    }
+
+    /// As many as there are to be threads; the socket is closed when one does not start.
+    private static func loops(
+        _ configuration: Configuration, _ socket: ListeningSocket, _ requests: RequestService,
+        _ connections: OpenConnections
+    ) throws(SystemError) -> [ServerLoop] {
+        var loops: [ServerLoop] = []
+        do throws(SystemError) {
+            let tls: TLSAcceptor?
+            if let identity = configuration.identity { tls = try TLSAcceptor(identity) } else { tls = nil }
+            for _ in 0..<configuration.threads {
+                loops.append(
+                    try ServerLoop(
+                        configuration, listening: socket.descriptor, tls: tls, requests: requests,
+                        connections: connections))
+            }
+            return loops
+        } catch {
+            for loop in loops { loop.stop() }
+            close(socket.descriptor)
+            throw error
+        }
     }
 
     /// Starts a server whose handler always answers at once.
@@ -95,16 +131,28 @@ public final class HTTPServer: Sendable {
     }
 
     /// Closes every connection, answered or not, and ends the threads; a second call does nothing.
+    ///
+    /// Over HTTP/2 clients get what is answered by then, if they take it within a second, and GOAWAY.
     public func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
         // In this order: the library must not be stopped while a connection is suspended.
         parked.stop()
         parkedThread.join()
-        daemon.stop()
+        switch front {
+        case .daemon(let daemon): daemon.stop()
+        case .loops(let loops, let socket):
+            for loop in loops { loop.stop() }
+            close(socket.descriptor)
+        }
     }
 }
 
 extension HTTPServer.Configuration {
-    fileprivate var connectionLimits: ConnectionTable.Limits {
+    var connectionLimits: ConnectionTable.Limits {
         ConnectionTable.Limits(
             connections: connectionLimit, ofNetwork: connectionLimitOfNetwork, reserved: reservedConnections,
             idleMilliseconds: Int64(idleTimeoutSeconds) * 1_000,

@@ -18,10 +18,16 @@ final class OpenConnections: Sendable {
 
     func accepts(_ peer: HTTPPeer) -> Bool { table.withLock { $0.accepts(peer) } }
 
-    func open(_ socket: Int32, from peer: HTTPPeer) {
+    var isFull: Bool { table.withLock { $0.isFull } }
+
+    func open(_ socket: Int32, from peer: HTTPPeer) { add { $0.open(socket, from: peer, now: $1) } }
+
+    func arrived(_ socket: Int32, from peer: HTTPPeer) { add { $0.arrived(socket, from: peer, now: $1) } }
+
+    private func add(_ body: (inout ConnectionTable, MonotonicTime) -> Void) {
         let now = SystemClock.monotonic()
         let isFirst = table.withLock { table in
-            defer { table.open(socket, from: peer, now: now) }
+            defer { body(&table, now) }
             return table.isEmpty
         }
         if isFirst { signal.signal() }

@@ -56,9 +56,6 @@ struct HTTP2Streams {
         var wasReset = false
     }
 
-    /// So many bytes are taken between two answers.
-    static let quietBytesLimit = 8 * 1_024 * 1_024
-
     private(set) var streams: [Stream] = []
     private var free: [Int] = []
     private(set) var outcomes: [Outcome] = []
@@ -77,7 +74,6 @@ struct HTTP2Streams {
     /// How many bytes were serialised before this frame.
     var serializedCount = 0
     private var allowance = FrameAllowance()
-    private var quietBytes = 0
     private var blockBytes = 0
 
     init(keepsLocation: Bool) {
@@ -137,8 +133,7 @@ struct HTTP2Streams {
         if streams[index].isReported { return }
         streams[index].isReported = true
         outcomes.append(Outcome(stream: index, kind: kind))
-        quietBytes = 0
-        if kind == .answered { allowance.answered() }
+        if kind == .answered { allowance.answered() } else { allowance.ended() }
     }
 
     private mutating func close(_ index: Int) {
@@ -187,16 +182,14 @@ struct HTTP2Streams {
 
     /// So many bytes came; false when that is more than answers need.
     mutating func received(_ count: Int) -> Bool {
-        quietBytes += count
-        if quietBytes > Self.quietBytesLimit { return fail("more was sent than answers need") }
-        return true
+        allowance.spend(bytes: count) || fail("more was sent than answers need")
     }
 
     /// A frame begins; false when it is one too many.
     mutating func beginFrame(_ header: nghttp2_frame_hd) -> Bool {
         let type = UInt32(header.type)
         if type == NGHTTP2_DATA.rawValue, header.length > 0 { return true }
-        if !allowance.spend() { return fail("more frames were sent than answers need") }
+        if !allowance.spendFrame() { return fail("more frames were sent than answers need") }
         if type == NGHTTP2_HEADERS.rawValue { blockBytes = 0 }
         if type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_CONTINUATION.rawValue {
             blockBytes += header.length
