@@ -14,7 +14,7 @@ package final class ReferenceBackend: Sendable {
 
     /// Where it listens, its limits, and how it misbehaves from the start.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback.
+        /// Where to listen, by default a free port on loopback; HTTP/2 is spoken in any case.
         package var server = HTTPServer.Configuration()
         /// Of each device so many notifications are kept.
         package var inboxLimit = 1_000
@@ -32,6 +32,7 @@ package final class ReferenceBackend: Sendable {
     private let server: HTTPServer
     private let service: BackendService
     private let host: String
+    private let scheme: String
 
     /// Starts the backend; it serves when this returns.
     package init(_ configuration: Configuration = Configuration()) throws {
@@ -42,9 +43,12 @@ package final class ReferenceBackend: Sendable {
             callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour)
         let hub = try configuration.hub.map { try HubBackend($0) }
         let service = BackendService(state: state, callLog: file, hub: hub)
-        server = try HTTPServer(configuration.server) { service.answer(to: $0) }
+        var serving = configuration.server
+        serving.speaksHTTP2 = true
+        server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
-        host = configuration.server.host
+        host = serving.host
+        scheme = serving.identity == nil ? "http" : "https"
     }
 
     package var port: UInt16 { server.port }
@@ -52,7 +56,7 @@ package final class ReferenceBackend: Sendable {
     /// Its address without a path, for the setting `backend.url`.
     package var url: String {
         let name = host == "0.0.0.0" || host == "::" ? "localhost" : host
-        return name.contains(":") ? "http://[\(name)]:\(port)" : "http://\(name):\(port)"
+        return name.contains(":") ? "\(scheme)://[\(name)]:\(port)" : "\(scheme)://\(name):\(port)"
     }
 
     /// The newest calls, in the order of their arrival.

@@ -16,7 +16,7 @@ package final class HubEmulator: Sendable {
 
     /// Where it listens, its limits, and how it misbehaves from the start.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback.
+        /// Where to listen, by default a free port on loopback; TLS and HTTP/2 are spoken in any case.
         package var server = HTTPServer.Configuration()
         /// The hub's name.
         package var hub = "herald"
@@ -87,6 +87,7 @@ package final class HubEmulator: Sendable {
             callLog: try configuration.callLogPath.map { try CallLogFile(path: $0) })
         var serving = configuration.server
         serving.identity = identity
+        serving.speaksHTTP2 = true
         serving.bodyLimitBytes = 1 << 20
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
