@@ -134,6 +134,45 @@ struct HTTP2Tests {
 
     private static func said(_ log: URL) -> String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
+    @Test(
+        "kill -9 with many streams in flight: only those are called again, and each event has one result",
+        arguments: [false, true])
+    func workerDies(isEncrypted: Bool) async throws {
+        let count = 48
+        var plan = Fixture.Plan()
+        plan.isEncrypted = isEncrypted
+        plan.settings = Held.settings.merging([
+            "backend.http": isEncrypted ? "auto" : "2", "delivery.maxInFlight": "64",
+            "kafka.staticMembership": "true", "kafka.instance": "pod-0",
+        ]) { $1 }
+        plan.misbehaviour = [.hold()]
+        try await Fixture.run(plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<count))
+            try await fixture.wait("all are called") { fixture.backend.heldCount == count }
+            let isShown = try await eventually {
+                let metrics = try await first.metrics()
+                return metrics["herald_backend_connections{http=\"1.1\"}"] == 0
+                    && (1...4).contains(metrics["herald_backend_connections{http=\"2\"}"] ?? 0)
+            }
+            #expect(isShown)
+            fixture.backend.release(count / 2)
+            try await fixture.waitForResults(count / 2)
+            let recorded = Set(try fixture.results.compactMap { $0.id.map { "\($0):apns" } })
+            first.kill()
+            fixture.backend.misbehave([])
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(count)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(Batch.delivered(0..<count))
+            oracle.expectCalls { recorded.contains($0) ? 1 : 2 }
+            oracle.expectUserOrder()
+            oracle.expectNothingPassed(try await fixture.committed())
+            #expect(fixture.deadLetters.isEmpty)
+        }
+    }
+
     @Test("A proxy is killed with calls on its connections: no result is missing, or there twice")
     func proxyDies() async throws {
         guard let program = HTTP2Server.path("nghttpx", package: "nghttp2-proxy") else { return }
