@@ -60,9 +60,12 @@ public final class PlainHTTP {
         try send(text + "\r\n" + (body ?? ""))
     }
 
+    /// Sends text as it is.
+    public func send(_ text: String) throws { try send(Array(text.utf8)) }
+
     /// Sends bytes as they are.
-    public func send(_ text: String) throws {
-        var rest = Array(text.utf8)[...]
+    public func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { throw Failure.closed }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HeraldHTTP
@@ -51,6 +52,12 @@ struct GreetingTests {
         #expect(Self.greeting(bytes, isEncrypted: true) == (isHTTP2 ? .http2 : .http1))
         let split = Self.record(hello.prefix(3)) + Self.record(hello[3..<40]) + Self.record(hello[40...])
         #expect(Self.greeting(split, isEncrypted: true) == (isHTTP2 ? .http2 : .http1))
+    }
+
+    @Test("What OpenSSL's client offers is read, too")
+    func openSSL() throws {
+        #expect(try Self.greeting(TLSClientHello.bytes(offering: ["http/1.1", "h2"]), isEncrypted: true) == .http2)
+        #expect(try Self.greeting(TLSClientHello.bytes(offering: ["http/1.1"]), isEncrypted: true) == .http1)
     }
 
     @Test("What is no ClientHello, or one whose lengths lie, goes where HTTP/1.1 does")

@@ -40,7 +40,7 @@ struct ServedHTTP2Tests {
     }
 
     @Test(
-        "A thousand calls are answered, each as itself, on one connection with as many places as the pool wants",
+        "A thousand calls are answered, each as itself, on one connection",
         arguments: HTTP2Wire.allCases, [1, 2])
     func manyCalls(wire: HTTP2Wire, threads: Int) throws {
         let fixture = try Fixture(wire, threads: threads) { request in

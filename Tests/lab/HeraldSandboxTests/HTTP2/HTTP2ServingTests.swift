@@ -209,6 +209,27 @@ struct HTTP2ServingTests {
         client.peer.readToEnd()
     }
 
+    @Test("closes a connection that begins with TLS and goes no further")
+    func handshake() throws {
+        let identity = try LocalIdentity()
+        let server = try Self.server {
+            $0.identity = identity
+            $0.requestTimeoutSeconds = 1
+        } handler: { _ in
+            .respond(.text("here"))
+        }
+        let hello = try TLSClientHello.bytes(offering: ["h2"])
+        for count in [0, 1, hello.count / 2, hello.count] {
+            let client = try PlainHTTP(port: server.port)
+            try client.send(Array(hello.prefix(count)))
+            try client.waitUntilClosed()
+        }
+        // What is agreed on is HTTP/2, so there is no use in another greeting.
+        let broken = try PlainHTTP(port: server.port)
+        try broken.send(hello + Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        try broken.waitUntilClosed()
+    }
+
     @Test("takes as many connections as it may, of either kind, and another when one has left")
     func connectionLimit() throws {
         let server = try Self.server {

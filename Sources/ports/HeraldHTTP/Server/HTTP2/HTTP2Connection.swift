@@ -12,6 +12,8 @@ final class HTTP2Connection {
         case lingering
     }
 
+    /// So often a connection reads before it is another's turn; the loop reports what is left again.
+    private static let readsOfTurn = 4
     /// So long a client may take to close.
     private static let lingerMilliseconds: Int64 = 1_000
 
@@ -20,8 +22,10 @@ final class HTTP2Connection {
     private let secure: SecureSocket?
     private let limits: ConnectionTable.Limits
     private var phase: Phase
-    /// When the connection ends, whatever it waits for: room for its bytes, or the client's close.
+    /// When the connection ends, whatever it waits for: the handshake, room for its bytes, or the client's close.
     private var deadline: MonotonicTime?
+    /// Whether its loop watches for room for bytes, too.
+    var isWatchedForRoom = false
 
     init(socket: Int32, secure: SecureSocket?, session: HTTP2ServerSession, limits: ConnectionTable.Limits) {
         self.socket = socket
@@ -29,15 +33,18 @@ final class HTTP2Connection {
         self.secure = secure
         self.limits = limits
         phase = secure == nil ? .open : .handshake
+        if secure != nil { expect(withinMilliseconds: limits.requestMilliseconds) }
     }
 
     /// Whether there are bytes that the socket does not take yet.
-    private var isBlocked = false
+    private(set) var isBlocked = false
 
     /// Whether its client has got all that is answered.
     var isDrained: Bool { !isBlocked && !session.isAnswering }
 
-    /// Reads and writes as much as there is; false when the connection is over.
+    /// Reads and writes what there is; false when the connection is over.
+    ///
+    /// - Parameter buffer: holds more than a record of TLS, so that OpenSSL keeps nothing back that the loop cannot see.
     func proceed(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
         if case .handshake = phase {
             switch secure?.shakeHands() {
@@ -46,7 +53,7 @@ final class HTTP2Connection {
             case true?: phase = .open
             }
         }
-        while true {
+        for _ in 0..<Self.readsOfTurn {
             switch receive(into: buffer) {
             case .bytes(let count):
                 if case .lingering = phase { continue }
@@ -55,6 +62,7 @@ final class HTTP2Connection {
             case .end, .failed: return false
             }
         }
+        return flush()
     }
 
     /// Writes what the session has to say; false when the connection is over.

@@ -63,21 +63,24 @@ final class ServerLoopRun {
 
     /// Serves until the mailbox says that it ends.
     func run() {
-        while true {
+        var isStopping = false
+        while !isStopping {
             let needsSweep = !connections.isEmpty || !isAccepting
             for index in 0..<loop.wait(timeoutMilliseconds: needsSweep ? OpenConnections.sweepMilliseconds : -1) {
                 let token = loop[index].token
                 switch Owner(rawValue: token.owner) {
                 case .listening: accept()
                 case .connection: proceed(token.payload)
-                case .mailbox, nil: break
+                case .mailbox:
+                    let mail = mailbox.take()
+                    resume(mail.due)
+                    isStopping = mail.isStopping
+                case nil: break
                 }
             }
-            let (due, isStopping) = mailbox.take()
-            resume(due)
-            if isStopping { return drain() }
             sweep()
         }
+        drain()
     }
 
     // MARK: Connections that come
@@ -96,9 +99,9 @@ final class ServerLoopRun {
             return
         }
         lastNumber += 1
-        let token = EventToken(owner: Owner.connection.rawValue, payload: lastNumber)
         do {
-            try loop.add(socket, token: token, interest: .edges)
+            // Reported when more comes, not as long as there is something: nothing is taken from it.
+            try loop.add(socket, token: Self.token(lastNumber), interest: .edges)
         } catch {
             close(socket)
             return pause()
@@ -116,9 +119,29 @@ final class ServerLoopRun {
     private func proceed(_ number: UInt64) {
         switch connections[number] {
         case .undecided(let socket, let address): decide(number, socket, address)
-        case .http2(let connection): if !connection.proceed(buffer) { end(number) }
+        case .http2(let connection): settle(number, connection, isOpen: connection.proceed(buffer))
         case nil: break
         }
+    }
+
+    /// Has the loop watch for what the connection waits for, or ends it.
+    private func settle(_ number: UInt64, _ connection: HTTP2Connection, isOpen: Bool) {
+        guard isOpen else { return end(number) }
+        if connection.isBlocked == connection.isWatchedForRoom { return }
+        connection.isWatchedForRoom = connection.isBlocked
+        watch(number, connection.socket, for: connection.isBlocked ? .readableAndWritable : .readable)
+    }
+
+    private func watch(_ number: UInt64, _ socket: Int32, for interest: EventLoop.Interest) {
+        do {
+            try loop.change(socket, token: Self.token(number), interest: interest)
+        } catch {
+            end(number)
+        }
+    }
+
+    private static func token(_ number: UInt64) -> EventToken {
+        EventToken(owner: Owner.connection.rawValue, payload: number)
     }
 
     private func decide(_ number: UInt64, _ socket: Int32, _ address: SocketAddress) {
@@ -147,9 +170,10 @@ final class ServerLoopRun {
         guard let session, (secure == nil) == (tls == nil) else { return end(number) }
         let connection = HTTP2Connection(socket: socket, secure: secure, session: session, limits: limits)
         connections[number] = .http2(connection)
-        // From here on the session has the deadlines.
+        // From here on the connection looks after its deadlines itself.
         open.hasRequest(socket)
-        if !connection.proceed(buffer) { end(number) }
+        // What has come is reported again.
+        watch(number, socket, for: .readable)
     }
 
     private func end(_ number: UInt64) {
@@ -173,7 +197,8 @@ final class ServerLoopRun {
     }
 
     private func flush(_ number: UInt64) {
-        if case .http2(let connection) = connections[number], !connection.flush() { end(number) }
+        guard case .http2(let connection) = connections[number] else { return }
+        settle(number, connection, isOpen: connection.flush())
     }
 
     private func sweep() {
@@ -181,7 +206,8 @@ final class ServerLoopRun {
         guard now >= nextSweep else { return }
         nextSweep = now.advanced(byMilliseconds: Int64(OpenConnections.sweepMilliseconds))
         for (number, connection) in connections {
-            if case .http2(let connection) = connection, !connection.sweep(now: now) { end(number) }
+            guard case .http2(let connection) = connection else { continue }
+            settle(number, connection, isOpen: connection.sweep(now: now))
         }
         guard !isAccepting, !open.isFull else { return }
         let token = EventToken(owner: Owner.listening.rawValue)
