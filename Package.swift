@@ -244,7 +244,9 @@ let package = Package(
                 "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback", "HeraldHub",
                 "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldTime",
             ]),
-        tests("ports/HeraldHTTPTests", "HeraldHTTPTests", ["CNGHTTP2", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
+        tests(
+            "ports/HeraldHTTPTests", "HeraldHTTPTests",
+            ["CNGHTTP2", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "ports/HeraldHubTests", "HeraldHubTests",
             ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),

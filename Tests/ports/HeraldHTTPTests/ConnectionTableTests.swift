@@ -54,6 +54,17 @@ struct ConnectionTableTests {
         #expect(table.isEmpty)
     }
 
+    @Test("A client has the shorter of both time-outs to say which version it speaks; a table may be full")
+    mutating func arrival() throws {
+        table.arrived(7, from: try peer("::1"), now: at(0))
+        #expect(table.takeOverdue(now: at(9)) == [] && !table.isFull)
+        #expect(table.takeOverdue(now: at(10)) == [7])
+        for socket in Int32(8)..<263 { table.open(socket, from: try peer("::1"), now: at(0)) }
+        #expect(table.isFull)
+        table.close(7)
+        #expect(!table.isFull)
+    }
+
     @Test("A server that works for a request has no deadline, a client that reads slowly has one for its bytes")
     mutating func answerDeadline() throws {
         table.open(7, from: try peer("::1"), now: at(0))
