@@ -1,4 +1,4 @@
-/// What a handler decides about one request.
+/// What a handler decides about one request; what it says of the connection is the stream's over HTTP/2.
 public enum HTTPAnswer: Sendable {
     /// Answer at once.
     case respond(HTTPResponse)
@@ -8,10 +8,10 @@ public enum HTTPAnswer: Sendable {
     ///
     /// The closure must not block.
     case respondWhenReady(@Sendable (HTTPResponder) -> Void)
-    /// Answer with this status and these headers at once, and with a body that goes on (RFC 9112, chunked); the response's
-    /// own body is not sent.
+    /// Answer with this status and these headers at once, and with a body that goes on (chunked over HTTP/1.1); the
+    /// response's own body is not sent.
     case stream(HTTPResponse, HTTPStream)
-    /// Close the connection without an answer when this time has passed.
+    /// Close the connection without an answer when this time has passed (RST_STREAM with INTERNAL_ERROR over HTTP/2).
     case hangUp(after: Duration = .zero)
     /// Never answer; the connection stays open until the client closes it or the server stops.
     case hang
