@@ -73,5 +73,23 @@ static inline const struct sockaddr *herald_http_connection_peer(struct MHD_Conn
 // POLLRDHUP, which <poll.h> hides from Swift because it is Linux's own: the other side has closed.
 enum { herald_http_poll_peer_closed = 0x2000 };
 
-// The same with <sys/socket.h>: a connection that does not block, and that no child inherits.
+// What needs flags of <sys/socket.h>: to Swift they belong to whichever C module includes it first, which depends on the
+// files that are compiled together.
+
+// <sys/socket.h> hides it, because it is Linux's own.
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// A connection that does not block, and that no child inherits.
+static inline int herald_http_accept(int listening, struct sockaddr *address, socklen_t *length) {
+    return accept4(listening, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+// Looks at what has come, and leaves it there.
+static inline ssize_t herald_http_peek(int socket, void *buffer, size_t size) {
+    return recv(socket, buffer, size, MSG_PEEK);
+}
+
+// Fails with EPIPE when the other side is gone, and sends no signal.
+static inline ssize_t herald_http_send(int socket, const void *bytes, size_t size) {
+    return send(socket, bytes, size, MSG_NOSIGNAL);
+}

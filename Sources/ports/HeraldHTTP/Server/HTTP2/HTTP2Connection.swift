@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Glibc
 import HeraldTime
 
@@ -118,7 +119,7 @@ final class HTTP2Connection {
 
     private func send(_ bytes: UnsafeRawBufferPointer) -> Transport.Result {
         if let secure { return secure.send(bytes) }
-        let count = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        let count = herald_http_send(socket, bytes.baseAddress, bytes.count)
         return count >= 0 ? .bytes(count) : Self.failure()
     }
 

@@ -88,8 +88,7 @@ final class ServerLoopRun {
     private func accept() {
         guard !open.isFull else { return pause() }
         var address = SocketAddress()
-        let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let socket = address.fill { accept4(listening, $0, $1, flags) }
+        let socket = address.fill { herald_http_accept(listening, $0, $1) }
         guard socket >= 0 else {
             // Another loop was faster, or the client is gone; what is left is a shortage of the process or the machine.
             let isHarmless = [EAGAIN, EINTR, ECONNABORTED, EPROTO].contains(errno)
@@ -146,7 +145,7 @@ final class ServerLoopRun {
     }
 
     private func decide(_ number: UInt64, _ socket: Int32, _ address: SocketAddress) {
-        let count = recv(socket, buffer.baseAddress, Greeting.limitBytes, Int32(MSG_PEEK))
+        let count = herald_http_peek(socket, buffer.baseAddress, Greeting.limitBytes)
         guard count > 0 else {
             if count == 0 || ![EAGAIN, EINTR].contains(errno) { end(number) }
             return
