@@ -162,13 +162,34 @@ struct InitOnTerminalTests {
         #expect(doctor.status == 0, "\(doctor.output)")
     }
 
+    @Test("A file that cannot be read is asked for again at once, also where nothing is tried")
+    func unreadable() async throws {
+        let folder = try InitFolder()
+        try folder.write("secret", "password")
+        let herald = try folder.ask(
+            "--backend-url", "http://127.0.0.1:1", "--backend-auth-kind", "none", "--skip-checks",
+            "--kafka-bootstrap-servers", "k",
+            "--backend-push-services", "apns", "--kafka-group", "g")
+        try await herald.answer("kafka.auth.kind [none]: ", "plain")
+        try await herald.answer("kafka.auth.username: ", "u")
+        try await herald.answer("kafka.auth.passwordFile [type it here]: ", "passwrod")
+        try await herald.wait(for: "✗ kafka.auth.passwordFile: ")
+        try await herald.answer("kafka.auth.kind [plain]: ", "")
+        try await herald.answer("kafka.auth.username [u]: ", "")
+        try await herald.answer("kafka.auth.passwordFile [\(folder.path("passwrod"))]: ", "password")
+        try await herald.wait(for: "Next: herald ")
+        #expect(try await herald.end() == 0)
+        #expect(try folder.text("herald.yaml").contains("passwordFile: \(folder.path("password"))\n"))
+        #expect(try folder.names == ["herald.yaml", "password"])
+    }
+
     @Test(
         "An input that ends, and a signal, end it with status 4, and leave nothing", arguments: [Int32?.none, SIGTERM])
     func ended(signal: Int32?) async throws {
         let folder = try InitFolder()
-        let words = ["--kafka-bootstrap-servers", "127.0.0.1:\(try LoopbackSocket.unusedPort())"]
         let herald = try folder.ask(
-            words[0], words[1], "--kafka-auth-kind", "plain", "--kafka-auth-username", "u", "--skip-checks")
+            "--kafka-bootstrap-servers", "k", "--kafka-auth-kind", "plain", "--kafka-auth-username", "u",
+            "--skip-checks")
         try await herald.answer("kafka.auth.passwordFile [type it here]: ", "")
         try await herald.wait(for: "which is not shown: ")
         if let signal { herald.signal(signal) } else { herald.type("\u{04}") }

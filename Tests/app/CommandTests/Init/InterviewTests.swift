@@ -43,7 +43,7 @@ struct InterviewTests {
                 let answer = question == .setting("backend.auth.kind") ? "none" : ""
                 #expect(interview.answer(answer, to: question) == nil)
             case .examine(let part):
-                examined.append(part)
+                if interview.canTry { examined.append(part) }
                 interview.take(Self.well)
             case .decide, .done: Issue.record("nothing failed")
             }
@@ -118,9 +118,13 @@ struct InterviewTests {
         interview.take(Interview.Findings(failed: [.brokerPorts]))
         interview.keep()
         // Without brokers neither login nor group can be tried.
-        walk(&interview, [(.setting("kafka.auth.kind"), ""), (.backend, ""), (.setting("backend.auth.kind"), "none")])
-        #expect(interview.step == .examine(.backend))
+        walk(&interview, [(.setting("kafka.auth.kind"), "")])
+        #expect(interview.step == .examine(.login) && !interview.canTry)
+        walk(&interview, [(.backend, ""), (.setting("backend.auth.kind"), "none")])
+        #expect(interview.step == .examine(.backend) && interview.canTry)
         walk(&interview, [(.setting("backend.pushServices"), ""), (.setting("kafka.group"), "")])
+        #expect(interview.step == .examine(.group) && !interview.canTry)
+        interview.take(Self.well)
         #expect(interview.step == .done)
         #expect(interview.answers.flags["kafka-bootstrap-servers"] == ["k:1"])
     }
@@ -136,6 +140,8 @@ struct InterviewTests {
         #expect(interview.step == .ask(.setting("kafka.auth.kind")))
         walk(&interview, [(.setting("kafka.auth.kind"), "")])
         #expect(interview.step == .examine(.login))
+        let file = try self.interview(["backend-tls-ca-file": ["ca.pem"]])
+        #expect(file.answers.flags == ["backend-tls-ca-file": ["/here/ca.pem"]])
     }
 
     @Test("Brokers that speak TLS get it without a login; beside a protocol that was given nothing is added")
@@ -182,7 +188,7 @@ struct InterviewTests {
         #expect(interview.answers.authorities == "/here/ca.pem")
     }
 
-    @Test("A hub in place of a backend needs its connection string and its name, and none of the other's answers")
+    @Test("A hub needs its connection string and its name, and none of a former backend's answers")
     func hub() throws {
         var interview = try interview(["kafka-bootstrap-servers": ["k"], "kafka-auth-kind": ["none"]])
         walk(

@@ -68,10 +68,10 @@ struct InitRun {
     }
 
     mutating func run() throws -> ExitStatus {
-        if !interview.isAttended, !interview.missingFlags.isEmpty {
+        let missing = interview.isAttended ? [] : interview.missingFlags
+        guard missing.isEmpty else {
             throw invocation.parsed.mistake(
-                "nobody is there to be asked, so flags have to say it: \(interview.missingFlags.joined(separator: ", "))"
-            )
+                "nobody is there to be asked, so flags have to say it: \(missing.joined(separator: ", "))")
         }
         while interview.step != .done { try go() }
         try write()
@@ -110,16 +110,17 @@ struct InitRun {
 /// What a part's answers are tried with: some of the doctor's stages.
 extension InitRun {
     private mutating func examine(_ part: Interview.Part) throws {
-        guard !skipsChecks else { return interview.take(Interview.Findings()) }
         let examination: Examination
         let settings: Settings
         do {
-            settings = try invocation.readSettings(requiring: part.needs, replacing: interview.answers.flags).settings
+            settings = try invocation.readSettings(requiring: part.settings, replacing: interview.answers.flags)
+                .settings
             examination = try settings.examination(of: part.examined)
         } catch let error as SettingsError where interview.isAttended {
             for mistake in error.mistakes { screen.refuse("\(mistake.path): \(mistake.message)") }
             return interview.askAgain()
         }
+        guard !skipsChecks, interview.canTry else { return interview.take(Interview.Findings()) }
         console.remark("Trying it …")
         var findings = Interview.Findings()
         examination.run(part.stages) { stage, check in
@@ -142,7 +143,8 @@ extension Interview.Part {
     /// The half of an examination that it belongs to.
     fileprivate var examined: Examination.Part { self == .backend ? .backend : .kafka }
 
-    fileprivate var needs: SettingsNeeds {
+    /// What has to be set, and right, ahead of that.
+    fileprivate var settings: SettingsNeeds {
         switch self {
         case .brokers, .pushServices: []
         case .login, .group: [.kafka]

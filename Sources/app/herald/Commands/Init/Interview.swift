@@ -13,7 +13,7 @@ struct Interview {
         case pushServices
         case group
 
-        /// What has to hold for it to be looked at.
+        /// What has to hold for it to be tried.
         fileprivate var needs: Set<Self> {
             switch self {
             case .brokers, .backend, .pushServices: []
@@ -21,9 +21,6 @@ struct Interview {
             case .group: [.brokers, .login]
             }
         }
-
-        /// Whether it can be tried; what a backend makes of a push service only a notification shows.
-        fileprivate var isExamined: Bool { self != .pushServices }
     }
 
     enum Question: Hashable {
@@ -76,7 +73,6 @@ struct Interview {
         self.answers = answers
         self.isAttended = isAttended
         self.presentFiles = presentFiles
-        proceed()
     }
 
     var step: Step {
@@ -92,24 +88,19 @@ struct Interview {
         guard let text = text.isEmpty ? standard(of: question) ?? suggestion(of: question) : text else {
             guard isOptional(question) else { return "an answer is needed" }
             answers.remove(question)
-            settle(question)
+            settled.insert(question)
             return nil
         }
         if question == .unencrypted { return settle(mayBeUnencrypted: text) }
         if let mistake = answers.put(text, for: question) { return mistake }
-        settle(question)
-        return nil
-    }
-
-    private mutating func settle(_ question: Question) {
         settled.insert(question)
-        proceed()
+        return nil
     }
 
     private mutating func settle(mayBeUnencrypted text: String) -> String? {
         if ["y", "yes"].contains(text.lowercased()) {
             answers.mayBeUnencrypted = true
-            settle(.unencrypted)
+            settled.insert(.unencrypted)
         } else {
             // Another login, or none.
             askAgain()
@@ -158,7 +149,7 @@ struct Interview {
             case .ask(let question):
                 if rehearsal.answer("", to: question) == nil { continue }
                 if let flag = question.flag { flags.append(flag) }
-                rehearsal.settle(question)
+                rehearsal.settled.insert(question)
             case .examine: rehearsal.advance()
             case .decide, .done: return flags
             }
@@ -168,13 +159,12 @@ struct Interview {
     private mutating func advance() {
         part = part.flatMap { Part(rawValue: $0.rawValue + 1) }
         (settled, isAskedAgain, isRefused) = ([], false, false)
-        proceed()
     }
 
-    /// Leaves a part behind that is answered, and cannot be tried.
-    private mutating func proceed() {
-        guard let part, !isRefused, open == nil else { return }
-        if !part.isExamined || !part.needs.isDisjoint(with: kept) { advance() }
+    /// Whether the present part can be tried: what it needs was not found wanting, and it is no matter of push services,
+    /// of which only a notification shows what a backend makes of them.
+    var canTry: Bool {
+        part.map { $0 != .pushServices && $0.needs.isDisjoint(with: kept) } ?? false
     }
 
     /// The first question of the part that is still to be asked.
