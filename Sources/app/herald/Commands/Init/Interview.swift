@@ -64,7 +64,6 @@ struct Interview {
     /// Parts whose certificates were not trusted, so that authorities are asked for.
     private var distrusting: Set<Part> = []
     private var kept: Set<Part> = []
-
     /// Files beside the one that is to be written which have the names of secrets' files, by the settings' paths.
     private let presentFiles: [String: String]
 
@@ -116,9 +115,7 @@ struct Interview {
         if findings.failed.isEmpty {
             advance()
         } else if isAttended, isDistrusting, distrusting.insert(part).inserted {
-            // The likeliest cause is an authority of one's own.
-            settled.remove(.authorities)
-            settled.remove(.setting(Self.backendAuthorities))
+            // The likeliest cause is an authority of one's own, which is asked for unless it was given.
             isRefused = open == nil
         } else {
             isRefused = true
