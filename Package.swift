@@ -322,8 +322,8 @@ let package = Package(
         tests(
             "app/CommandTests", "CommandTests",
             [
-                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldEvents", "HeraldHTTP",
-                "HeraldHub",
+                "herald", "HeraldCampaigns", "HeraldCommandLine", "HeraldCore", "HeraldDoctor", "HeraldEvents",
+                "HeraldHTTP", "HeraldHub",
                 "HeraldKafka", "HeraldKernel", "HeraldSandbox", "HeraldSettings",
                 "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),

@@ -39,6 +39,7 @@ enum CommandTable {
         .group(
             "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
+        .command(InitCommand.self),
         .command(DoctorCommand.self),
         .group(
             "config", "Check and show the settings.",
@@ -53,6 +54,7 @@ enum CommandTable {
         options: GlobalOptions.all,
         examples: [
             .init("herald demo", "See every outcome, with an embedded broker and backend."),
+            .init("herald init", "Make herald.yaml."),
             .init("herald topics apply --config herald.yaml", "Create the topics."),
             .init("herald doctor --config herald.yaml", "Check everything that a worker needs."),
             .init("herald worker --config herald.yaml", "Deliver, until SIGTERM."),

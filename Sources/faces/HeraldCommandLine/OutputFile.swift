@@ -2,27 +2,42 @@ import Glibc
 
 /// A file that is written as a whole or not at all: what was there before stays until ``finish()``.
 ///
-/// Only its owner may read it, because it may hold private data.
+/// Only its owner may read it unless said otherwise, because it may hold private data.
 package final class OutputFile {
+    /// Who may read it.
+    package enum Readers: Sendable {
+        case owner
+        /// Whom the process's umask lets.
+        case umask
+
+        fileprivate var mode: mode_t { self == .owner ? 0o600 : 0o666 }
+    }
+
     /// Where it belongs, and where it is written until then; `nil` for what is no plain file, such as a pipe: that is written
     /// at once.
     private let places: (path: String, temporary: String)?
     private let name: String
     private let descriptor: Int32
+    private let replaces: Bool
     private var isFinished = false
     private static let mostParts = 100
 
-    package init(_ path: String) throws {
+    /// - Parameters:
+    ///   - readers: who may read it when it is whole.
+    ///   - replaces: whether it takes the place of what is there; else what is there stays, and this fails.
+    package init(_ path: String, readers: Readers = .owner, replaces: Bool = true) throws {
         name = path
+        self.replaces = replaces
         var information = stat()
         let isThere = stat(path, &information) == 0
+        if isThere, !replaces { throw CommandFailure(writing: EEXIST, to: path) }
         if isThere, information.st_mode & S_IFMT != S_IFREG {
             places = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
             // A link stays one.
             let target = isThere ? Self.resolved(path) : path
-            let part = Self.newPart(of: target)
+            let part = Self.newPart(of: target, readers)
             places = (target, part.path)
             descriptor = part.descriptor
         }
@@ -32,10 +47,10 @@ package final class OutputFile {
     /// A new file beside the target; the descriptor is negative when there can be none.
     ///
     /// What lies there already, another user's link for instance, is neither followed nor emptied.
-    private static func newPart(of target: String) -> (path: String, descriptor: Int32) {
+    private static func newPart(of target: String, _ readers: Readers) -> (path: String, descriptor: Int32) {
         for number in 1... {
             let path = "\(target).\(getpid())-\(number).part"
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, readers.mode)
             if descriptor >= 0 || errno != EEXIST || number == mostParts { return (path, descriptor) }
         }
         return (target, -1)
@@ -51,10 +66,16 @@ package final class OutputFile {
     /// Puts the file where it belongs.
     package func finish() throws {
         guard let places else { return }
-        guard fsync(descriptor) == 0, rename(places.temporary, places.path) == 0 else {
+        guard fsync(descriptor) == 0, place(places.temporary, at: places.path) else {
             throw CommandFailure(writing: errno, to: name)
         }
         isFinished = true
+    }
+
+    /// Unlike `rename`, `link` does not replace what somebody else has put there meanwhile.
+    private func place(_ temporary: String, at path: String) -> Bool {
+        guard !replaces else { return rename(temporary, path) == 0 }
+        return link(temporary, path) == 0 && unlink(temporary) == 0
     }
 
     private static func resolved(_ path: String) -> String {

@@ -27,45 +27,49 @@ package struct Examination: Sendable {
         makeBackend = backend
     }
 
-    /// Looks at everything and reports each check as soon as it is its turn.
+    /// Looks at all of these stages and reports each check as soon as it is its turn, with the stage that made it.
     ///
     /// Blocks.
-    package func run(_ report: (Check) throws -> Void) rethrows {
-        let backendChecks = Guarded<[Check]>([])
+    package func run(
+        _ stages: [Stage] = Stage.allCases, _ report: (Stage, Check) throws -> Void
+    ) rethrows {
+        let backendChecks = Guarded<[(Stage, Check)]>([])
         var backend: OwnThread?
         if let makeBackend {
             backend = try? OwnThread(name: "doctor") {
                 var examiner = makeBackend()
-                Self.walk(Stage.allCases.filter(\.isBackend), &examiner) { check in
-                    backendChecks.withLock { $0.append(check) }
+                Self.walk(stages.filter(\.isBackend), &examiner) { stage, check in
+                    backendChecks.withLock { $0.append((stage, check)) }
                 }
             }
             if backend == nil {
-                backendChecks.withLock {
-                    $0 = [Check("backend", "", .failed, "no thread is left for it", fix: "raise the limit of threads")]
-                }
+                let check = Check(
+                    "backend", "", .failed, "no thread is left for it", fix: "raise the limit of threads")
+                backendChecks.withLock { $0 = [(.backendName, check)] }
             }
         }
         if let makeBroker {
             var examiner = makeBroker()
-            try Self.walk(Stage.allCases.filter { !$0.isBackend }, &examiner, report)
+            try Self.walk(stages.filter { !$0.isBackend }, &examiner, report)
         }
         backend?.join()
-        for check in backendChecks.withLock({ $0 }) { try report(check) }
+        for (stage, check) in backendChecks.withLock({ $0 }) { try report(stage, check) }
     }
 
     /// Goes through stages of one half in their order.
-    static func walk(_ stages: [Stage], _ examiner: inout any Examiner, _ report: (Check) throws -> Void) rethrows {
+    static func walk(
+        _ stages: [Stage], _ examiner: inout any Examiner, _ report: (Stage, Check) throws -> Void
+    ) rethrows {
         var stopped: [Stage: Stage] = [:]
         for stage in stages {
             if let cause = stage.needs.compactMap({ stopped[$0] }).first {
                 stopped[stage] = cause
-                try report(Check(stage, "", .skipped, "because of \(cause.rawValue)"))
+                try report(stage, Check(stage, "", .skipped, "because of \(cause.rawValue)"))
                 continue
             }
             let finding = examiner.examine(stage)
             if finding.isDeadEnd { stopped[stage] = stage }
-            for check in finding.checks { try report(check) }
+            for check in finding.checks { try report(stage, check) }
         }
     }
 }

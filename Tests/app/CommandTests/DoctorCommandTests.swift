@@ -220,6 +220,9 @@ struct DoctorOnSecureBrokerTests {
             ])
         #expect(made.status == 0, "\(made.error)")
 
+        let plain = try await diagnose(["HERALD_KAFKA_BOOTSTRAP_SERVERS": servers], "--only", "kafka")
+        #expect(plain.lines("✗", "broker login")[0].contains("→ the port speaks TLS: set "), "\(plain.run.output)")
+
         let nothing = try await diagnose(environment)
         #expect(nothing.run.status == 1 && nothing.lines("✗", "topic").count == 5, "\(nothing.run.output)")
         #expect(nothing.lines("!", "topic").count == 3 && nothing.lines("✗", "transactional id").count == 1)

@@ -36,6 +36,28 @@ struct OutputFileTests {
         }
     }
 
+    @Test("A new file takes no other's place, not even of one that comes while it is written")
+    func new() throws {
+        try inDirectory { directory in
+            let file = directory.appending(path: "a.yaml")
+            let late = try OutputFile(file.path, replaces: false)
+            try late.stream.write("late")
+            try write("first", file.path)
+            #expect(throws: CommandFailure.self) { try late.finish() }
+            #expect(throws: CommandFailure.self) { try OutputFile(file.path, replaces: false) }
+            #expect(try String(contentsOf: file, encoding: .utf8) == "first")
+            let other = directory.appending(path: "b.yaml")
+            let new = try OutputFile(other.path, readers: .umask, replaces: false)
+            try new.stream.write("second")
+            try new.finish()
+            #expect(try String(contentsOf: other, encoding: .utf8) == "second")
+            let mask = umask(0)
+            umask(mask)
+            let permissions = try FileManager.default.attributesOfItem(atPath: other.path)[.posixPermissions] as? Int
+            #expect(permissions == Int(0o666 & ~mask))
+        }
+    }
+
     @Test("A link stays a link, and what is no plain file is written to as it is")
     func links() throws {
         try inDirectory { directory in

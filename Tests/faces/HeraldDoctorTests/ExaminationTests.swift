@@ -21,7 +21,7 @@ struct ExaminationTests {
         let examination = Examination(
             broker: { Scripted(failing: failing, asked: asked) }, backend: { Scripted(failing: failing, asked: asked) })
         var checks: [Check] = []
-        examination.run { checks.append($0) }
+        examination.run { checks.append($1) }
         return (checks, asked.withLock { $0 })
     }
 
@@ -61,8 +61,23 @@ struct ExaminationTests {
     func half() {
         let asked = Guarded<[Stage]>([])
         var checks: [Check] = []
-        Examination(broker: nil, backend: { Scripted(failing: [], asked: asked) }).run { checks.append($0) }
+        Examination(broker: nil, backend: { Scripted(failing: [], asked: asked) }).run { checks.append($1) }
         #expect(checks.map(\.name) == Stage.allCases.filter(\.isBackend).map(\.rawValue))
+    }
+
+    @Test("Of some stages only those are looked at, and each check comes with its own")
+    func some() {
+        let asked = Guarded<[Stage]>([])
+        var stages: [Stage] = []
+        let examination = Examination(
+            broker: { Scripted(failing: [.brokerTLS], asked: asked) },
+            backend: { Scripted(failing: [], asked: asked) })
+        examination.run([.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .backendName]) { stage, check in
+            #expect(check.name == stage.rawValue)
+            stages.append(stage)
+        }
+        #expect(stages == [.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .backendName])
+        #expect(Set(asked.withLock { $0 }) == [.brokerNames, .brokerPorts, .brokerTLS, .backendName])
     }
 
     @Test("A stage of which a part passed does not stop what needs it")

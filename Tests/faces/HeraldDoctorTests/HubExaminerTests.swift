@@ -22,7 +22,7 @@ struct HubExaminerTests {
             var checks: [Check] = []
             Examination(
                 broker: nil, backend: { HubExaminer(client, network: network, asksForTelemetry: asksForTelemetry) }
-            ).run { checks.append($0) }
+            ).run { checks.append($1) }
             return checks
         }
     }
@@ -78,7 +78,7 @@ struct HubExaminerTests {
     @Test("A connection string that cannot be used is said, and nothing else is looked at")
     func broken() {
         var checks: [Check] = []
-        Examination(broker: nil, backend: { BrokenHubExaminer(mistake: "no Endpoint") }).run { checks.append($0) }
+        Examination(broker: nil, backend: { BrokenHubExaminer(mistake: "no Endpoint") }).run { checks.append($1) }
         #expect(checks.first?.name == "connection string" && checks.first?.verdict == .failed)
         #expect(checks.dropFirst().allSatisfy { $0.verdict == .skipped })
     }

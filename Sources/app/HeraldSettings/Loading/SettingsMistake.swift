@@ -44,5 +44,7 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
     /// The mistakes: the file's in its own order, then the environment's, the flags', and what is missing.
     package let mistakes: [SettingsMistake]
 
+    package init(mistakes: [SettingsMistake]) { self.mistakes = mistakes }
+
     package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

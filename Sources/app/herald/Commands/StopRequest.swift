@@ -46,6 +46,13 @@ final class StopRequest: Sendable {
         return isConfirmed
     }
 
+    /// Asks a person for what has to be known before anything is done, so that a signal ends the process at once.
+    func answer<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+        state.withLock { $0.phase = .answering }
+        defer { state.withLock { $0.phase = .asking } }
+        return try body()
+    }
+
     /// Questions were answered, and the operator watches what changes for as long as they like.
     func beginWork() {
         QuestionWatch.end()
@@ -66,7 +73,9 @@ final class StopRequest: Sendable {
                 return state.phase
             }
             switch phase {
-            case .answering: _exit(ExitStatus.needsConfirmation.rawValue)
+            case .answering:
+                HiddenInput.end()
+                _exit(ExitStatus.needsConfirmation.rawValue)
             case .asking:
                 // It ends by itself unless it waits for a broker.
                 _ = end.wait(for: grace)

@@ -30,8 +30,6 @@ package enum Confirmation {
             throw CommandFailure(
                 "needs a confirmation, and there is no terminal to ask on; add --yes", status: .needsConfirmation)
         }
-        try? console.error.write(prompt)
-        let line = console.readInputLine() ?? ""
-        return String(line.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " || $0 == "\r" }.reversed())
+        return console.ask(prompt) ?? ""
     }
 }

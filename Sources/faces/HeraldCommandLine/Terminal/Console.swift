@@ -40,17 +40,20 @@ package struct Console: Sendable {
     /// Whether colours are allowed where a terminal is.
     package let allowsColor: Bool
     private let line: @Sendable () -> String?
+    /// Runs what it is given, a prompt and the reading of its answer, while the terminal shows nothing that is typed.
+    private let hiding: @Sendable (() -> String?) -> String?
 
     /// A console of these parts; `line` gives the next line of standard input.
     package init(
         output: Stream, error: Stream, isInputTerminal: Bool, isQuiet: Bool = false, allowsColor: Bool = true,
-        line: @escaping @Sendable () -> String?
+        hiding: @escaping @Sendable (() -> String?) -> String? = { $0() }, line: @escaping @Sendable () -> String?
     ) {
         self.output = output
         self.error = error
         self.isInputTerminal = isInputTerminal
         self.isQuiet = isQuiet
         self.allowsColor = allowsColor
+        self.hiding = hiding
         self.line = line
     }
 
@@ -62,11 +65,27 @@ package struct Console: Sendable {
             output: .descriptor(STDOUT_FILENO), error: .descriptor(STDERR_FILENO),
             isInputTerminal: isatty(STDIN_FILENO) == 1, isQuiet: isQuiet,
             allowsColor: !noColor && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
-            line: { readLine() })
+            hiding: HiddenInput.during, line: { readLine() })
     }
 
     /// The next line of standard input; nil at its end.
     package func readInputLine() -> String? { line() }
+
+    /// Asks a person on standard error; the answer without the spaces around it, nil at the input's end.
+    package func ask(_ prompt: String) -> String? {
+        try? error.write(prompt)
+        guard let line = line() else { return nil }
+        return String(line.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " || $0 == "\r" }.reversed())
+    }
+
+    /// The same for a secret: it is not shown, and is taken as it is typed.
+    package func askHidden(_ prompt: String) -> String? {
+        // What is typed as soon as the prompt is seen must not show.
+        hiding {
+            try? error.write(prompt)
+            return line()
+        }
+    }
 
     package func print(_ text: String) throws { try output.write(text + "\n") }
 

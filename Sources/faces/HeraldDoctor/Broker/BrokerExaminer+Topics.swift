@@ -3,7 +3,8 @@ internal import HeraldKafka
 internal import HeraldTools
 
 extension BrokerExaminer {
-    private static let applying = "herald topics apply"
+    /// The fix of a topic that is missing, or other than the settings want it.
+    package static let applying = "herald topics apply"
 
     /// The topics without which a worker does not start.
     var requiredTopics: Set<String> {
@@ -156,7 +157,7 @@ struct TopicJudgement {
         let difference = "\(step.property.rawValue) \(step.now ?? "?"), wanted \(step.wanted)"
         switch step.action {
         case .none: say(.passed, "\(difference) (\(step.note))", nil)
-        case .create, .change: say(.warning, difference, "herald topics apply")
+        case .create, .change: say(.warning, difference, BrokerExaminer.applying)
         case .byHand:
             say(step.property == .minInSyncReplicas ? .failed : .warning, difference, step.note)
         }

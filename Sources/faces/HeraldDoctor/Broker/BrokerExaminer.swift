@@ -11,7 +11,7 @@ package final class BrokerExaminer: Examiner {
     static let requestMilliseconds = 4_000
     /// How long a cluster may take for its first answer.
     package static let loginPatience = Duration.seconds(6)
-    private static let standardPort = 9_092
+    static let standardPort = 9_092
 
     let plan: BrokerPlan
     let timeLeft = TimeLeft(Examination.limit)
@@ -177,9 +177,14 @@ package final class BrokerExaminer: Examiner {
                     ? "check sasl.mechanism, sasl.username and sasl.password in kafka.properties"
                     : "check kafka.auth and the file with the secret")
         }
+        // A broker says nothing to a client that speaks the other protocol.
+        let speaksTLS = !plan.usesTLS && ListenerSecurity.find(at: plan.bootstrapServers, timeLeft) == .tls
         return Check(
             .brokerLogin, "", .failed, words,
-            fix: "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
+            fix: speaksTLS
+                ? "the port speaks TLS: set security.protocol in kafka.properties to "
+                    + (plan.saslMechanism == nil ? "ssl, or kafka.auth.kind" : "sasl_ssl")
+                : "check that security.protocol in kafka.properties (\(plan.securityProtocol)) is the listener's")
     }
 
     /// The addresses that the cluster names itself, which clients use after the first answer.

@@ -90,7 +90,8 @@ package final class SpooledFile {
         }
     }
 
-    static func anonymousFile(in directory: String) throws -> Int32 {
+    /// A file without a name in this directory; the caller closes it.
+    package static func anonymousFile(in directory: String) throws -> Int32 {
         var path = Array("\(directory)/herald-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw failure("cannot make a file in \(directory)") }

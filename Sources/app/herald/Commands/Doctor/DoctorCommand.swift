@@ -48,7 +48,7 @@ enum DoctorCommand: HeraldCommand {
             try output.finish()
             throw error
         }
-        try examination.run { check in try output.write(check) }
+        try examination.run { _, check in try output.write(check) }
         try output.finish()
         invocation.console.remark(output.summary)
         return output.count(.failed) > 0 ? .failed : .done

@@ -4,8 +4,6 @@ import HeraldText
 
 /// Writes checks as they come: a line each for people, records for programs.
 struct DoctorOutput {
-    private static let nameWidth = Stage.allCases.map(\.rawValue.count).max() ?? 0
-
     private let console: Console
     private var records: RecordWriter?
     private var counts: [Verdict: Int] = [:]
@@ -23,7 +21,7 @@ struct DoctorOutput {
 
     mutating func write(_ check: Check) throws {
         counts[check.verdict, default: 0] += 1
-        guard records != nil else { return try console.print(line(check)) }
+        guard records != nil else { return try console.print(check.line(for: console, on: console.output)) }
         try records?.write([
             .string(check.name), check.subject.isEmpty ? .null : .string(check.subject),
             .string(check.verdict.rawValue), .string(check.detail), check.fix.map { .string($0) } ?? .null,
@@ -32,16 +30,21 @@ struct DoctorOutput {
 
     mutating func finish() throws { try records?.finish() }
 
-    private func line(_ check: Check) -> String {
-        let mark = check.verdict.style.map { console.styled(check.verdict.mark, $0, on: console.output) }
-        let name = check.name + String(repeating: " ", count: max(0, Self.nameWidth - check.name.count))
-        let subject = check.subject.isEmpty ? "" : SafeText.escaped(check.subject) + ": "
-        let fix = check.fix.map { " → " + SafeText.escaped($0) } ?? ""
-        return "\(mark ?? check.verdict.mark) \(name)  \(subject)\(SafeText.escaped(check.detail))\(fix)"
-    }
-
     var summary: String {
         Verdict.allCases.map { "\(count($0)) \($0.words)" }.joined(separator: ", ")
+    }
+}
+
+extension Check {
+    private static let nameWidth = Stage.allCases.map(\.rawValue.count).max() ?? 0
+
+    /// The check for people: mark, name, what was seen, and what fixes it.
+    func line(for console: Console, on stream: Console.Stream) -> String {
+        let mark = verdict.style.map { console.styled(verdict.mark, $0, on: stream) } ?? verdict.mark
+        let name = name + String(repeating: " ", count: max(0, Self.nameWidth - name.count))
+        let subject = subject.isEmpty ? "" : SafeText.escaped(subject) + ": "
+        let fix = fix.map { " → " + SafeText.escaped($0) } ?? ""
+        return "\(mark) \(name)  \(subject)\(SafeText.escaped(detail))\(fix)"
     }
 }
 

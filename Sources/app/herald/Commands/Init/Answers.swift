@@ -1,0 +1,194 @@
+import HeraldDoctor
+import HeraldKafka
+import HeraldSettings
+import HeraldText
+
+/// What is known of the settings that `herald init` writes: what flags and environment gave, and what was answered.
+struct Answers {
+    /// What was given from the start, by the settings' paths.
+    private let given: [String: String]
+    private let properties: KafkaProperties
+    private var answered: [String: String] = [:]
+    /// The settings whose file is only to be made, of a secret that was typed.
+    private var typed: Set<String> = []
+    /// The file of the authorities to trust for brokers.
+    private(set) var authorities: String?
+    var listener: ListenerSecurity?
+    /// Whether a login may go to brokers without TLS.
+    var mayBeUnencrypted = false
+    /// Where a relative path begins: a worker may run elsewhere.
+    private let directory: String
+
+    /// - Parameters:
+    ///   - loaded: what flags and environment gave.
+    ///   - directory: where paths begin that were given or are answered.
+    init(_ loaded: LoadedSettings, directory: String) {
+        let written = loaded.effective.filter { $0.place != .standard }
+        given = Dictionary(uniqueKeysWithValues: written.map { ($0.path, Self.text($0.value)) })
+        properties = loaded.settings.kafka.properties
+        self.directory = directory
+        for (path, text) in given where SettingsFlag.of(path)?.isFile == true && !text.hasPrefix("/") {
+            answered[path] = absolute(text)
+        }
+    }
+
+    /// The value as a flag would write it.
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .array(let values): values.map(text).joined(separator: ",")
+        case .null, .bool, .integer, .number, .object: value.compact
+        }
+    }
+
+    /// The value of a setting, as a flag would write it.
+    subscript(_ path: String) -> String? { answered[path] ?? given[path] }
+
+    /// How Herald is to log in to the brokers.
+    var login: KafkaAuthenticationKind {
+        self["kafka.auth.kind"].flatMap { KafkaAuthenticationKind(rawValue: $0) } ?? .none
+    }
+
+    /// How Herald is to authenticate to the backend.
+    var credentials: AuthenticationKind {
+        let kind = self["backend.auth.kind"] ?? SettingsFlag.of("backend.auth.kind")?.standard
+        return kind.flatMap { AuthenticationKind(rawValue: $0) } ?? .none
+    }
+
+    /// Whether a question was answered from the start.
+    func isGiven(_ question: Interview.Question) -> Bool {
+        switch question {
+        case .setting(let path): given[path] != nil
+        case .secret(let path): given[path] != nil
+        case .backend: given["backend.url"] != nil || given["backend.kind"] == Interview.hub
+        case .authorities, .unencrypted: false
+        }
+    }
+
+    /// Whether the setting's file is that of a secret which was typed.
+    func isTyped(_ path: String) -> Bool { typed.contains(path) }
+
+    /// Whether a setting names a file with a secret that a person can type.
+    static func namesSecret(_ path: String) -> Bool {
+        ["passwordFile", "tokenFile", "clientSecretFile", "connectionStringFile"].contains { path.hasSuffix(".\($0)") }
+    }
+
+    /// Takes an answer; what is wrong with it, if the settings refuse it.
+    mutating func put(_ text: String, for question: Interview.Question) -> String? {
+        var changed = self
+        let path: String
+        switch question {
+        case .setting(let name):
+            path = name
+            changed.put(text, at: name)
+        case .secret(let name):
+            path = name
+            changed.answered[name] = text
+            changed.typed.insert(name)
+        case .backend:
+            path = text == Interview.hub ? "backend.kind" : "backend.url"
+            changed.putBackend(text)
+        case .authorities:
+            authorities = absolute(text)
+            return nil
+        case .unencrypted: return nil
+        }
+        if let mistake = changed.mistake(about: path) { return mistake }
+        self = changed
+        return nil
+    }
+
+    mutating func remove(_ question: Interview.Question) {
+        switch question {
+        case .setting(let path), .secret(let path):
+            answered[path] = nil
+            typed.remove(path)
+        case .authorities: authorities = nil
+        case .backend, .unencrypted: break
+        }
+    }
+
+    private mutating func put(_ text: String, at path: String) {
+        // What only the former kind uses would be refused beside the new one.
+        if path.hasSuffix(".auth.kind"), let former = self[path], former != text {
+            forget(in: String(path.dropLast("kind".count)))
+        }
+        answered[path] = SettingsFlag.of(path)?.isFile == true ? absolute(text) : text
+        typed.remove(path)
+    }
+
+    private mutating func putBackend(_ text: String) {
+        let kind = text == Interview.hub ? BackendKind.azureHub : .http
+        if let former = self["backend.kind"], former != kind.rawValue {
+            forget(in: "backend.auth.")
+            forget(in: "backend.hub.")
+        }
+        answered["backend.kind"] = kind.rawValue
+        answered["backend.url"] = kind == .http ? text : nil
+    }
+
+    private mutating func forget(in section: String) {
+        answered = answered.filter { !$0.key.hasPrefix(section) }
+        typed = typed.filter { !$0.hasPrefix(section) }
+    }
+
+    private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
+
+    /// Names the file that a typed secret is written to.
+    mutating func moveSecret(of path: String, to file: String) {
+        answered[path] = file
+        typed.remove(path)
+    }
+
+    private func mistake(about path: String) -> String? {
+        let others = given.compactMap { path, text in SettingsFlag.of(path).map { ($0.name, [text]) } }
+        do throws(SettingsError) {
+            _ = try Settings.load(SettingsSources(flags: flags.merging(others) { answer, _ in answer }))
+            return nil
+        } catch {
+            return error.mistakes.first { $0.path.hasPrefix(path) }?.message
+        }
+    }
+}
+
+extension Answers {
+    /// Whether a login was chosen that needs TLS, and the brokers have none.
+    var wantsUnencryptedLogin: Bool {
+        switch login {
+        case .plain, .scramSHA256, .scramSHA512, .oauthbearer:
+            listener == .plaintext && properties["security.protocol"] == nil
+        case .none, .certificate: false
+        }
+    }
+
+    /// The settings' flags with what was answered, and what follows from it and the brokers' ports.
+    var flags: [String: [String]] {
+        var flags: [String: [String]] = [:]
+        for (path, text) in answered {
+            if let flag = SettingsFlag.of(path) { flags[flag.name] = [text] }
+        }
+        var more: [(name: String, value: String)] = []
+        if let authorities { more.append(("ssl.ca.location", authorities)) }
+        if properties["security.protocol"] == nil, let listenerProtocol {
+            more.append(("security.protocol", listenerProtocol))
+        }
+        guard !more.isEmpty, let flag = SettingsFlag.of("kafka.properties") else { return flags }
+        // The flag replaces the map as a whole.
+        let old = properties.sorted.filter { property in !more.contains { $0.name == property.name } }
+        flags[flag.name] = (old + more).map { "\($0.name)=\($0.value.replacing(",", with: "\\,"))" }
+        return flags
+    }
+
+    /// What differs from what the kind of login says about TLS.
+    private var listenerProtocol: String? {
+        if login == .none, listener == .tls { return "ssl" }
+        return wantsUnencryptedLogin && mayBeUnencrypted ? "sasl_plaintext" : nil
+    }
+}
+
+extension SettingsFlag {
+    /// The flag of the setting with this path.
+    static func of(_ path: String) -> SettingsFlag? { byPath[path] }
+
+    private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
+}

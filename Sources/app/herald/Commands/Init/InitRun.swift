@@ -1,0 +1,240 @@
+import Glibc
+import HeraldCommandLine
+import HeraldDoctor
+import HeraldSettings
+import HeraldText
+
+/// One run of `herald init`: ask, try the answers, write the file, and look at it as the doctor does.
+struct InitRun {
+    private let invocation: Invocation
+    private let console: Console
+    private let stop: StopRequest
+    private let output: String
+    private let isForced: Bool
+    private let skipsChecks: Bool
+    private var interview: Interview
+    private var screen: InterviewScreen
+    /// What was typed, by the paths of the settings that name a file for it.
+    ///
+    /// None is given up before the end: clients tell logins apart by the path.
+    private var secrets: [(setting: String, secret: HeldSecret)] = []
+
+    init(_ invocation: Invocation, output: String, isForced: Bool, skipsChecks: Bool, isAttended: Bool) throws {
+        self.invocation = invocation
+        console = invocation.console
+        screen = InterviewScreen(console)
+        (self.output, self.isForced, self.skipsChecks) = (output, isForced, skipsChecks)
+        try Self.checkPlace(output, isForced: isForced)
+        let loaded = try invocation.readSettings(requiring: [])
+        let secrets = loaded.openSecrets
+        guard secrets.isEmpty else { throw SettingsError(mistakes: secrets) }
+        var presentFiles: [String: String] = [:]
+        if !isForced {
+            for flag in SettingsFlag.all where Answers.namesSecret(flag.path) {
+                let file = Self.secretFile(of: flag, beside: output)
+                if access(file, F_OK) == 0 { presentFiles[flag.path] = file }
+            }
+        }
+        interview = Interview(
+            Answers(loaded, directory: Self.workingDirectory), isAttended: isAttended, presentFiles: presentFiles)
+        stop = try StopRequest.listen()
+    }
+
+    /// Finds out before anything is asked whether the file can be made.
+    private static func checkPlace(_ path: String, isForced: Bool) throws {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { throw CommandFailure("\(path) is no file") }
+            guard isForced else {
+                throw CommandFailure(
+                    "\(path) is there already: name another file with --output, or replace it with --force")
+            }
+        }
+        let directory = Self.directory(of: path)
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw CommandFailure("\(directory): cannot write: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static var workingDirectory: String {
+        guard let name = getcwd(nil, 0) else { return "." }
+        defer { free(name) }
+        return String(cString: name)
+    }
+
+    mutating func run() throws -> ExitStatus {
+        let missing = interview.isAttended ? [] : interview.missingFlags
+        guard missing.isEmpty else {
+            throw invocation.parsed.mistake(
+                "nobody is there to be asked, so flags have to say it: \(missing.joined(separator: ", "))")
+        }
+        while interview.step != .done { try go() }
+        try write()
+        return try examineFile()
+    }
+
+    private mutating func go() throws {
+        switch interview.step {
+        case .ask(let question): try answer(question)
+        case .examine(let part): try examine(part)
+        case .decide: try decide()
+        case .done: break
+        }
+    }
+
+    private mutating func answer(_ question: Interview.Question) throws {
+        guard interview.isAttended else {
+            if let mistake = interview.answer("", to: question) { throw invocation.parsed.mistake(mistake) }
+            return
+        }
+        var text = try stop.answer { try screen.ask(question, of: interview) }
+        if case .secret(let setting) = question, !text.isEmpty {
+            let secret = try HeldSecret(Secret(text), in: invocation.temporaryDirectory)
+            secrets.append((setting, secret))
+            text = secret.path
+        }
+        if let mistake = interview.answer(text, to: question) { screen.refuse(mistake) }
+    }
+
+    private mutating func decide() throws {
+        let isKept = try stop.answer { try Confirmation.ask("Keep it anyway?", isAssumed: false, console: console) }
+        if isKept { interview.keep() } else { interview.askAgain() }
+    }
+}
+
+/// What a part's answers are tried with: some of the doctor's stages.
+extension InitRun {
+    private mutating func examine(_ part: Interview.Part) throws {
+        let examination: Examination
+        let settings: Settings
+        do {
+            settings = try invocation.readSettings(requiring: part.settings, replacing: interview.answers.flags)
+                .settings
+            examination = try settings.examination(of: part.examined)
+        } catch let error as SettingsError where interview.isAttended {
+            for mistake in error.mistakes { screen.refuse("\(mistake.path): \(mistake.message)") }
+            return interview.askAgain()
+        }
+        guard !skipsChecks, interview.canTry else { return interview.take(Interview.Findings()) }
+        console.remark("Trying it …")
+        var findings = Interview.Findings()
+        examination.run(part.stages) { stage, check in
+            // A new cluster has no topics yet.
+            guard stage != .topics else { return }
+            let isFailed = check.verdict == .failed
+            if isFailed { findings.failed.insert(stage) }
+            guard isFailed || (part.shows.contains(stage) && check.verdict != .skipped) else { return }
+            console.complain(check.line(for: console, on: console.error))
+        }
+        if part == .brokers, findings.failed.isEmpty {
+            findings.listener = ListenerSecurity.find(at: settings.kafka.bootstrapServers)
+        }
+        if !interview.isAttended, !findings.failed.isEmpty { throw part.failure(findings.failed) }
+        interview.take(findings)
+    }
+}
+
+extension Interview.Part {
+    /// The half of an examination that it belongs to.
+    fileprivate var examined: Examination.Part { self == .backend ? .backend : .kafka }
+
+    /// What has to be set, and right, ahead of that.
+    fileprivate var settings: SettingsNeeds {
+        switch self {
+        case .brokers, .pushServices: []
+        case .login, .group: [.kafka]
+        case .backend: [.backend]
+        }
+    }
+
+    fileprivate var stages: [Stage] {
+        switch self {
+        case .brokers: [.brokerNames, .brokerPorts]
+        case .login: [.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers]
+        case .backend: [.backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin]
+        case .pushServices: []
+        case .group: [.brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .group]
+        }
+    }
+
+    /// Of those what has not been shown before.
+    fileprivate var shows: Set<Stage> {
+        switch self {
+        case .brokers, .backend, .pushServices: Set(stages)
+        case .login: [.brokerTLS, .brokerLogin, .brokers]
+        case .group: [.group]
+        }
+    }
+
+    fileprivate func failure(_ stages: Set<Stage>) -> CommandFailure {
+        let isSilent = !stages.isDisjoint(with: [.brokerNames, .brokerPorts, .backendName, .backendPort])
+        return CommandFailure(
+            "\(title): what \(Verdict.failed.mark) names has to be corrected; nothing was written (--skip-checks writes it)",
+            status: isSilent ? .unreachable : .failed)
+    }
+}
+
+/// The files that it makes.
+extension InitRun {
+    /// `herald.kafka-password` beside `herald.yaml`.
+    private static func secretFile(of flag: SettingsFlag, beside output: String) -> String {
+        let stem = [".yaml", ".yml"].first(where: output.hasSuffix).map { output.dropLast($0.count) } ?? output[...]
+        let name = flag.name.replacing("-auth-", with: "-")
+        return "\(stem).\(name.hasSuffix("-file") ? name.dropLast("-file".count) : name[...])"
+    }
+
+    private mutating func write() throws {
+        // Everything holds, with the secrets where they are now.
+        _ = try invocation.readSettings(requiring: [.kafka, .backend], replacing: interview.answers.flags)
+        var answers = interview.answers
+        var files: [(name: String, file: OutputFile)] = []
+        for (setting, secret) in secrets.reversed() where answers.isTyped(setting) {
+            guard let flag = SettingsFlag.of(setting) else { continue }
+            let name = Self.secretFile(of: flag, beside: output)
+            let file = try OutputFile(name, replaces: isForced)
+            try file.stream.write(secret.text.reveal() + "\n")
+            files.append((name, file))
+            answers.moveSecret(of: setting, to: name.hasPrefix("/") ? name : "\(Self.workingDirectory)/\(name)")
+        }
+        let text = try invocation.readSettings(requiring: [], replacing: answers.flags).file(under: heading)
+        // It holds no secrets.
+        let file = try OutputFile(output, readers: .umask, replaces: isForced)
+        try file.stream.write(text)
+        for (_, file) in files { try file.finish() }
+        try file.finish()
+        console.remark("Written: \(output)")
+        for (name, _) in files { console.remark("Written: \(name), which only its owner can read") }
+    }
+
+    private var heading: [String] {
+        [
+            "Herald's settings, made by herald init. docs/SETTINGS.md says what each of them and all others do;",
+            "herald config check finds mistakes, herald doctor tries everything.",
+        ]
+    }
+
+    /// Looks at all that a worker needs, with what is in the file.
+    private func examineFile() throws -> ExitStatus {
+        var next = NextCommand()
+        if !skipsChecks {
+            let needs: SettingsNeeds = [.kafka, .backend]
+            let loaded = try Settings.load(
+                SettingsSources(file: .path(output), environment: invocation.environment), requiring: needs
+            ) { LibraryChecks.mistakes($0, requiring: needs) }
+            for warning in loaded.warnings { console.complain("warning: \(warning)") }
+            var report = DoctorOutput(.table, console)
+            try loaded.settings.examination(of: nil).run { _, check in
+                next.note(check)
+                try report.write(check)
+            }
+            console.remark(report.summary)
+        }
+        console.remark(next.sentence(for: output))
+        return next.status
+    }
+}

@@ -1,0 +1,272 @@
+import HeraldDoctor
+import HeraldSettings
+
+/// What `herald init` asks: five parts, each with the questions that follow from the answers so far.
+///
+/// Decides, and does nothing itself: answers and what checks have found go in, the next step comes out.
+struct Interview {
+    /// What a part is about; they come in this order.
+    enum Part: Int, CaseIterable {
+        case brokers
+        case login
+        case backend
+        case pushServices
+        case group
+
+        /// What has to hold for it to be tried.
+        fileprivate var needs: Set<Self> {
+            switch self {
+            case .brokers, .backend, .pushServices: []
+            case .login: [.brokers]
+            case .group: [.brokers, .login]
+            }
+        }
+    }
+
+    enum Question: Hashable {
+        /// The value of the setting with this path.
+        case setting(String)
+        /// What the file is to hold that this setting names.
+        case secret(String)
+        /// The address of a backend, or that it is a hub.
+        case backend
+        /// The authorities to trust for brokers.
+        case authorities
+        /// Whether a login may go to brokers without TLS.
+        case unencrypted
+    }
+
+    enum Step: Equatable {
+        case ask(Question)
+        case examine(Part)
+        /// The part's answers do not hold: they are asked for again, or kept.
+        case decide(Part)
+        case done
+    }
+
+    /// What trying a part's answers has shown.
+    struct Findings {
+        /// Stages of the doctor that failed.
+        var failed: Set<Stage> = []
+        /// What the brokers' ports speak, where it was looked at.
+        var listener: ListenerSecurity?
+    }
+
+    private(set) var answers: Answers
+    /// Whether somebody is there to answer; else all is as it was given, or as it is by default.
+    let isAttended: Bool
+    private(set) var part: Part? = .brokers
+    /// What was answered of this part.
+    private var settled: Set<Question> = []
+    /// Whether this part is asked for again, with what was given from the start.
+    private var isAskedAgain = false
+    private var isRefused = false
+    /// Parts whose certificates were not trusted, so that authorities are asked for.
+    private var distrusting: Set<Part> = []
+    private var kept: Set<Part> = []
+    /// Files beside the one that is to be written which have the names of secrets' files, by the settings' paths.
+    private let presentFiles: [String: String]
+
+    /// An interview of which some is answered from the start.
+    init(_ answers: Answers, isAttended: Bool, presentFiles: [String: String] = [:]) {
+        self.answers = answers
+        self.isAttended = isAttended
+        self.presentFiles = presentFiles
+    }
+
+    var step: Step {
+        guard let part else { return .done }
+        if isRefused { return .decide(part) }
+        return open.map(Step.ask) ?? .examine(part)
+    }
+
+    /// Takes an answer; an empty one is the default.
+    ///
+    /// - Returns: what is wrong with it, when it has to be asked for again.
+    mutating func answer(_ text: String, to question: Question) -> String? {
+        guard let text = text.isEmpty ? standard(of: question) ?? suggestion(of: question) : text else {
+            guard isOptional(question) else { return "an answer is needed" }
+            answers.remove(question)
+            settled.insert(question)
+            return nil
+        }
+        if question == .unencrypted { return settle(mayBeUnencrypted: text) }
+        if let mistake = answers.put(text, for: question) { return mistake }
+        settled.insert(question)
+        return nil
+    }
+
+    private mutating func settle(mayBeUnencrypted text: String) -> String? {
+        if ["y", "yes"].contains(text.lowercased()) {
+            answers.mayBeUnencrypted = true
+            settled.insert(.unencrypted)
+        } else {
+            // Another login, or none.
+            askAgain()
+        }
+        return nil
+    }
+
+    /// Takes what trying the part's answers has shown.
+    mutating func take(_ findings: Findings) {
+        guard let part else { return }
+        answers.listener = findings.listener ?? answers.listener
+        let isDistrusting = !findings.failed.isDisjoint(with: [.brokerTLS, .backendTLS])
+        if findings.failed.isEmpty {
+            advance()
+        } else if isAttended, isDistrusting, distrusting.insert(part).inserted {
+            // The likeliest cause is an authority of one's own, which is asked for unless it was given.
+            isRefused = open == nil
+        } else {
+            isRefused = true
+        }
+    }
+
+    /// The part's answers stay, though they do not hold; what needs them is not tried.
+    mutating func keep() {
+        guard let part else { return }
+        kept.insert(part)
+        advance()
+    }
+
+    /// The part is asked for again, with its answers as defaults.
+    mutating func askAgain() {
+        isAskedAgain = true
+        isRefused = false
+        settled = []
+        answers.mayBeUnencrypted = false
+    }
+
+    /// The flags without which nothing can be made unattended.
+    var missingFlags: [String] {
+        var rehearsal = self
+        var flags: [String] = []
+        while true {
+            switch rehearsal.step {
+            case .ask(let question):
+                if rehearsal.answer("", to: question) == nil { continue }
+                if let flag = question.flag { flags.append(flag) }
+                rehearsal.settled.insert(question)
+            case .examine: rehearsal.advance()
+            case .decide, .done: return flags
+            }
+        }
+    }
+
+    private mutating func advance() {
+        part = part.flatMap { Part(rawValue: $0.rawValue + 1) }
+        (settled, isAskedAgain, isRefused) = ([], false, false)
+    }
+
+    /// Whether the present part can be tried: what it needs was not found wanting, and it is no matter of push services,
+    /// of which only a notification shows what a backend makes of them.
+    var canTry: Bool {
+        part.map { $0 != .pushServices && $0.needs.isDisjoint(with: kept) } ?? false
+    }
+
+    /// The first question of the part that is still to be asked.
+    private var open: Question? {
+        questions.first { !settled.contains($0) && (isAskedAgain || !answers.isGiven($0)) }
+    }
+}
+
+extension Interview {
+    static let backendAuthorities = "backend.tls.caFile"
+    static let hub = BackendKind.azureHub.rawValue
+
+    /// The present part's questions, by what was answered of them.
+    private var questions: [Question] {
+        switch part {
+        case .brokers: [.setting("kafka.bootstrapServers")]
+        case .login: loginQuestions
+        case .backend: backendQuestions
+        case .pushServices: [.setting("backend.pushServices")]
+        case .group: [.setting("kafka.group")]
+        case nil: []
+        }
+    }
+
+    private var loginQuestions: [Question] {
+        let more: [Question] =
+            switch answers.login {
+            case .none: []
+            case .plain, .scramSHA256, .scramSHA512:
+                [.setting("kafka.auth.username")] + secret("kafka.auth.passwordFile")
+            case .oauthbearer:
+                [.setting("kafka.auth.tokenURL"), .setting("kafka.auth.clientID")]
+                    + secret("kafka.auth.clientSecretFile") + [.setting("kafka.auth.scope")]
+            case .certificate: [.setting("kafka.auth.certificateFile"), .setting("kafka.auth.keyFile")]
+            }
+        let isUnencrypted = isAttended && answers.wantsUnencryptedLogin
+        return [.setting("kafka.auth.kind")] + (isUnencrypted ? [.unencrypted] : []) + more
+            + (distrusting.contains(.login) ? [.authorities] : [])
+    }
+
+    private var backendQuestions: [Question] {
+        let more: [Question]
+        if answers["backend.kind"] == Self.hub {
+            more = secret("backend.hub.connectionStringFile") + [.setting("backend.hub.name")]
+        } else {
+            let credentials: [Question] =
+                switch answers.credentials {
+                case .none: []
+                case .basic: [.setting("backend.auth.username")] + secret("backend.auth.passwordFile")
+                case .bearer: secret("backend.auth.tokenFile")
+                case .oauth2:
+                    [.setting("backend.auth.tokenURL"), .setting("backend.auth.clientID")]
+                        + secret("backend.auth.clientSecretFile") + [.setting("backend.auth.scope")]
+                }
+            more = [.setting("backend.auth.kind")] + credentials
+        }
+        return [.backend] + more + (distrusting.contains(.backend) ? [.setting(Self.backendAuthorities)] : [])
+    }
+
+    /// The file of a secret, and what it is to hold unless there is one.
+    private func secret(_ path: String) -> [Question] {
+        [.setting(path)] + (answers[path] == nil || answers.isTyped(path) ? [.secret(path)] : [])
+    }
+
+    /// What counts without an answer: the one before, or the setting's default; `nil` when there is none.
+    func standard(of question: Question) -> String? {
+        switch question {
+        case .setting(let path): answers.isTyped(path) ? nil : answers[path] ?? SettingsFlag.of(path)?.standard
+        case .secret: nil
+        case .backend: answers["backend.kind"] == Self.hub ? Self.hub : answers["backend.url"]
+        case .authorities: answers.authorities
+        case .unencrypted: "n"
+        }
+    }
+
+    /// What a person probably means who is at the beginning; unattended nothing is guessed.
+    func suggestion(of question: Question) -> String? {
+        guard isAttended else { return nil }
+        switch question {
+        case .setting("kafka.bootstrapServers"): return "localhost:9092"
+        case .backend: return "http://localhost:8080"
+        case .setting(let path): return answers.isTyped(path) ? nil : presentFiles[path]
+        case .secret, .authorities, .unencrypted: return nil
+        }
+    }
+
+    /// Whether it may go without an answer.
+    func isOptional(_ question: Question) -> Bool {
+        switch question {
+        case .setting("kafka.auth.scope"), .setting("backend.auth.scope"), .setting(Self.backendAuthorities): true
+        case .authorities: true
+        // Without a file the secret itself is asked for.
+        case .setting(let path): isAttended && Answers.namesSecret(path)
+        case .secret, .backend, .unencrypted: false
+        }
+    }
+}
+
+extension Interview.Question {
+    /// The flag that answers it from the start.
+    fileprivate var flag: String? {
+        switch self {
+        case .setting(let path): SettingsFlag.of(path).map { "--\($0.name)" }
+        case .backend: "--backend-url"
+        case .secret, .authorities, .unencrypted: nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import HeraldCommandLine
+import HeraldDoctor
+import HeraldSettings
+import HeraldText
+
+/// The interview on a terminal: a part's heading, a question with what it is about, its default in brackets.
+struct InterviewScreen {
+    let console: Console
+    private var shownPart: Interview.Part?
+
+    init(_ console: Console) {
+        self.console = console
+    }
+
+    /// Asks; the answer is empty for the default.
+    mutating func ask(_ question: Interview.Question, of interview: Interview) throws -> String {
+        begin(interview.part)
+        if let about = question.about {
+            for line in Wrapping.lines(about, width: console.error.width) {
+                console.complain(console.styled(line, .dim, on: console.error))
+            }
+        }
+        let standard = interview.standard(of: question) ?? interview.suggestion(of: question)
+        let prompt = "\(question.prompt) [\(SafeText.escaped(standard ?? question.withoutAnswer))]: "
+        let answer: String? =
+            switch question {
+            case .secret: console.askHidden("\(question.prompt): ")
+            case .setting(let path) where standard == nil && !interview.isOptional(.setting(path)):
+                console.ask("\(question.prompt): ")
+            case .setting, .backend, .authorities, .unencrypted: console.ask(prompt)
+            }
+        guard let answer else {
+            console.complain("")
+            throw CommandFailure("the input has ended; nothing was written", status: .needsConfirmation)
+        }
+        return answer
+    }
+
+    private mutating func begin(_ part: Interview.Part?) {
+        guard let part, part != shownPart else { return }
+        shownPart = part
+        let heading = "\(part.rawValue + 1)/\(Interview.Part.allCases.count) \(part.title)"
+        console.complain("\n" + console.styled(heading, .bold, on: console.error))
+    }
+
+    /// Says why an answer, or a part's answers, have to be given again.
+    func refuse(_ mistake: String) {
+        console.complain(console.styled(Verdict.failed.mark, .red, on: console.error) + " " + mistake)
+    }
+}
+
+extension Interview.Part {
+    /// Its name for people.
+    var title: String {
+        switch self {
+        case .brokers: "Brokers"
+        case .login: "Login"
+        case .backend: "Backend"
+        case .pushServices: "Push services"
+        case .group: "Group"
+        }
+    }
+}
+
+extension Interview.Question {
+    /// What it is about; for a setting, as its table says it.
+    fileprivate var about: String? {
+        switch self {
+        case .setting(let path):
+            SettingsFlag.of(path).map { flag in
+                flag.summary + (flag.choices.isEmpty ? "" : " One of \(flag.choices.joined(separator: ", ")).")
+            }
+        case .secret: nil
+        case .backend: SettingsFlag.of("backend.kind")?.summary
+        case .authorities: "A file with the authorities to trust (PEM) for the brokers, in place of the system's."
+        case .unencrypted:
+            "The brokers' port does not speak TLS: the login, and all that follows, can be read on the way there."
+        }
+    }
+
+    fileprivate var prompt: String {
+        switch self {
+        case .setting(let path): path
+        case .secret: "The secret itself, which is not shown"
+        case .backend: "backend.url, or \(Interview.hub)"
+        case .authorities: "ssl.ca.location"
+        case .unencrypted: "Log in without TLS? y or n"
+        }
+    }
+
+    /// What stands in brackets where there is no default.
+    fileprivate var withoutAnswer: String {
+        if case .setting(let path) = self, Answers.namesSecret(path) { "type it here" } else { "none" }
+    }
+}

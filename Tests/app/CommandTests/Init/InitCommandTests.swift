@@ -1,0 +1,200 @@
+import Foundation
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("init from flags, as a process", .realTime)
+struct InitCommandTests {
+    private let broker: EmbeddedBroker
+    private let backend: ReferenceBackend
+    private let folder: InitFolder
+
+    init() throws {
+        broker = try EmbeddedBroker(topics: [.init("notifications", partitions: 6)])
+        backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        folder = try InitFolder()
+    }
+
+    /// All that has no default.
+    private var environment: [String: String] {
+        [
+            "HERALD_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "HERALD_BACKEND_URL": backend.url,
+            "HERALD_BACKEND_AUTH_USERNAME": "herald",
+            "HERALD_BACKEND_AUTH_PASSWORD_FILE": folder.path("password"),
+        ]
+    }
+
+    @Test("What holds is written, passes config check, shows doctor's verdict and names the next command")
+    func well() async throws {
+        defer { backend.stop() }
+        try folder.write("herald\n", "password")
+        let run = try await folder.run("--limits-per-second", "9", environment: environment)
+        #expect(run.status == 0, "\(run.output)\(run.error)")
+        #expect(run.error.contains("Next: herald ") && run.output.contains("✓ backend credentials"), "\(run.error)")
+        let text = try folder.text("herald.yaml")
+        #expect(
+            text.contains("\n  perSecond: 9\n") && text.contains("\n    passwordFile: \(folder.path("password"))\n"))
+        #expect(try folder.names == ["herald.yaml", "password"])
+        let check = try await HeraldProgram.run(["config", "check", "--config", folder.path("herald.yaml")])
+        #expect(check.status == 0 && check.error == "The settings are right.\n", "\(check.error)")
+        #expect(backend.calls.isEmpty)
+    }
+
+    @Test("What does not hold is said, nothing is written, and the status tells silence from refusal")
+    func refused() async throws {
+        defer { backend.stop() }
+        try folder.write("CANARY", "password")
+        let wrong = try await folder.run(environment: environment)
+        #expect(wrong.status == 1 && wrong.error.contains("✗ backend credentials  refused: "), "\(wrong.error)")
+        #expect(!(wrong.output + wrong.error).contains("CANARY"))
+        let silent = try await folder.run(
+            environment: environment.merging([
+                "HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(try LoopbackSocket.unusedPort())"
+            ]) { $1 })
+        #expect(silent.status == 5 && silent.error.contains("✗ broker tcp"), "\(silent.error)")
+        #expect(try folder.names == ["password"])
+        let skipped = try await folder.run("--skip-checks", environment: environment)
+        #expect(skipped.status == 0 && skipped.output.isEmpty, "\(skipped.error)")
+        #expect(try folder.names == ["herald.yaml", "password"])
+    }
+
+    @Test("A file that is there stays as it is without --force")
+    func present() async throws {
+        defer { backend.stop() }
+        try folder.write("herald", "password")
+        try folder.write("mine", "herald.yaml")
+        let run = try await folder.run("--skip-checks", environment: environment)
+        #expect(run.status == 1 && run.error.contains("--force"), "\(run.error)")
+        #expect(try folder.text("herald.yaml") == "mine")
+        let forced = try await folder.run("--skip-checks", "--force", environment: environment)
+        #expect(forced.status == 0, "\(forced.error)")
+        #expect(try folder.text("herald.yaml").contains("\nkafka:\n"))
+    }
+
+    @Test("What is missing is named by its flags, and a secret that would be written by its variable")
+    func mistakes() async throws {
+        defer { backend.stop() }
+        let missing = try await folder.run("--yes")
+        #expect(missing.status == 2, "\(missing.error)")
+        #expect(
+            missing.error.contains(
+                "--kafka-bootstrap-servers, --backend-url, --backend-auth-username, --backend-auth-password-file\n"))
+        let open = try await folder.run(environment: ["HERALD_BACKEND_AUTH_PASSWORD": "CANARY"])
+        #expect(open.status == 78 && open.error.contains("--backend-auth-password-file"), "\(open.error)")
+        #expect(!open.error.contains("CANARY"))
+        let wrong = try await folder.run("--kafka-group", "", environment: environment)
+        #expect(wrong.status == 78 && wrong.error.contains("flag --kafka-group"), "\(wrong.error)")
+        let unreadable = try await folder.run(environment: environment)
+        #expect(unreadable.status == 78 && unreadable.error.contains("cannot be read"), "\(unreadable.error)")
+        let config = try await folder.run("--config", "herald.yaml")
+        #expect(config.status == 2 && config.error.contains("--output"), "\(config.error)")
+        #expect(try folder.names.isEmpty)
+    }
+}
+
+@Suite("init on a terminal, as a process", .realTime)
+struct InitOnTerminalTests {
+    @Test("Answers are tried and asked for again until they hold; a typed secret shows nowhere")
+    func questions() async throws {
+        let broker = try EmbeddedBroker(topics: [.init("notifications", partitions: 6)])
+        let backend = try ReferenceBackend(ReferenceBackend.Configuration())
+        defer { backend.stop() }
+        let folder = try InitFolder()
+        let herald = try folder.ask()
+        try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", "not a broker")
+        try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", "127.0.0.1:\(LoopbackSocket.unusedPort())")
+        try await herald.wait(for: "✗ broker tcp")
+        try await herald.answer("Keep it anyway? [y/N] ", "")
+        try await herald.answer("kafka.bootstrapServers [127.0.0.1:", broker.bootstrapServers)
+        try await herald.answer("kafka.auth.kind [none]: ", "")
+        try await herald.answer("backend.url, or azure-hub [http://localhost:8080]: ", backend.url)
+        try await herald.answer("backend.auth.kind [basic]: ", "")
+        try await herald.answer("backend.auth.username: ", "herald")
+        try await herald.answer("backend.auth.passwordFile [type it here]: ", "")
+        #expect(herald.showsInput)
+        try await herald.wait(for: "which is not shown: ")
+        #expect(!herald.showsInput)
+        herald.type("CANARY\n")
+        try await herald.wait(for: "✗ backend credentials")
+        try await herald.answer("Keep it anyway? [y/N] ", "n")
+        try await herald.answer("backend.url, or azure-hub [\(backend.url)]: ", "")
+        try await herald.answer("backend.auth.kind [basic]: ", "")
+        try await herald.answer("backend.auth.username [herald]: ", "")
+        try await herald.answer("backend.auth.passwordFile [type it here]: ", "")
+        try await herald.wait(for: "which is not shown: ")
+        #expect(try folder.names.isEmpty)
+        herald.type("herald\n")
+        try await herald.answer("backend.pushServices [apns,gcm,wns]: ", "apns, fcm")
+        try await herald.answer("kafka.group [herald]: ", "mine")
+        try await herald.wait(for: "Next: herald ")
+        #expect(try await herald.end() == 0)
+        #expect(!herald.text.contains("CANARY"))
+        #expect(try folder.names == ["herald.backend-password", "herald.yaml"])
+        #expect(
+            try folder.text("herald.backend-password") == "herald\n" && folder.mode("herald.backend-password") == 0o600)
+        let text = try folder.text("herald.yaml")
+        #expect(text.contains("  pushServices: [apns, fcm]\n") && text.contains("  group: mine\n"))
+        #expect(text.contains("/herald.backend-password\n"))
+    }
+
+    @Test("A hub's connection string is typed, its authority named, and brokers that are away kept")
+    func hub() async throws {
+        let hub = try HubEmulator()
+        defer { hub.stop() }
+        let folder = try InitFolder()
+        let port = try LoopbackSocket.unusedPort()
+        let herald = try folder.ask("--kafka-bootstrap-servers", "127.0.0.1:\(port)", "--kafka-auth-kind", "none")
+        try await herald.answer("Keep it anyway? [y/N] ", "y")
+        try await herald.answer("backend.url, or azure-hub [", "azure-hub")
+        try await herald.answer("backend.hub.connectionStringFile [type it here]: ", "")
+        try await herald.answer("which is not shown: ", hub.connectionString)
+        try await herald.answer("backend.hub.name: ", hub.hub)
+        try await herald.wait(for: "✗ backend tls")
+        try await herald.answer("backend.tls.caFile [none]: ", hub.caFile)
+        try await herald.answer("backend.pushServices [apns,gcm,wns]: ", "")
+        try await herald.answer("kafka.group [herald]: ", "")
+        try await herald.wait(for: "then: herald doctor --config herald.yaml")
+        #expect(try await herald.end() == 3)
+        #expect(try folder.text("herald.backend-hub-connection-string") == hub.connectionString + "\n")
+        let doctor = try await HeraldProgram.run(
+            ["doctor", "--only", "backend", "--config", folder.path("herald.yaml")])
+        #expect(doctor.status == 0, "\(doctor.output)")
+    }
+
+    @Test("A file that cannot be read is asked for again at once, also where nothing is tried")
+    func unreadable() async throws {
+        let folder = try InitFolder()
+        try folder.write("secret", "password")
+        let herald = try folder.ask(
+            "--backend-url", "http://127.0.0.1:1", "--backend-auth-kind", "none", "--skip-checks",
+            "--kafka-bootstrap-servers", "k",
+            "--backend-push-services", "apns", "--kafka-group", "g")
+        try await herald.answer("kafka.auth.kind [none]: ", "plain")
+        try await herald.answer("kafka.auth.username: ", "u")
+        try await herald.answer("kafka.auth.passwordFile [type it here]: ", "passwrod")
+        try await herald.wait(for: "✗ kafka.auth.passwordFile: ")
+        try await herald.answer("kafka.auth.kind [plain]: ", "")
+        try await herald.answer("kafka.auth.username [u]: ", "")
+        try await herald.answer("kafka.auth.passwordFile [\(folder.path("passwrod"))]: ", "password")
+        try await herald.wait(for: "Next: herald ")
+        #expect(try await herald.end() == 0)
+        #expect(try folder.text("herald.yaml").contains("passwordFile: \(folder.path("password"))\n"))
+        #expect(try folder.names == ["herald.yaml", "password"])
+    }
+
+    @Test(
+        "An input that ends, and a signal, end it with status 4, and leave nothing", arguments: [Int32?.none, SIGTERM])
+    func ended(signal: Int32?) async throws {
+        let folder = try InitFolder()
+        let herald = try folder.ask(
+            "--kafka-bootstrap-servers", "k", "--kafka-auth-kind", "plain", "--kafka-auth-username", "u",
+            "--skip-checks")
+        try await herald.answer("kafka.auth.passwordFile [type it here]: ", "")
+        try await herald.wait(for: "which is not shown: ")
+        if let signal { herald.signal(signal) } else { herald.type("\u{04}") }
+        #expect(try await herald.end() == 4)
+        #expect(herald.showsInput)
+        #expect(try folder.names.isEmpty)
+    }
+}

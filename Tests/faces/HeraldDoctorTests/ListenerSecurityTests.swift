@@ -1,0 +1,29 @@
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@testable import HeraldDoctor
+
+@Suite("Whether a broker's port speaks TLS", .realTime)
+struct ListenerSecurityTests {
+    @Test("A handshake tells, also with a certificate that is not trusted")
+    func tls() async throws {
+        let server = try ScriptedServer(tls: TestCertificates.shared().ofUnknownAuthority) { _ in }
+        defer { server.stop() }
+        let silent = try LoopbackSocket.unusedPort()
+        let port = server.port
+        let found = try await Blocking.run {
+            ListenerSecurity.find(at: ["127.0.0.1:\(silent)", "SASL_SSL://127.0.0.1:\(port)"])
+        }
+        #expect(found == .tls)
+    }
+
+    @Test("A broker without TLS refuses the handshake, and of one that is away nothing is known")
+    func plaintext() async throws {
+        let broker = try EmbeddedBroker(topics: [])
+        let servers = broker.bootstrapServers.split(separator: ",").map(String.init)
+        #expect(try await Blocking.run { ListenerSecurity.find(at: servers) } == .plaintext)
+        let silent = try LoopbackSocket.unusedPort()
+        #expect(try await Blocking.run { ListenerSecurity.find(at: ["127.0.0.1:\(silent)"]) } == nil)
+    }
+}
