@@ -2,7 +2,9 @@ import HeraldEvents
 import Testing
 
 /// What W3C's own tests of Trace Context (w3c/trace-context, `test/test.py`) ask of a service that gets a `traceparent`, here
-/// in a record's header. Two of them are of HTTP alone: a header in two lines, and white space around its value.
+/// in a record's header.
+///
+/// Two of them are of HTTP alone: a header in two lines, and white space around its value.
 @Suite("W3C's tests of a traceparent")
 struct TraceContextConformanceTests {
     private static let trace = "12345678901234567890123456789012"

@@ -19,7 +19,9 @@ struct MustacheTests {
         var expected: String
     }
 
-    /// What a recipient's fields can be: texts and numbers under plain names. Everything else is `nil`.
+    /// What a recipient's fields can be: texts and numbers under plain names.
+    ///
+    /// Everything else is `nil`.
     private struct Fields: Decodable {
         var texts: [String: String]?
 
