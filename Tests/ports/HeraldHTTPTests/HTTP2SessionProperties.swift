@@ -75,8 +75,13 @@ enum HTTP2SessionProperties {
             let (status, body) = (stream.answer.status, stream.answer.body)
             run.calls.append(stream.call)
             run.isTooLong = run.isTooLong || body.count > AnswerReader.bodyLimit
-            let text = "\(stream.call) \(kind) \(isSent) \(status) \(body) \(stream.answer.retryAfter)"
-            if case .broken = kind { run.found.append(text) } else { run.outcomes.append(text) }
+            let text = "\(stream.call) \(kind) \(isSent) \(status)"
+            // How much of a broken answer's body has come before the fault depends on its pieces.
+            if case .broken = kind {
+                run.found.append(text)
+            } else {
+                run.outcomes.append("\(text) \(body) \(stream.answer.retryAfter)")
+            }
         }
     }
 }
