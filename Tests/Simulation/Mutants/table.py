@@ -1033,6 +1033,13 @@ MUTANTS = [
         scenario=f"seed=8 {CONTROLS}",
     ),
     Mutant(
+        "a worker that should pause a campaign writes that it runs",
+        "ControlMachine.swift",
+        "state: .paused, at: now.wall, by: worker,",
+        "state: .running, at: now.wall, by: worker,",
+        scenario=f"seed=1 {CONTROLS}",
+    ),
+    Mutant(
         "a pause that could not be written is forgotten",
         "ControlMachine.swift",
         "        self.failures.append(failures)\n        nextWrite",
