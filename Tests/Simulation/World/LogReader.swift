@@ -30,9 +30,12 @@ struct LogReader {
 }
 
 extension Simulation {
+    /// Whether a broker answers for this partition.
+    func isReachable(_ place: Place) -> Bool { cluster.awayUntil <= now && cluster[place].leaderlessUntil <= now }
+
     /// Where partitions end; `nil` as long as no broker answers for one of them.
     func ends(of places: [Place], _ end: TopicReader.End) -> [Int64]? {
-        guard cluster.awayUntil <= now, places.allSatisfy({ cluster[$0].leaderlessUntil <= now }) else { return nil }
+        guard places.allSatisfy(isReachable) else { return nil }
         return places.map { end == .written ? Int64(cluster[$0].records.count) : cluster[$0].lastStable }
     }
 }

@@ -115,7 +115,7 @@ final class SimulatedControls: JobIO {
 
     private func schedule(_ wake: MonotonicTime?) {
         var at = reader != nil && (!hasReadAll || !isReadable) ? simulation.now + Self.turn : .max
-        if let wake { at = min(at, Simulation.start + (max(0, wake.nanoseconds) + 999_999) / 1_000_000) }
+        if let wake { at = min(at, Simulation.millisecond(of: wake)) }
         guard at < nextTick.at else { return }
         nextTick = (max(at, simulation.now), nextTick.number + 1)
         simulation.schedule(
@@ -123,10 +123,10 @@ final class SimulatedControls: JobIO {
     }
 
     private var isReadable: Bool {
+        // With no partitions there is no topic: then the brokers alone count.
         simulation.cluster.awayUntil <= simulation.now
             && simulation.campaignsPlaces.allSatisfy {
-                let log = simulation.cluster[$0]
-                return log.leaderlessUntil <= simulation.now && log.open.isEmpty
+                simulation.isReachable($0) && simulation.cluster[$0].open.isEmpty
             }
     }
 

@@ -202,7 +202,7 @@ extension SimulatedJob {
     /// It turns again at this moment, or when its machine wants to, unless it does before.
     private func schedule(tick moment: Int64, wake: MonotonicTime?) {
         var at = moment
-        if let wake { at = min(at, Simulation.start + (max(0, wake.nanoseconds) + 999_999) / 1_000_000) }
+        if let wake { at = min(at, Simulation.millisecond(of: wake)) }
         guard at < run.nextTick.at else { return }
         run.nextTick = (max(at, simulation.now), run.nextTick.number + 1)
         simulation.schedule(.news(process, .job(.tick(run.nextTick.number))), after: at - simulation.now)
@@ -273,9 +273,7 @@ extension Simulation {
     /// What retention has deleted is passed over: `auto.offset.reset` is `earliest`.
     func nextRecord(_ place: Place, from offset: inout Int64) -> RecordName? {
         offset = max(offset, cluster[place].start)
-        guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now, cluster.seek(place, from: &offset) else {
-            return nil
-        }
+        guard isReachable(place), cluster.seek(place, from: &offset) else { return nil }
         offset += 1
         return RecordName(place: place, offset: offset - 1)
     }

@@ -150,10 +150,10 @@ extension SimulatedWorker {
     }
 
     private func scheduleTick() {
-        let wake = lane.deadline.nanoseconds
+        let wake = lane.deadline
         // Nothing waits for its time.
-        guard wake < .max / 2 else { return }
-        let at = Simulation.start + (wake + 999_999) / 1_000_000
+        guard wake.nanoseconds < .max / 2 else { return }
+        let at = Simulation.millisecond(of: wake)
         if at < nextTick.at {
             nextTick = (max(at, simulation.now), nextTick.number + 1)
             simulation.schedule(.news(process, .tick(nextTick.number)), after: at - simulation.now)

@@ -56,7 +56,7 @@ extension Simulation {
         let control = CampaignControl(
             state: state, at: WallTime(milliseconds: now), by: "somebody", pauseIfFailures: pauseIfFailures)
         let place = place(ofControl: key)
-        guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now else { return false }
+        guard isReachable(place) else { return false }
         log("somebody says that campaign \(index) is \(state)")
         append(control, under: key)
         return true
@@ -137,13 +137,10 @@ extension Simulation {
         case 0:
             let place = chance[.campaignsTopic].pick(campaignsPlaces)
             let duration = chance[.campaignsTopic].between(500, 20_000)
-            log("\(cluster.name(place)) has no leader for \(duration) ms")
-            cluster[place].leaderlessUntil = now + duration
+            loseLeader(place, for: duration)
             schedule(.leaderBack(place), after: duration)
         case 1:
-            let duration = chance[.campaignsTopic].between(500, 15_000)
-            log("\(cluster.topics[topic]) refuses every record for \(duration) ms")
-            cluster.refusingJobs = (topic, now + duration)
+            refuseJobs(topic, for: chance[.campaignsTopic].between(500, 15_000))
         default: remakeCampaigns()
         }
     }

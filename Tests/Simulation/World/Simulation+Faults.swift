@@ -45,8 +45,7 @@ extension Simulation {
                 topic: chance[.leaderLoss].below(workersTopics),
                 partition: chance[.leaderLoss].below(cluster.partitions))
             let duration = chance[.leaderLoss].between(500, 20_000)
-            log("\(cluster.name(place)) has no leader for \(duration) ms")
-            cluster[place].leaderlessUntil = now + duration
+            loseLeader(place, for: duration)
             schedule(.leaderBack(place), after: duration)
         case .refusal:
             let first = scenario.topics.requests.count
@@ -72,6 +71,18 @@ extension Simulation {
             cluster.rivalled.insert(worker.transactionalID)
             announceDecided()
         }
+    }
+
+    /// A partition has no leader for so long (milliseconds).
+    func loseLeader(_ place: Place, for duration: Int64) {
+        log("\(cluster.name(place)) has no leader for \(duration) ms")
+        cluster[place].leaderlessUntil = now + duration
+    }
+
+    /// A topic refuses every record of jobs, and the pauses of workers, for so long (milliseconds).
+    func refuseJobs(_ topic: Int, for duration: Int64) {
+        log("\(cluster.topics[topic]) refuses every record of jobs for \(duration) ms")
+        cluster.refusingJobs = (topic, now + duration)
     }
 
     /// Retention may delete what a worker has just asked for, before it is fetched: what it is to know again of the past.

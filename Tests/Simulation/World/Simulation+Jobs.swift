@@ -48,11 +48,9 @@ extension Simulation {
         case 4:
             let place = Place(
                 topic: workersTopics, partition: self[Self.job][.jobFault].below(cluster.partitions))
-            cluster[place].leaderlessUntil = now + self[Self.job][.jobFault].between(500, 20_000)
-            log("\(cluster.name(place)) has no leader for \(cluster[place].leaderlessUntil - now) ms")
+            loseLeader(place, for: self[Self.job][.jobFault].between(500, 20_000))
         default:
-            cluster.refusingJobs = (workersTopics, now + self[Self.job][.jobFault].between(500, 15_000))
-            log("\(cluster.topics[workersTopics]) refuses every record for \(cluster.refusingJobs.until - now) ms")
+            refuseJobs(workersTopics, for: self[Self.job][.jobFault].between(500, 15_000))
         }
     }
 

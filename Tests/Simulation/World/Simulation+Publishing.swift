@@ -165,7 +165,7 @@ extension Simulation {
         else { return }
         let key = order.key(of: Self.campaignName)
         let place = place(ofControl: key)
-        guard cluster.awayUntil <= now, cluster[place].leaderlessUntil <= now else { return }
+        guard isReachable(place) else { return }
         // Without a bound from here on: or one whose events all fail would be paused for ever.
         if order == .resume { control.pauseIfFailures = nil }
         log("somebody says that the campaign is \(control.state)")
@@ -205,12 +205,10 @@ extension Simulation {
             announceDecided()
         case 16:
             let place = self[Self.operators][.jobFault].pick(campaignsPlaces)
-            cluster[place].leaderlessUntil = now + self[Self.operators][.jobFault].between(500, 20_000)
-            log("\(cluster.name(place)) has no leader for \(cluster[place].leaderlessUntil - now) ms")
+            loseLeader(place, for: self[Self.operators][.jobFault].between(500, 20_000))
         case 17:
             let topic = self[Self.operators][.jobFault].pick([campaignsTopic ?? 0, requestTopic])
-            cluster.refusingJobs = (topic, now + self[Self.operators][.jobFault].between(500, 15_000))
-            log("\(cluster.topics[topic]) refuses every record of jobs for \(cluster.refusingJobs.until - now) ms")
+            refuseJobs(topic, for: self[Self.operators][.jobFault].between(500, 15_000))
             // Somebody sees that.
             schedule(.pausePublishing, after: self[Self.operators][.jobFault].between(100, 5_000))
         default:

@@ -221,8 +221,7 @@ extension Simulation {
             log("\(cluster.name(place)) begins at \(offset) now")
         default:
             let place = self[Self.operators][.jobFault].pick(statePlaces)
-            cluster[place].leaderlessUntil = now + self[Self.operators][.jobFault].between(500, 20_000)
-            log("\(cluster.name(place)) has no leader for \(cluster[place].leaderlessUntil - now) ms")
+            loseLeader(place, for: self[Self.operators][.jobFault].between(500, 20_000))
         }
     }
 

@@ -125,6 +125,11 @@ package final class Simulation {
             monotonic: MonotonicTime(nanoseconds: (now - Self.start) * 1_000_000), wall: WallTime(milliseconds: now))
     }
 
+    /// The first moment of the agenda at which this one has come.
+    static func millisecond(of moment: MonotonicTime) -> Int64 {
+        start + (max(0, moment.nanoseconds) + 999_999) / 1_000_000
+    }
+
     func schedule(_ step: Step, after wait: Int64) {
         agenda.add(step, at: now + max(0, wait))
     }

@@ -166,8 +166,8 @@ package struct ControlMachine: JobMachine {
         switch phase {
         case .idle: .distantPast
         case .resting(let end): end
-        case .following(let count): mayWrite && !failures.isEmpty ? min(count, nextWrite) : count
-        case .counting: mayWrite && !failures.isEmpty ? nextWrite : nil
+        case .following(let count): wantsWrite ? min(count, nextWrite) : count
+        case .counting: wantsWrite ? nextWrite : nil
         case .looking, .reading, .ended: nil
         }
     }
@@ -212,10 +212,10 @@ package struct ControlMachine: JobMachine {
 
     // MARK: Pausing
 
-    private var mayWrite: Bool { isFollowing && writing == nil }
+    private var wantsWrite: Bool { isFollowing && writing == nil && !failures.isEmpty }
 
     private mutating func pauseFailing(now: Moment) {
-        while mayWrite, now.monotonic >= nextWrite, !failures.isEmpty {
+        while wantsWrite, now.monotonic >= nextWrite {
             let failures = failures.removeFirst()
             let control = told[failures.campaign] ?? Self.unwritten
             // Another lane or process was faster, or an operator has decided otherwise.
