@@ -25,6 +25,13 @@ extension SimulatedWorker {
         if sum != count { simulation.checkers.fail("\(process) counts \(sum) reasons of \(count) events") }
     }
 
+    /// Whatever the engine does by itself it does when it is due, and not only when something else wakes the lane.
+    func checkPunctuality() {
+        guard frozenFor == 0, let due = lane.engine.nextWake else { return }
+        let late = simulation.now - max(Simulation.millisecond(of: due), lastTurn)
+        if late > 0 { simulation.checkers.fail("\(process) does \(late) ms late what its engine is to do by itself") }
+    }
+
     private func check(_ reason: WaitReason, of slot: Int32, _ services: PushServiceSet, now: Moment) {
         if reason == .nextTurn {
             simulation.checkers.fail(

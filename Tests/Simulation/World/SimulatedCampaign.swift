@@ -266,7 +266,7 @@ final class SimulatedCampaign: SimulatedJob {
     private func checkCancellation(_ machine: CampaignMachine) {
         guard toldState == .cancelled, [.publishing, .paused].contains(machine.phase.name), client.operation == nil,
             !client.isOpen,
-            simulation.now - max(toldAt, run.lastWrite) > Self.longestPause
+            simulation.now - max(toldAt, run.lastWrite, run.thawedAt) > Self.longestPause
         else { return }
         misuse("the campaign is cancelled, and it goes on")
     }

@@ -12,6 +12,8 @@ struct JobRun {
     fileprivate(set) var isStopping = false
     /// Nothing reaches it before this moment.
     fileprivate(set) var frozenUntil: Int64?
+    /// When it went on the last time.
+    fileprivate(set) var thawedAt: Int64 = 0
     /// There is more to do at this moment.
     var isBusy = false
     /// What the machine's writer has not been given yet.
@@ -163,6 +165,7 @@ extension SimulatedJob {
     func thaw(after duration: Int64) {
         log("goes on")
         run.frozenUntil = nil
+        run.thawedAt = simulation.now
         go()
     }
 

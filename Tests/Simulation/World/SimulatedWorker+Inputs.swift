@@ -141,6 +141,7 @@ extension SimulatedWorker {
         fetch()
         let events = inbox.events
         inbox.events = []
+        checkPunctuality()
         // It would have polled, had it not been frozen.
         let awake = simulation.now - lastTurn - frozenFor
         lastTurn = simulation.now
