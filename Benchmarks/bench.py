@@ -23,6 +23,7 @@ import bystanders
 import campaigns
 import cases
 import faults
+import keyed
 import lowload
 import refusals
 import report
@@ -101,6 +102,7 @@ def run(bench, names):
     both = campaigns.measure(bench) if cases.CAMPAIGN in names else []
     refused = refusals.measure(bench, [case for case in cases.REFUSING if case.name in names])
     beside = bystanders.measure(bench, [case for case in cases.BYSTANDING if case.name in names])
+    keyed_rows = keyed.measure(bench, [case for case in cases.KEYED if case.name in names], cases.KEYED_KILL in names)
     # Last, because it ends the broker of the others.
     faulty = faults.measure(bench, [pace for name, pace in cases.FAULT_LOADS.items() if name in names])
 
@@ -126,6 +128,7 @@ def run(bench, names):
         report.print_refused(refused)
     if beside:
         report.print_bystanders(beside)
+    report.print_keyed(*keyed_rows)
     if faulty:
         report.print_faults(faulty)
     if both:

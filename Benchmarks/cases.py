@@ -202,11 +202,36 @@ PACED = ["atomic", "at-least-once", "partitions-1", "partitions-12", "workers-2"
 PACE = 1_000
 PACED_SECONDS = 20
 
+
+@dataclasses.dataclass(frozen=True)
+class Keyed:
+    """A backlog of few users, one call at a time for each, and so many calls at once."""
+
+    name: str
+    circumstances: Case
+    users: int
+    # Events before those that count: a virtual machine compiles its code meanwhile.
+    warm_up: int
+    count: int
+
+    @property
+    def limit(self):
+        """The events per second that the order of each user's events allows."""
+        return self.users * 1_000 / self.circumstances.delay
+
+
+KEYED = [Keyed(f"keyed-{delay}ms", Case(
+    "keyed", f"8 partitions, 1 000 users, the backend takes {delay} ms", partitions=8, delay=delay, connections=1_000,
+    in_flight=1_000), 1_000, warm_up, count)
+    for delay, warm_up, count in [(100, 50_000, 100_000), (10, 200_000, 500_000)]]
+# Ages with two workers, of which one is killed.
+KEYED_KILL = "keyed-kill"
+
 NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), *LOW_LOADS,
          *(case.name for case in IDLE), HANG, PRIORITY, LIMITED, CAMPAIGN, *FAULT_LOADS,
-         *(case.name for case in REFUSING), *(case.name for case in BYSTANDING)]
+         *(case.name for case in REFUSING), *(case.name for case in BYSTANDING), *(case.name for case in KEYED), KEYED_KILL]
 # What needs nginx and wrk is everything but these.
-WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING)}
+WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING), *(case.name for case in KEYED), KEYED_KILL}
 
 
 def chosen(text):

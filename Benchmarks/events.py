@@ -6,9 +6,9 @@ SIZE = 200
 USERS = 100_000
 
 
-def event(number):
-    """One event of SIZE bytes and its user."""
-    user = f"user-{number * 7919 % USERS:06}"
+def event(number, users=USERS):
+    """One event of SIZE bytes and its user, one of so many."""
+    user = f"user-{number * 7919 % users:06}"
     return user, value(f"bench-{number:08}", user)
 
 
@@ -19,11 +19,11 @@ def value(identifier, user):
     return json.dumps(event, separators=(",", ":"))
 
 
-def produce(processes, bootstrap, topic, count):
+def produce(processes, bootstrap, topic, count, users=USERS):
     path = processes.directory / "events"
     with open(path, "w") as file:
         for number in range(count):
-            user, text = event(number)
+            user, text = event(number, users)
             file.write(f"{user}\t{text}\n")
     processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
                    "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"],

@@ -55,11 +55,11 @@ class Pair:
         self.runs = itertools.count(1)
         # Seconds of processor time that those spent that have ended.
         self.spent = 0
-        self.running = [self.start(), self.start()]
+        self.running = [self.start(index) for index in range(2)]
         for one in self.running:
             self.await_partitions(one)
 
-    def start(self):
+    def start(self, index):
         log = f"{self.group}-{next(self.runs)}"
         return self.processes.start([self.herald, "worker", "--config", self.settings], log=log), log
 
@@ -80,7 +80,7 @@ class Pair:
         process.send_signal(name)
         process.wait(timeout=60)
         time.sleep(ABSENCE_SECONDS)
-        self.running[index] = self.start()
+        self.running[index] = self.start(index)
 
     def processor_seconds(self):
         return self.spent + sum(usage.processor_seconds(process) for process, _ in self.running)

@@ -74,14 +74,14 @@ class Bench:
         """Started when a case needs it."""
         return Nginx(self.processes)
 
-    def backlog(self, partitions, count=None):
-        """A topic with the backlog, made once for each number of partitions and of events."""
+    def backlog(self, partitions, count=None, users=events.USERS):
+        """A topic with the backlog, made once for each number of partitions, events and users."""
         count = count or self.count
-        topic = f"backlog.{partitions}.{count}"
+        topic = f"backlog.{partitions}.{count}.{users}"
         if topic not in self.backlogs:
             progress(f"{count:,} events of {events.SIZE} bytes into {partitions} partitions")
             self.broker.create(topic, partitions)
-            events.produce(self.processes, self.broker.bootstrap, topic, count)
+            events.produce(self.processes, self.broker.bootstrap, topic, count, users)
             self.backlogs.add(topic)
         return topic
 

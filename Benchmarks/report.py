@@ -2,6 +2,7 @@
 
 import math
 import os
+import statistics
 
 import cases
 import events
@@ -98,6 +99,21 @@ def print_faults(rows):
         print(f"{row.about:<52}{row.pace:>9,}{row.ages[0]:>10.2f}" + "".join(f"{age:>9.1f}" for age in row.ages[1:])
               + f"{row.repeated:>10}{row.lost:>6}{row.brokers:>9.2f}{row.workers:>9.2f}")
     print("brokers, workers: cores that they took")
+
+
+def print_keyed(drained, aged):
+    if drained:
+        print(f"\n{'in the order of keys, in transactions':<44}{'who':>12}{'events/s':>10}{'least':>9}{'most':>9}{'of the limit':>14}"
+              f"{'µs each':>9}{'broker':>8}{'peak MB':>9}")
+    for row in drained:
+        rate = statistics.median(row.rates)
+        print(f"{row.case.circumstances.about:<44}{row.who:>12}{rate:>10,.0f}{min(row.rates):>9,.0f}{max(row.rates):>9,.0f}"
+              f"{rate / row.case.limit:>14.2f}{row.cost * 1e6:>9.1f}{row.broker * 1e6:>8.1f}{row.peak / 1e6:>9.0f}")
+    if aged:
+        print(f"\n{'age at arrival, ms, 1 000 events/s':<56}{'who':>12}{'p50':>9}{'p99':>9}{'p99.9':>9}{'max':>9}{'repeated':>10}{'lost':>6}")
+    for row in aged:
+        print(f"{row.about:<56}{row.who:>12}{row.ages[0]:>9.2f}" + "".join(f"{age:>9.1f}" for age in row.ages[1:])
+              + f"{row.repeated:>10}{row.lost:>6}")
 
 
 def print_campaigns(both):

@@ -27,6 +27,8 @@ PUBLISHERS = (
     "publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
     "openTransactions=300000 lostAcknowledgements=60000 refusedRecords=10000"
 )
+# The same for more recipients, with brokers that refuse more.
+REFUSED = PUBLISHERS.replace("recipients=60", "recipients=200").replace("refusedRecords=10000", "refusedRecords=30000")
 # Campaigns whose events fail, and a campaigns topic with many faults.
 CONTROLS = (
     "isAtomic=true campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=4 campaignChanges=3 events=900 burst=40 "
@@ -973,7 +975,7 @@ MUTANTS = [
         "CampaignMachine+Transactions.swift",
         "        if what != .opening { refusals = 0 }\n",
         "",
-        scenario=f"{PUBLISHERS}",
+        scenario=f"seed=4 {REFUSED}",
     ),
     Mutant(
         "a publisher counts the outcomes of a former one twice",
