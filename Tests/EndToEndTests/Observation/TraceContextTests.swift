@@ -1,4 +1,5 @@
 import HeraldBytes
+import HeraldSandbox
 import TestSupport
 import Testing
 
@@ -27,7 +28,7 @@ struct TraceContextTests {
             #expect(try await worker.waitForExit() == 0)
             let calls = Dictionary(grouping: fixture.backend.calls, by: \.user)
             #expect(calls.count == events.count && calls.values.allSatisfy { $0.count == 1 })
-            sent = events.map { calls[$0.user]?.first?.traceparent }
+            sent = events.indices.map { calls["user-\($0)"]?.first?.traceparent }
         }
         return sent
     }

@@ -444,8 +444,9 @@ struct CampaignMachineTests {
         let bench = try Bench(3)
         bench.commits = [.made] + [Bench.Commit](repeating: .lostInDoubt, count: 20)
         let publisher = bench.start()
-        _ = try #require(bench.run(publisher)?.failure)
+        let failure = try #require(bench.run(publisher)?.failure)
         #expect(publisher.done.filter { $0 == "claim" }.count == CampaignMachine.refusalLimit)
+        #expect(failure.description.hasPrefix("10 transactions in a row ended in doubt"))
     }
 
     @Test("Doubts that do not follow each other end nothing, however many they are")

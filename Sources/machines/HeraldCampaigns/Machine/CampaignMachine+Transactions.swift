@@ -71,11 +71,21 @@ extension CampaignMachine {
         case .lost(.unreachable(let error)): beginAgain(error.words, now)
         case .lost(.unclaimable(let error)) where error.kind == .unsupported:
             finish(.failed(ToolFailure(noTransactions: error)))
-        case .refused(let error), .lost(.inDoubt(let error)), .lost(.unclaimable(let error)):
-            refusals += 1
-            guard !error.isLasting, refusals < Self.refusalLimit else { return finish(.failed(refusal(error))) }
-            beginAgain(error.words, now)
+        case .refused(let error), .lost(.unclaimable(let error)): refused(error, refusal(error), now)
+        case .lost(.inDoubt(let error)): refused(error, doubt(error), now)
         }
+    }
+
+    private mutating func refused(_ error: KafkaError, _ failure: ToolFailure, _ now: Moment) {
+        refusals += 1
+        guard !error.isLasting, refusals < Self.refusalLimit else { return finish(.failed(failure)) }
+        beginAgain(error.words, now)
+    }
+
+    private func doubt(_ error: KafkaError) -> ToolFailure {
+        ToolFailure(
+            "\(refusals + 1) transactions in a row ended in doubt; started again, the same command finds out what of "
+                + "them was written and goes on behind it", error)
     }
 
     func refusal(_ error: KafkaError) -> ToolFailure {
