@@ -58,7 +58,7 @@ extension Simulation {
     // MARK: Topics
 
     /// The request topic that the campaign goes to: the one behind.
-    private var requestTopic: Int { scenario.topics.requests.count - 1 }
+    private var requestTopic: Int { cluster.currentNumbers[scenario.topics.requests.count - 1] }
     var requestPlaces: [Place] { (0..<cluster.partitions).map { Place(topic: requestTopic, partition: $0) } }
 
     /// A publisher's record as it lies in a log, and where.
@@ -66,7 +66,7 @@ extension Simulation {
         var written = LogRecord(
             key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
         if record.topic == scenario.topics.campaigns { return (place(ofControl: record.key ?? []), written) }
-        guard let topic = cluster.topics.firstIndex(of: record.topic) else { return nil }
+        guard let topic = cluster.number(of: record.topic) else { return nil }
         guard topic == requestTopic else { return (Place(topic: topic, partition: 0), written) }
         guard let user = user(ofKey: record.key) else { return nil }
         written.user = user
@@ -130,7 +130,7 @@ extension Simulation {
                 pushServices: Array(
                     scenario.pushServices.names.prefix(choices.pick([1, 1, 2], for: "publisher.services"))),
                 maximumEventBytes: 65_536),
-            topic: scenario.topics.requests[requestTopic])
+            topic: scenario.topics.requests[scenario.topics.requests.count - 1])
         order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
         order.rate = chance.pick([nil, nil, 2, 20])
         let expiry = choices.between(30_000, 200_000, for: "publisher.expiresBy")
