@@ -164,7 +164,7 @@ MUTANTS = [
         "Engine+Transactions.swift",
         "if events[id.index].phase == .settling { again.append(id) }",
         "let partition = events[id.index].partition\n            free(id.index)\n"
-        "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0)\n"
+        "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0, reading: 0)\n"
         "            actions.append(.rewind(partition: partition))",
     ),
     Mutant(

@@ -18,7 +18,7 @@ extension Checkers {
             return duties.count - 1
         }
         note(found, of: name)
-        if isDeleted(name.place) { gone(found) }
+        if isDeleted(name.place) || isSettled(name) { gone(found) }
         return found
     }
 
@@ -86,7 +86,7 @@ extension Checkers {
                 if reason == .paused, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
                     fail("\(text(duty)) was suspended, and its campaign was never paused")
                 }
-                if isDeleted(name.place) { duties[duty].isGone = true }
+                if isDeleted(name.place) || isSettled(name) { duties[duty].isGone = true }
                 if !duties[duty].finals.isEmpty {
                     excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")
                 }

@@ -42,7 +42,7 @@ extension SimulatedCluster {
         currentNumbers[topic] = topics.count - 1
         if !keepsOffsets {
             for transaction in transactions.indices {
-                transactions[transaction].offsets.removeAll { $0.place.topic == former }
+                transactions[transaction].offsets.removeAll { firstNumbers[$0.place.topic] == topic }
             }
         } else {
             for place in places { self[current(place)].pendingOffsets = self[place].pendingOffsets }

@@ -52,6 +52,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         simulation.mayDeleteHistory(of: places)
         fetched.fetchUnforwarded(
             from: simulation.cluster, now: simulation.now, most: simulation.chance[.unforwarded].pick([0, 0, 1, 3]))
+        noteUnknown()
     }
 
     /// Where a partition is read from first.
@@ -61,7 +62,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         let current = simulation.place(partition)
         let start = FetchedQueues.Start(place: current, offset: offset < 0 ? simulation.cluster[current].start : offset)
         guard let told = told.first(where: { simulation.cluster.areNamesakes($0.place, current) }),
-            let committed = told.offset, committed > 0, let former = simulation.cluster.former(current),
+            let committed = told.offset, let former = simulation.cluster.former(current),
             told.isOutdated || told.place != current
         else { return start }
         return FetchedQueues.Start(place: former, offset: start.offset, wanted: committed)

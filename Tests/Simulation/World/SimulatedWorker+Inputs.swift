@@ -112,11 +112,11 @@ extension SimulatedWorker {
     }
 
     /// What it fetches is of a topic that was recreated, and it can't know.
-    private func noteUnknown() {
+    func noteUnknown() {
         for (index, offset) in fetched.takeUnknown() {
             let place = fetched.places[index]
-            let told = told.first { simulation.cluster.areNamesakes($0.place, place) && $0.offset == offset }
-            simulation.passesUnknown(place, below: offset, metadata: told?.metadata ?? "")
+            let told = told.first { simulation.cluster.areNamesakes($0.place, place) }
+            simulation.passesUnknown(place, below: offset, told)
             (places[index], begunAt[index]) = (place, 0)
         }
     }

@@ -128,7 +128,7 @@ extension Simulation {
     func checkCommit(_ position: Position) {
         // Of a topic that is gone it says nothing to anybody.
         guard !cluster.isDeleted(position.place) else { return }
-        let before = max(cluster[position.place].standing, cluster[position.place].passed)
+        let before = cluster[position.place].standing
         checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
     }
 

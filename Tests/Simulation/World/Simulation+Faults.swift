@@ -62,7 +62,8 @@ extension Simulation {
                     partition: chance[.retention].below(cluster.partitions)))
             let committed = cluster[place].standing
             let offset = chance[.retention].pick([committed, chance[.retention].between(0, committed)])
-            log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now")
+            let start = cluster.delete(before: offset, in: place)
+            log("\(cluster.name(place)) begins at \(start) now")
         case .campaignsTopic: disturbCampaigns()
         case .recreation: recreateAnyTopic()
         case .clockStep:
@@ -95,7 +96,8 @@ extension Simulation {
         let place = cluster.current(chance[.retention].pick(places))
         let committed = cluster[place].standing
         let offset = chance[.retention].between(cluster[place].start, max(committed, cluster[place].start))
-        log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now, before it is read")
+        let start = cluster.delete(before: offset, in: place)
+        log("\(cluster.name(place)) begins at \(start) now, before it is read")
     }
 
     private func anyWorker(_ stream: Stream) -> SimulatedWorker? {

@@ -54,12 +54,18 @@ extension Simulation {
 
     /// A worker has come to an offset of a topic that was recreated and has grown past that offset, or was told of one:
     /// it takes what lies before for dealt with, and nobody can tell it better.
-    func passesUnknown(_ place: Place, below offset: Int64, metadata: String) {
+    ///
+    /// - Parameter told: what it was told to be committed, which may say more.
+    func passesUnknown(_ place: Place, below offset: Int64, _ told: Committed?) {
         log("\(cluster.name(place)) was recreated, and has grown past \(offset) before anybody looked")
         var ranges = [0..<offset]
         let identity = PartitionIdentity(
             cluster: SimulatedCluster.identity, topic: cluster.topics[place.topic], partition: Int32(place.partition))
-        if let map = CompletionMap(text: metadata, committed: offset, of: identity) { ranges += map.done }
+        if let told, let committed = told.offset,
+            let map = CompletionMap(text: told.metadata, committed: committed, of: identity)
+        {
+            ranges += map.done
+        }
         for range in ranges { checkers.passedUnknown(place, range, records: cluster[place].records) }
         cluster[place].passed = max(cluster[place].passed, offset)
     }
