@@ -62,7 +62,7 @@ extension Simulation {
                     partition: chance[.retention].below(cluster.partitions)))
             let committed = cluster[place].standing
             let offset = chance[.retention].pick([committed, chance[.retention].between(0, committed)])
-            let start = cluster.delete(before: offset, in: place)
+            let start = deleteRecords(before: offset, in: place)
             log("\(cluster.name(place)) begins at \(start) now")
         case .campaignsTopic: disturbCampaigns()
         case .recreation: recreateAnyTopic()
@@ -96,8 +96,15 @@ extension Simulation {
         let place = cluster.current(chance[.retention].pick(places))
         let committed = cluster[place].standing
         let offset = chance[.retention].between(cluster[place].start, max(committed, cluster[place].start))
-        let start = cluster.delete(before: offset, in: place)
+        let start = deleteRecords(before: offset, in: place)
         log("\(cluster.name(place)) begins at \(start) now, before it is read")
+    }
+
+    private func deleteRecords(before offset: Int64, in place: Place) -> Int64 {
+        let former = cluster[place].start
+        let start = cluster.delete(before: offset, in: place)
+        cutPublishing(cluster[place].records[Int(former)..<Int(start)])
+        return start
     }
 
     private func anyWorker(_ stream: Stream) -> SimulatedWorker? {

@@ -19,6 +19,8 @@ struct PublishingWorld {
     var hasEndedPause: Process?
     /// Where the last control record lies.
     var lastControlName: RecordName?
+    /// Some of what was published is not in its topic any more: no start can tell who was notified.
+    var isCut = false
     /// No faults any more: the campaign comes to its end.
     var isFinishing = false
     /// It is started again when something keeps it from its end.
@@ -96,7 +98,7 @@ extension Simulation {
         var count = RetryBacklog.Count()
         let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.milliseconds < $1.milliseconds } : nil
         for duty in checkers.duties where duty.campaign == Self.publishedCampaign && duty.source == duty.origin {
-            for name in duty.lives {
+            for name in duty.lives where !cluster.isDeleted(name.place) {
                 if cluster.record(name)?.headers.text(.reason) == RetryReason.paused.rawValue {
                     count.suspended += 1
                 } else {
@@ -234,8 +236,19 @@ extension Simulation {
     func publisherEnded(_ end: PublishEnd) {
         switch end {
         case .complete, .cancelled, .expired: if publishing.isFinishing { publishing.isDone = true }
-        case .interrupted, .paused, .takenOver, .failed: break
+        case .interrupted, .failed: if publishing.isFinishing, isPublishingHopeless { publishing.isDone = true }
+        case .paused, .takenOver: break
         }
+    }
+
+    /// Events of the campaign were deleted: it is never complete.
+    private var isPublishingHopeless: Bool {
+        publishing.isCut || checkers.duties.contains { $0.campaign == Self.publishedCampaign && $0.isGone }
+    }
+
+    /// Records of the campaign's topic are deleted.
+    func cutPublishing(_ deleted: some Sequence<LogRecord>) {
+        if deleted.contains(where: isOfPublished) { publishing.isCut = true }
     }
 
     /// When nobody disturbs any more, the campaign is published to its end.
@@ -249,7 +262,10 @@ extension Simulation {
             return
         }
         write(.resume)
-        guard !publishers.contains(where: \.isRunning) else { return }
+        let running = publishers.filter(\.isRunning)
+        // It would wait for outcomes that never come.
+        if isPublishingHopeless { for publisher in running { publisher.stop() } }
+        guard running.isEmpty else { return }
         publishing.lastStarts += 1
         guard publishing.lastStarts <= Self.mostLastStarts else {
             return checkers.fail("\(Self.mostLastStarts) publishers in a row have not published what is left")

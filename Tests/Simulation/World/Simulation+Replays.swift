@@ -109,7 +109,8 @@ extension Simulation {
         let names = cluster.topics.indices.filter { cluster.topics[$0] == parts[0] }.reversed().map {
             RecordName(place: Place(topic: $0, partition: partition), offset: offset)
         }
-        return names.first { cluster.record($0).map { $0.value == value } == true } ?? names.first
+        // An aborted one may look the same.
+        return names.first { cluster.record($0)?.value == value && !checkers.duties(of: $0).isEmpty } ?? names.first
     }
 
     /// A job's record as it lies in a log; `nil` when it is an event of which nobody knows where it comes from.

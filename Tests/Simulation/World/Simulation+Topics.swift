@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldKafka
 import HeraldWorker
 
@@ -9,8 +10,7 @@ extension Simulation {
 
     /// A topic that workers consume is deleted and recreated.
     func recreateAnyTopic() {
-        // What was published of a campaign, and what publishers wait for, is lost with the others.
-        let topic = chance[.recreation].below(publishers.isEmpty ? cluster.consumedTopics : 1)
+        let topic = chance[.recreation].below(cluster.consumedTopics)
         guard topicsBackAt[cluster.currentNumbers[topic], default: 0] <= now else { return }
         let absence = chance[.recreation].pick([0, chance[.recreation].between(0, Self.longestAbsence)])
         let keepsOffsets = chance[.recreation].below(2) == 0
@@ -20,6 +20,7 @@ extension Simulation {
                 + "and is there again \(absence) ms later\(isNoticed ? "; the group hears of it" : "")")
         let deleted = cluster.recreate(topic, at: now + absence, keepsOffsets: keepsOffsets)
         checkers.recreated(deleted.map { ($0, cluster[$0].records) })
+        if topic < scenario.topics.requests.count { for place in deleted { cutPublishing(cluster[place].records) } }
         topicsBackAt[cluster.currentNumbers[topic]] = now + absence
         schedule(.topicBack(topic), after: absence)
         guard isNoticed else { return }
