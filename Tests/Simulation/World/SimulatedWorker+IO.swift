@@ -77,7 +77,11 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let engineIndex = lane.engine.index(of: partition.partition, in: partition.topic),
             let wanted = lane.engine.nextOffset(of: engineIndex)
         else { return start }
-        if wanted > first { return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted) }
+        // Only a recreated topic takes it back.
+        let reached = max(told.first { name($0.place) == partition }?.offset ?? 0, fetched.taken[index])
+        guard wanted < reached || wanted <= first else {
+            return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
+        }
         begunAt[index] = 0
         return start
     }
