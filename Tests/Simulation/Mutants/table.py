@@ -59,13 +59,6 @@ MUTANTS = [
         f"isAtomic=true {RECREATIONS}",
     ),
     Mutant(
-        "a commit under way counts for the recreated topic",
-        "Engine+Assignment.swift",
-        "        committer.forget(partition: partition)\n",
-        "",
-        f"isAtomic=true {RECREATIONS} lostMessages=200000",
-    ),
-    Mutant(
         "a recreated topic begins behind what it has",
         "Engine+Assignment.swift",
         "case .recreated: restart(partition, at: low, reading",

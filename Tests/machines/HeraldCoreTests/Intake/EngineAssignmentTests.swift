@@ -309,19 +309,20 @@ struct EngineAssignmentEdgeTests {
 
     @Test("What was asked before the partition began anew says nothing of its new offsets")
     func lateAnswer() {
-        var engine = assigned(startingAt: 40, reading: 3)
-        #expect(engine.outOfRange(0, low: 0, high: 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
-        #expect(engine.outOfRange(0, low: 50, high: 60, askedIn: 3, reading: 3) == .lost(count: 10))
-        #expect(engine.outOfRange(0, low: 30, high: 60, askedIn: 3, reading: 3) == .there)
-        #expect(engine.outOfRange(0, low: 0, high: 2, askedIn: 3, reading: 5) == .recreated(wanted: 40))
-        #expect(engine.nextOffset(of: 0) == 0)
-        for question in 3...5 {
-            #expect(engine.outOfRange(0, low: 7, high: 9, askedIn: question, reading: 6) == .outdated)
+        let harness = assigned(startingAt: 40, reading: 3)
+        func answer(_ low: Int64, _ high: Int64, askedIn question: Int, reading: Int) -> OffsetReset {
+            harness.engine.outOfRange(0, low: low, high: high, askedIn: question, reading: reading)
         }
-        #expect(engine.outOfRange(0, low: 7, high: 9, askedIn: 6, reading: 6) == .lost(count: 7))
+        #expect(answer(0, 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
+        #expect(answer(50, 60, askedIn: 3, reading: 3) == .lost(count: 10))
+        #expect(answer(30, 60, askedIn: 3, reading: 3) == .there)
+        #expect(answer(0, 2, askedIn: 3, reading: 5) == .recreated(wanted: 40))
+        #expect(harness.engine.nextOffset(of: 0) == 0)
+        for question in 3...5 { #expect(answer(7, 9, askedIn: question, reading: 6) == .outdated) }
+        #expect(answer(7, 9, askedIn: 6, reading: 6) == .lost(count: 7))
     }
 
-    private func assigned(startingAt offset: Int64, reading: Int) -> Engine {
+    private func assigned(startingAt offset: Int64, reading: Int) -> EngineHarness {
         let harness = EngineHarness()
         harness.lose()
         harness.engine.unassigned(now: harness.now)
@@ -329,7 +330,7 @@ struct EngineAssignmentEdgeTests {
             [AssignedPartition(topic: 0, number: 0, startOffset: offset)],
             topics: [ConsumedTopic(name: "notifications", role: .request(weight: 1))], reading: reading,
             now: harness.now)
-        return harness.engine
+        return harness
     }
 
     @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
