@@ -211,7 +211,9 @@ extension Checkers {
             if found[duty] != duties[duty].finals.count {
                 fail("a reader finds \(found[duty]) results of \(text(duty)), and there are \(duties[duty].finals)")
             }
-            if duties[duty].finals.isEmpty, !duties[duty].isGone { fail("promise 1: \(text(duty)) has no final result") }
+            if duties[duty].finals.isEmpty, !duties[duty].isGone {
+                fail("promise 1: \(text(duty)) has no final result")
+            }
             if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
             // At least once, a retry may be written twice: then the copy is the event itself.
             if let first = duties[duty].firstOutcome, !duties[duty].finals.contains(first),

@@ -162,7 +162,8 @@ struct Checkers {
         topics.append(topics[topic])
         deletedTopics.insert(topic)
         for (place, records) in places {
-            for (offset, record) in records.enumerated() where !isSettled(RecordName(place: place, offset: Int64(offset))) {
+            for (offset, record) in records.enumerated()
+            where !isSettled(RecordName(place: place, offset: Int64(offset))) {
                 gone(record.duties)
             }
         }

@@ -78,7 +78,8 @@ struct FetchedQueues {
         let versions = partitions
         partitions = starts.enumerated().map { index, start in
             var partition = Partition(
-                place: start.place, wanted: start.wanted, next: start.offset, position: start.offset, taken: start.offset)
+                place: start.place, wanted: start.wanted, next: start.offset, position: start.offset,
+                taken: start.offset)
             // The same partitions are read again.
             if versions.indices.contains(index) {
                 partition.version = versions[index].version + 1

@@ -73,7 +73,9 @@ extension SimulatedCluster {
     }
 
     /// Whether the member has this partition.
-    func owns(_ member: Int, _ place: Place) -> Bool { members[member]?.assignment.contains { areNamesakes($0, place) } == true }
+    func owns(_ member: Int, _ place: Place) -> Bool {
+        members[member]?.assignment.contains { areNamesakes($0, place) } == true
+    }
 
     /// Whether nobody can say yet what is committed of these partitions: transactions with their offsets are open.
     func hasPendingOffsets(_ places: [Place]) -> Bool { places.contains { self[$0].pendingOffsets > 0 } }

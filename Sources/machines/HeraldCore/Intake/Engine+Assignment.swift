@@ -11,7 +11,8 @@ extension Engine {
     ///   - fetched: How many bytes the client has fetched in its life.
     ///   - reading: The number of the reading that begins; readings are counted up, also across assignments.
     public mutating func assigned(
-        _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0, reading: Int = 0,
+        _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0,
+        reading: Int = 0,
         now: Moment
     ) {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
