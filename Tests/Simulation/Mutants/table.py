@@ -34,8 +34,46 @@ CONTROLS = (
     "isAtomic=true campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=4 campaignChanges=3 events=900 burst=40 "
     "lostMessages=200000 hasPlainEvents=true workers=1 crashes=1 stops=0 followers=0 twins=0"
 )
+# Topics that workers consume are recreated again and again, and commits come seldom.
+RECREATIONS = "recreations=10 commitInterval=1000"
 
 MUTANTS = [
+    # Topics that are recreated.
+    Mutant(
+        "a late answer begins a recreated topic once more",
+        "Engine+Assignment.swift",
+        "guard question >= partitions[partition].firstReading, let wanted",
+        "guard question >= 0, let wanted",
+        f"isAtomic=true {RECREATIONS}",
+    ),
+    Mutant(
+        "what was asked in an earlier assignment counts",
+        "PartitionTable.swift",
+        "                    firstReading: reading,\n",
+        "                    firstReading: 0,\n",
+        f"seed=19 isAtomic=true {RECREATIONS}",
+    ),
+    Mutant(
+        "events of a recreated topic keep their offsets",
+        "Engine+Assignment.swift",
+        "        events.forgetOffsets(of: partition)\n",
+        "",
+        f"isAtomic=true {RECREATIONS}",
+    ),
+    Mutant(
+        "a recreated topic begins behind what it has",
+        "Engine+Assignment.swift",
+        "case .recreated: restart(partition, at: low, reading",
+        "case .recreated: restart(partition, at: high, reading",
+        f"isAtomic=true {RECREATIONS}",
+    ),
+    Mutant(
+        "where a recreated topic begins is not committed",
+        "OffsetTracker.swift",
+        "        self.init(startingAt: offset)\n        changes = 1\n",
+        "        self.init(startingAt: offset)\n",
+        f"isAtomic=true {RECREATIONS}",
+    ),
     # Commits: promise 1.
     Mutant(
         "commits what is not done",
@@ -166,7 +204,7 @@ MUTANTS = [
         "Engine+Transactions.swift",
         "if events[id.index].phase == .settling { again.append(id) }",
         "let partition = events[id.index].partition\n            free(id.index)\n"
-        "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0)\n"
+        "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0, reading: 0)\n"
         "            actions.append(.rewind(partition: partition))",
     ),
     Mutant(

@@ -57,7 +57,8 @@ extension Checkers {
         // At least once, an event that was delivered may have another life, which comes to something else.
         guard isAtomic else { return }
         let wasDelivered = others(than: duty).contains {
-            range.contains(duties[$0].origin.offset) && duties[$0].origin.offset < name.offset
+            duties[$0].origin.place == name.place && range.contains(duties[$0].origin.offset)
+                && duties[$0].origin.offset < name.offset
                 && duties[$0].finals.contains(.delivered)
         }
         if wasDelivered { fail("\(text(duty)) was called, and the same event was delivered before its worker came") }

@@ -18,6 +18,7 @@ extension Checkers {
             return duties.count - 1
         }
         note(found, of: name)
+        if isDeleted(name.place) || isSettled(name) { gone(found) }
         return found
     }
 
@@ -55,7 +56,8 @@ extension Checkers {
             if !isSettled(effect.settles) {
                 fail("promise 2: a transaction holds a part of what \(text(effect.settles)) causes")
             }
-            for duty in effect.duties where duties[duty].finals.count + duties[duty].lives.count != 1 {
+            for duty in effect.duties
+            where duties[duty].finals.count + duties[duty].lives.count != 1 && !duties[duty].mayRepeat {
                 fail(
                     "promise 2: \(text(duty)) has the final results \(duties[duty].finals) and lives on in "
                         + "\(duties[duty].lives.map(text))")
@@ -84,6 +86,7 @@ extension Checkers {
                 if reason == .paused, !pausedCampaigns.contains(duties[duty].campaign ?? -1) {
                     fail("\(text(duty)) was suspended, and its campaign was never paused")
                 }
+                if isDeleted(name.place) || isSettled(name) { duties[duty].isGone = true }
                 if !duties[duty].finals.isEmpty {
                     excuse(duty, "promise 2: a retry of \(text(duty)) follows its final result")
                 }
@@ -149,7 +152,7 @@ extension Checkers {
 
     /// At least once: a fault may leave a duty both settled and retried; without any fault it must not happen.
     mutating func excuse(_ duty: Int, _ violation: String) {
-        if isAtomic || !duties[duty].isExcused { fail(violation) }
+        if !duties[duty].mayRepeat, isAtomic || !duties[duty].isExcused { fail(violation) }
     }
 
     // MARK: Promise 1: no event is lost
@@ -192,6 +195,8 @@ extension Checkers {
         }
         for (effect, _) in effects {
             let name = effect.settles
+            // The offsets of a topic that is gone mean nothing.
+            if isDeleted(name.place) { continue }
             let (offset, map) = done[name.place] ?? (0, nil)
             if name.offset < offset || map?.done.contains(where: { $0.contains(name.offset) }) == true { continue }
             fail("promise 2: \(text(name)) was settled in a transaction whose offsets do not cover it")
@@ -206,11 +211,13 @@ extension Checkers {
             if found[duty] != duties[duty].finals.count {
                 fail("a reader finds \(found[duty]) results of \(text(duty)), and there are \(duties[duty].finals)")
             }
-            if duties[duty].finals.isEmpty { fail("promise 1: \(text(duty)) has no final result") }
+            if duties[duty].finals.isEmpty, !duties[duty].isGone {
+                fail("promise 1: \(text(duty)) has no final result")
+            }
             if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
             // At least once, a retry may be written twice: then the copy is the event itself.
             if let first = duties[duty].firstOutcome, !duties[duty].finals.contains(first),
-                !others(than: duty).contains(where: { duties[$0].finals.contains(first) })
+                !others(than: duty).contains(where: { duties[$0].finals.contains(first) || duties[$0].isGone })
             {
                 fail("\(text(duty)) is said to be a duplicate of one that was \(first), and none was")
             }

@@ -47,6 +47,10 @@ struct Duty {
     var wasRefusedAgain = false
     /// What its result says of the one that it is a duplicate of.
     var firstOutcome: Outcome?
+    /// Its record was deleted with its topic: it need not have a result.
+    var isGone = false
+    /// Nobody can tell any more whether its result was recorded.
+    var mayRepeat = false
     /// The longest wait that an answer has asked for.
     var longestRetryAfter: Int64 = 0
     /// It waits for another call, which must not come before this moment.
@@ -72,7 +76,10 @@ struct Checkers {
     let ordering: Ordering
     /// How far two clocks may be apart.
     let tolerance: Int64
-    let topics: [String]
+    /// As the cluster's list.
+    private(set) var topics: [String]
+    /// The topics that are deleted.
+    private var deletedTopics: Set<Int> = []
     private let services: [String]
 
     /// Offsets of consumed partitions whose records are settled for all to see.
@@ -145,6 +152,36 @@ struct Checkers {
 
     mutating func fail(_ text: String) {
         violations.append(text)
+    }
+
+    // MARK: Topics that are recreated
+
+    /// A topic is deleted with these records, and has another number of that name.
+    mutating func recreated(_ places: [(place: Place, records: [LogRecord])]) {
+        guard let topic = places.first?.place.topic else { return }
+        topics.append(topics[topic])
+        deletedTopics.insert(topic)
+        for (place, records) in places {
+            for (offset, record) in records.enumerated()
+            where !isSettled(RecordName(place: place, offset: Int64(offset))) {
+                gone(record.duties)
+            }
+        }
+    }
+
+    func isDeleted(_ place: Place) -> Bool { deletedTopics.contains(place.topic) }
+
+    /// These need have no results.
+    mutating func gone(_ duties: [Int]) {
+        for duty in duties { self.duties[duty].isGone = true }
+    }
+
+    /// A worker takes these for dealt with, because it could not know that their topic was recreated.
+    mutating func passedUnknown(_ place: Place, _ offsets: Range<Int64>, records: [LogRecord]) {
+        for offset in offsets where !isSettled(RecordName(place: place, offset: offset)) {
+            settled[place, default: []].insert(offset)
+            if offset < records.count { gone(records[Int(offset)].duties) }
+        }
     }
 
     func text(_ name: RecordName) -> String { "\(topics[name.place.topic])/\(name.place.partition)/\(name.offset)" }

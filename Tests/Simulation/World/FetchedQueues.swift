@@ -11,13 +11,25 @@ struct FetchedQueues {
         enum Kind { case record, end, outOfRange }
 
         var partition: Int
+        /// Of a topic that was recreated it is the one that the record lies in.
+        var place: Place
         var offset: Int64
         var kind: Kind
         fileprivate var version: Int
     }
 
+    /// Where a partition is read from.
+    struct Start {
+        /// What its reader takes it for: a topic that was recreated may have its name now.
+        var place: Place
+        var offset: Int64
+        /// What its reader takes next, when all that lies before is taken for dealt with.
+        var wanted: Int64?
+    }
+
     private struct Partition {
         var place: Place
+        var wanted: Int64?
         /// From where the client fetches on.
         var next: Int64
         /// From where it would after a pause: behind what it has handed out.
@@ -46,12 +58,15 @@ struct FetchedQueues {
     private var filled: Set<Int> = []
     /// Whether there may be something to fetch.
     private var isDue = false
+    /// Partitions of which another topic's records were fetched, and the offset behind those that its reader passes by.
+    private var unknown: [(partition: Int, offset: Int64)] = []
     /// What was fetched in the client's life (bytes).
     private(set) var bytes = 0
 
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { partitions.isEmpty }
+    var places: [Place] { partitions.map(\.place) }
     /// Behind what the lane has been given of each partition.
     var taken: [Int64] { partitions.map(\.taken) }
     /// How many lie in each queue, void ones too.
@@ -59,11 +74,12 @@ struct FetchedQueues {
 
     // MARK: What the lane wants
 
-    mutating func assign(_ positions: [(place: Place, offset: Int64)]) {
+    mutating func assign(_ starts: [Start]) {
         let versions = partitions
-        partitions = positions.enumerated().map { index, start in
+        partitions = starts.enumerated().map { index, start in
             var partition = Partition(
-                place: start.place, next: start.offset, position: start.offset, taken: start.offset)
+                place: start.place, wanted: start.wanted, next: start.offset, position: start.offset,
+                taken: start.offset)
             // The same partitions are read again.
             if versions.indices.contains(index) {
                 partition.version = versions[index].version + 1
@@ -165,6 +181,12 @@ struct FetchedQueues {
     /// A broker may have something more.
     mutating func mayFetch() { isDue = true }
 
+    /// Names, once, the partitions whose reader takes another topic's records for those that it knew.
+    mutating func takeUnknown() -> [(partition: Int, offset: Int64)] {
+        defer { unknown = [] }
+        return unknown
+    }
+
     /// Fetches what there is room for, beginning with any partition; whether a queue has filled that was empty.
     mutating func fetch(from cluster: SimulatedCluster, now: Int64, first: () -> Int) -> Bool {
         guard isDue, !partitions.isEmpty, cluster.awayUntil <= now else { return false }
@@ -193,17 +215,19 @@ struct FetchedQueues {
     }
 
     private mutating func fetched(_ index: Int, from cluster: SimulatedCluster, now: Int64) -> Entry? {
-        let place = partitions[index].place
+        let place = cluster.current(partitions[index].place)
         guard !partitions[index].isPaused, !partitions[index].isLost, cluster[place].leaderlessUntil <= now else {
             return nil
         }
         var entry = Entry(
-            partition: index, offset: partitions[index].next, kind: .record, version: partitions[index].version)
-        if entry.offset < cluster[place].start {
+            partition: index, place: place, offset: partitions[index].next, kind: .record,
+            version: partitions[index].version)
+        if entry.offset < cluster[place].start || entry.offset > cluster[place].end {
             partitions[index].isLost = true
             entry.kind = .outOfRange
             return entry
         }
+        noteRecreation(of: index, place, end: cluster[place].end)
         if cluster.seek(place, from: &entry.offset),
             let record = cluster.record(RecordName(place: place, offset: entry.offset))
         {
@@ -216,5 +240,15 @@ struct FetchedQueues {
         partitions[index].endTold = entry.offset
         entry.kind = .end
         return entry
+    }
+
+    /// The partition's name is another topic's now, which has the offset that is wanted too: nobody can tell one from the
+    /// other.
+    private mutating func noteRecreation(of index: Int, _ place: Place, end: Int64) {
+        guard partitions[index].place != place else { return }
+        let wanted = partitions[index].wanted ?? partitions[index].next
+        guard wanted <= end else { return }
+        (partitions[index].place, partitions[index].wanted) = (place, nil)
+        unknown.append((index, wanted))
     }
 }

@@ -76,6 +76,10 @@ enum Step {
     case resumeCampaign(Int)
     case brokersBack
     case leaderBack(Place)
+    /// A topic that was deleted is there again.
+    case topicBack(Int)
+    /// A worker asks where a partition begins and ends.
+    case range(Process, TopicPartition, reading: Int)
     case sessionEnds(Process, join: Int)
     /// A worker that was told to stop must have left by now.
     case drainIsOver(Process)
@@ -104,6 +108,8 @@ enum Fault {
     case retention
     /// The campaigns topic can't be read or written, or is deleted and made anew.
     case campaignsTopic
+    /// A topic that workers consume is deleted and recreated.
+    case recreation
     case rival
     case clockStep
     /// A worker is told other settings.
@@ -175,6 +181,8 @@ struct Committed {
     var place: Place
     var offset: Int64?
     var metadata: String
+    /// It was said of the topic that had this name before.
+    var isOutdated = false
 }
 
 /// How the broker answers a transactional producer.

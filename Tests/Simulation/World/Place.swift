@@ -1,6 +1,8 @@
 import HeraldEvents
 
 /// A partition of a topic, in the simulation; the topic is a number in the cluster's list.
+///
+/// A topic that is recreated has another number: what lies in the former one has other names.
 struct Place: Hashable, Comparable {
     var topic: Int
     var partition: Int

@@ -87,6 +87,8 @@ package struct Scenario: Sendable {
     package var refusals = 1
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
+    /// How often a topic that workers consume is deleted and recreated.
+    package var recreations = 0
 
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
@@ -218,6 +220,7 @@ package struct Scenario: Sendable {
         leaderLosses = 0
         refusals = 0
         retentions = 0
+        recreations = 0
         openTransactions = 0
         campaignChanges = 0
         campaignsFaults = 0

@@ -140,7 +140,9 @@ final class SimulatedCampaign: SimulatedJob {
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
         // One that stood still while others published may miss what they have, and can write nothing.
-        case .failed(let failure): stateAtStart == .running && hasName ? failure.description : nil
+        case .failed(let failure):
+            stateAtStart == .running && hasName && !(simulation.publishing.isCut && failure.isOfDeletion)
+                ? failure.description : nil
         }
     }
 
@@ -173,7 +175,11 @@ final class SimulatedCampaign: SimulatedJob {
         case .findEnds: read(.ends, to: .written)
         case .readBack(let definition, let end):
             let starts = definition.requestStarts
-            stretch.published = LogReader(requestPlaces) { starts[Int32($0.partition)] ?? 0 }
+            stretch.published = LogReader(requestPlaces) { [simulation] place in
+                let start = starts[Int32(place.partition)] ?? 0
+                // It ends before that offset: it was recreated, and all of it is read.
+                return start > simulation.cluster[place].end ? 0 : start
+            }
             read(.published, to: end)
         case .countOutcomes(let definition, let progress, let isWhole):
             let starts = progress?.resultStarts ?? definition.resultStarts
@@ -398,4 +404,9 @@ final class SimulatedCampaign: SimulatedJob {
             machine.take(id(of: user), user: key, event: event)
         }
     }
+}
+
+extension ToolFailure {
+    /// Some of what was published can't be found any more.
+    fileprivate var isOfDeletion: Bool { description.contains("does not hold any more") }
 }

@@ -73,13 +73,18 @@ extension SimulatedCluster {
     }
 
     /// Whether the member has this partition.
-    func owns(_ member: Int, _ place: Place) -> Bool { members[member]?.assignment.contains(place) == true }
+    func owns(_ member: Int, _ place: Place) -> Bool {
+        members[member]?.assignment.contains { areNamesakes($0, place) } == true
+    }
 
     /// Whether nobody can say yet what is committed of these partitions: transactions with their offsets are open.
     func hasPendingOffsets(_ places: [Place]) -> Bool { places.contains { self[$0].pendingOffsets > 0 } }
 
+    /// The group stands there in what has the partition's name now, whichever its member has meant.
     mutating func commit(_ position: Position) {
-        self[position.place].committed = position.offset
-        self[position.place].metadata = position.metadata
+        let place = current(position.place)
+        self[place].committed = position.offset
+        self[place].metadata = position.metadata
+        self[place].isCommitOutdated = place != position.place
     }
 }

@@ -156,11 +156,12 @@ extension SimulatedCluster {
     /// The group takes offsets that wait for the transaction's end.
     mutating func send(_ positions: [Position], in transaction: Int) {
         for position in positions {
-            if let index = transactions[transaction].offsets.firstIndex(where: { $0.place == position.place }) {
+            let index = transactions[transaction].offsets.firstIndex { areNamesakes($0.place, position.place) }
+            if let index {
                 transactions[transaction].offsets[index] = position
             } else {
                 transactions[transaction].offsets.append(position)
-                self[position.place].pendingOffsets += 1
+                self[current(position.place)].pendingOffsets += 1
             }
         }
     }
@@ -273,7 +274,7 @@ extension SimulatedCluster {
     /// The marker reaches the group's offsets: they are committed, or forgotten.
     mutating func settleOffsets(of transaction: Int) {
         for position in transactions[transaction].offsets {
-            self[position.place].pendingOffsets -= 1
+            self[current(position.place)].pendingOffsets -= 1
             if transactions[transaction].commits { commit(position) }
         }
         markerWritten(transaction)

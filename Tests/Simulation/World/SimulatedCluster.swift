@@ -4,6 +4,7 @@
 /// |---|---|
 /// | `SimulatedCluster+Group.swift` | members, rebalances, committed offsets |
 /// | `SimulatedCluster+Transactions.swift` | transactional ids, epochs, transactions |
+/// | `SimulatedCluster+Topics.swift` | topics that are deleted and recreated |
 struct SimulatedCluster {
     /// One partition's log, and what the group has committed of it.
     struct Log {
@@ -18,11 +19,18 @@ struct SimulatedCluster {
         var takers: [Int] = []
         var committed: Int64?
         var metadata = ""
+        /// That was said of the topic that had this name before.
+        var isCommitOutdated = false
+        /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
+        var passed: Int64 = 0
         /// Offsets that were sent in transactions which have not ended.
         var pendingOffsets = 0
 
         /// No reader of committed records gets further than this.
-        var lastStable: Int64 { open.map(\.first).min() ?? Int64(records.count) }
+        var lastStable: Int64 { open.map(\.first).min() ?? end }
+        var end: Int64 { Int64(records.count) }
+        /// Where the group stands in these records.
+        var standing: Int64 { isCommitOutdated ? start : committed ?? 0 }
     }
 
     struct Member {
@@ -39,10 +47,16 @@ struct SimulatedCluster {
     /// What its brokers say that it is.
     static let identity = "simulated"
 
-    let topics: [String]
+    /// The names of all topics, also of those that are deleted.
+    var topics: [String]
     /// The first so many topics are consumed.
     let consumedTopics: Int
-    private(set) var logs: [[Log]]
+    /// Which topic each one of the list was at first, and which of the list each of those is now.
+    var firstNumbers: [Int]
+    var currentNumbers: [Int]
+    /// What the group knows to be missing, by the topics' first numbers.
+    var missingTopics: Set<Int> = []
+    var logs: [[Log]]
     private(set) var partitions = 0
     /// No broker answers before this moment.
     var awayUntil: Int64 = 0
@@ -72,6 +86,8 @@ struct SimulatedCluster {
     init(partitions: Int, topics: [String], consumedTopics: Int) {
         self.topics = topics
         self.consumedTopics = consumedTopics
+        firstNumbers = Array(topics.indices)
+        currentNumbers = firstNumbers
         logs = topics.map { _ in [] }
         for _ in 0..<partitions { addPartition() }
     }
@@ -97,17 +113,21 @@ struct SimulatedCluster {
 
     /// Whether a topic refuses every record now.
     func isRefusing(_ topic: Int, now: Int64) -> Bool {
-        refusing.topic == topic && refusing.until > now || refusingJobs.topic == topic && refusingJobs.until > now
+        let first = firstNumbers[topic]
+        return refusing.topic == first && refusing.until > now
+            || refusingJobs.topic == first && refusingJobs.until > now
     }
 
     /// The partitions that the group consumes.
     var consumed: [Place] {
-        (0..<consumedTopics).flatMap { topic in (0..<partitions).map { Place(topic: topic, partition: $0) } }
+        (0..<consumedTopics).filter { !missingTopics.contains($0) }.flatMap { topic in
+            (0..<partitions).map { Place(topic: currentNumbers[topic], partition: $0) }
+        }
     }
 
     /// Retention deletes what lies before this offset, as far as the group has dealt with it; where the log begins now.
     mutating func delete(before offset: Int64, in place: Place) -> Int64 {
-        self[place].start = max(self[place].start, min(offset, self[place].committed ?? 0))
+        self[place].start = max(self[place].start, min(offset, self[place].standing))
         return self[place].start
     }
 
@@ -150,13 +170,13 @@ struct SimulatedCluster {
 
     /// The first partition with an open transaction, or with something to read that the group has not committed.
     var unsettled: Place? {
-        for topic in logs.indices {
+        for (first, topic) in currentNumbers.enumerated() {
             for partition in 0..<partitions {
-                guard logs[topic][partition].open.isEmpty else { return Place(topic: topic, partition: partition) }
-                guard topic < consumedTopics else { continue }
-                var offset = logs[topic][partition].committed ?? 0
-                guard logs[topic][partition].pendingOffsets == 0,
-                    !seek(Place(topic: topic, partition: partition), from: &offset)
+                let log = logs[topic][partition]
+                guard log.open.isEmpty else { return Place(topic: topic, partition: partition) }
+                guard first < consumedTopics else { continue }
+                var offset = max(log.standing, log.passed)
+                guard log.pendingOffsets == 0, !seek(Place(topic: topic, partition: partition), from: &offset)
                 else { return Place(topic: topic, partition: partition) }
             }
         }

@@ -226,7 +226,9 @@ extension SimulatedWorker {
     private func checkPriority(_ token: CallToken, _ name: RecordName) {
         let service = Int(token.service)
         let waiting = lane.engine.outage == nil ? lane.engine.waitingCalls(ofTopic: 0, toService: service) : 0
-        let isPassed = name.place.topic != 0 && waiting > 0 && waiting >= passedUrgent[service]?.waiting ?? 0
+        let isPassed =
+            simulation.cluster.firstNumbers[name.place.topic] != 0 && waiting > 0
+            && waiting >= passedUrgent[service]?.waiting ?? 0
         passedUrgent[service] = (waiting, isPassed ? (passedUrgent[service]?.calls ?? 0) + 1 : 0)
         if let calls = passedUrgent[service]?.calls, calls > Self.patienceOfUrgent {
             simulation.checkers.fail(

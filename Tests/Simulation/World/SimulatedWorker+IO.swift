@@ -41,18 +41,56 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) {
-        for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
-        places = positions.map { place($0.0) }
-        fetched.assign(
-            positions.map { partition, offset in
-                let place = place(partition)
-                return (place, offset < 0 ? simulation.cluster[place].start : offset)
-            })
+        let isAnew = fetched.isEmpty
+        let starts = positions.map { isAnew ? start(of: $0.0, at: $0.offset) : restart(of: $0.0, at: $0.offset) }
+        for place in places { simulation.cluster[simulation.cluster.current(place)].takers.removeAll { $0 == index } }
+        places = starts.map(\.place)
+        if isAnew { begunAt = places.map { place in told.first { $0.place == place }?.offset ?? 0 } }
+        fetched.assign(starts)
         log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
-        for place in places { simulation.cluster[place].takers.append(index) }
+        for place in places { simulation.cluster[simulation.cluster.current(place)].takers.append(index) }
         simulation.mayDeleteHistory(of: places)
         fetched.fetchUnforwarded(
             from: simulation.cluster, now: simulation.now, most: simulation.chance[.unforwarded].pick([0, 0, 1, 3]))
+        noteUnknown()
+    }
+
+    /// Where a partition is read from first.
+    ///
+    /// What it was told may be of the topic that had this name before.
+    private func start(of partition: TopicPartition, at offset: Int64) -> FetchedQueues.Start {
+        let current = simulation.place(partition)
+        let start = FetchedQueues.Start(place: current, offset: offset < 0 ? simulation.cluster[current].start : offset)
+        guard let told = told.first(where: { simulation.cluster.areNamesakes($0.place, current) }),
+            let committed = told.offset, let former = simulation.cluster.former(current),
+            told.isOutdated || told.place != current
+        else { return start }
+        return FetchedQueues.Start(place: former, offset: start.offset, wanted: committed)
+    }
+
+    /// Where it is read from again: of a topic that was recreated, as its former one, or from its beginning.
+    private func restart(of partition: TopicPartition, at offset: Int64) -> FetchedQueues.Start {
+        let current = simulation.place(partition)
+        let first = simulation.cluster[current].start
+        let start = FetchedQueues.Start(place: current, offset: offset < 0 ? first : offset)
+        guard let index = index(of: partition), places[index] != current,
+            let engineIndex = lane.engine.index(of: partition.partition, in: partition.topic),
+            let wanted = lane.engine.nextOffset(of: engineIndex)
+        else { return start }
+        // Only a recreated topic takes it back.
+        let reached = max(told.first { name($0.place) == partition }?.offset ?? 0, fetched.taken[index])
+        guard wanted < reached || wanted <= first else {
+            return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
+        }
+        begunAt[index] = 0
+        return start
+    }
+
+    /// Which of its partitions has this name.
+    private func index(of partition: TopicPartition) -> Int? { places.firstIndex { name($0) == partition } }
+
+    func place(_ partition: TopicPartition) -> Place {
+        index(of: partition).map { places[$0] } ?? simulation.place(partition)
     }
 
     func unassign() {
@@ -110,7 +148,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     func openQueues(_ count: Int) { fetched.openQueues(count) }
 
     func forward(_ partition: TopicPartition, to queue: Int) {
-        if let index = places.firstIndex(of: place(partition)) { fetched.forward(index, to: queue) }
+        if let index = index(of: partition) { fetched.forward(index, to: queue) }
     }
 
     func next(from queue: Int) -> SimulatedRecord? { fetched.next(from: queue).map(record) }
@@ -119,7 +157,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     private func record(_ entry: FetchedQueues.Entry) -> SimulatedRecord {
         simulation.inputs += 1
-        let name = RecordName(place: places[entry.partition], offset: entry.offset)
+        let name = RecordName(place: entry.place, offset: entry.offset)
         switch entry.kind {
         case .record:
             let record = simulation.cluster.record(name) ?? .marker(0)
@@ -150,26 +188,24 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
     }
 
     func seek(_ partition: TopicPartition, to offset: Int64) {
-        guard let index = places.firstIndex(of: place(partition)) else { return }
-        let offset = offset < 0 ? simulation.cluster[places[index]].start : offset
+        guard let index = index(of: partition) else { return }
+        let offset = offset < 0 ? simulation.cluster[simulation.place(partition)].start : offset
         log("reads \(partition) again from \(offset)")
         fetched.seek(index, to: offset)
     }
 
     func findRange(of partition: TopicPartition, reading: Int) {
-        let log = simulation.cluster[place(partition)]
-        let range = OffsetRange(low: log.start, high: Int64(log.records.count))
-        simulation.schedule(.news(process, .range(partition, reading: reading, range)), after: simulation.travel())
+        simulation.tellRange(process, partition, reading: reading)
     }
 
     func pause(_ partition: TopicPartition) {
-        guard let index = places.firstIndex(of: place(partition)) else { return }
+        guard let index = index(of: partition) else { return }
         log("pauses \(partition)")
         fetched.pause(index)
     }
 
     func resume(_ partition: TopicPartition) {
-        guard let index = places.firstIndex(of: place(partition)) else { return }
+        guard let index = index(of: partition) else { return }
         log("resumes \(partition)")
         fetched.resume(index)
     }

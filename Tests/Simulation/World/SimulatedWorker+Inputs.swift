@@ -53,7 +53,7 @@ extension SimulatedWorker {
         case .offsets(let assignment, let offsets):
             // Who lost what he asked about is told so before he takes it.
             guard !isZombie else { return }
-            if assignment == askedFor { begunAt = offsets.map { $0.offset ?? 0 } }
+            if assignment == askedFor { told = offsets }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
         case .range(let partition, let reading, let range):
             tell(.range(partition, reading: reading, .success(range)))
@@ -108,6 +108,17 @@ extension SimulatedWorker {
             simulation.chance[.take].below(places.count)
         }
         if hasFilled { inbox.events.insert(.consumer) }
+        noteUnknown()
+    }
+
+    /// What it fetches is of a topic that was recreated, and it can't know.
+    func noteUnknown() {
+        for (index, offset) in fetched.takeUnknown() {
+            let place = fetched.places[index]
+            let told = told.first { simulation.cluster.areNamesakes($0.place, place) }
+            simulation.passesUnknown(place, below: offset, told)
+            (places[index], begunAt[index]) = (place, 0)
+        }
     }
 
     /// Lets the lane turn as long as it has something to do, and checks its bounds.

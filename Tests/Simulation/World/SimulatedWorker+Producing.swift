@@ -117,7 +117,7 @@ extension SimulatedWorker {
 
     private func topic(of production: Production) -> Int {
         let name = lane.engine.topic(of: production)
-        return simulation.cluster.topics.firstIndex(of: name) ?? 0
+        return simulation.cluster.number(of: name) ?? 0
     }
 
     /// What the record says, as somebody reads it who knows nothing of the engine.

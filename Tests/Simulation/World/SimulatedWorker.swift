@@ -37,7 +37,9 @@ final class SimulatedWorker {
     var fetched = FetchedQueues(limit: 1)
     /// The lane's number of the assignment whose offsets it asked for last.
     var askedFor = 0
-    /// Where each of them was committed when it was assigned.
+    /// What it was told to be committed of each of them when it was assigned.
+    var told: [Committed] = []
+    /// Where it began to take from each of them.
     var begunAt: [Int64] = []
 
     /// How many records are in the engine's slots.
@@ -340,7 +342,7 @@ final class SimulatedWorker {
     }
 
     private func stopTaking() {
-        for place in places { simulation.cluster[place].takers.removeAll { $0 == index } }
+        for place in places { simulation.cluster[simulation.cluster.current(place)].takers.removeAll { $0 == index } }
     }
 
     /// Nobody knows any more what it knew of events that came before.
@@ -354,6 +356,7 @@ final class SimulatedWorker {
         generation = 0
         places = []
         fetched = FetchedQueues(limit: simulation.scenario.fetchedAhead)
+        told = []
         begunAt = []
         isStopping = false
         commitIsDoubtful = false
@@ -377,7 +380,7 @@ final class SimulatedWorker {
         // Without transactions what was written may not be committed.
         guard !simulation.scenario.isAtomic else { return }
         for (place, taken) in zip(places, fetched.taken) {
-            let committed = simulation.cluster[place].committed ?? 0
+            let committed = simulation.cluster[place].standing
             for offset in committed..<max(committed, taken) {
                 let name = RecordName(place: place, offset: offset)
                 // What has found no room was not taken.

@@ -96,12 +96,20 @@ extension Simulation {
         guard cluster.isMember(process.member, of: generation), let member = cluster.members[process.member] else {
             return
         }
-        guard !cluster.hasPendingOffsets(member.assignment) else {
+        guard !cluster.hasPendingOffsets(member.assignment.map(cluster.current)) else {
             again(request, of: process)
             return
         }
-        let offsets = member.assignment.map {
-            Committed(place: $0, offset: cluster[$0].committed, metadata: cluster[$0].metadata)
+        let places = member.assignment.map(cluster.current)
+        // What does not exist has no end, which is asked for too.
+        guard places.allSatisfy({ topicsBackAt[$0.topic, default: 0] <= now }) else {
+            again(request, of: process)
+            return
+        }
+        let offsets = places.map {
+            Committed(
+                place: $0, offset: cluster[$0].committed, metadata: cluster[$0].metadata,
+                isOutdated: cluster[$0].isCommitOutdated)
         }
         tell(process, .offsets(assignment: assignment, offsets))
     }
@@ -118,7 +126,9 @@ extension Simulation {
 
     /// What a commit says has to be true.
     func checkCommit(_ position: Position) {
-        let before = cluster[position.place].committed ?? 0
+        // Of a topic that is gone it says nothing to anybody.
+        guard !cluster.isDeleted(position.place) else { return }
+        let before = cluster[position.place].standing
         checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
     }
 
@@ -128,6 +138,7 @@ extension Simulation {
         _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect,
         isAcknowledgementLost: Bool, _ request: Request
     ) {
+        let place = cluster.current(place)
         guard cluster[place].leaderlessUntil <= now else {
             postpone(request, of: process, until: cluster[place].leaderlessUntil)
             return
@@ -157,12 +168,14 @@ extension Simulation {
         let fault = isHit ? chance[.lostMessage].below(3) : 3
         if isAccepted, fault != 0 {
             check(positions, of: process)
-            for position in positions {
+            for position in positions where !isMissing(position.place) {
                 checkCommit(position)
                 cluster.commit(position)
             }
         }
-        let outcome: CallOutcome = fault < 2 ? .failedForNow : isAccepted ? .acknowledged : .refused
+        let isWhole = !positions.contains { isMissing($0.place) }
+        let outcome: CallOutcome =
+            fault < 2 || !isWhole ? .failedForNow : isAccepted ? .acknowledged : .refused
         log("\(process): commit \(sequence) \(outcome)\(isHit ? ", lost or late" : "")")
         schedule(
             .news(process, .committed(sequence: sequence, outcome)),

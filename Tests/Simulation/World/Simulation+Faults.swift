@@ -13,6 +13,7 @@ extension Simulation {
             (.outage, .outage, scenario.outages), (.coordinatorLoad, .coordinatorLoad, scenario.coordinatorLoads),
             (.leaderLoss, .leaderLoss, scenario.leaderLosses),
             (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
+            (.recreation, .recreation, scenario.recreations),
             (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
             (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
         ]
@@ -41,9 +42,10 @@ extension Simulation {
             schedule(.brokersBack, after: duration)
         case .coordinatorLoad: coordinatorLoads()
         case .leaderLoss:
-            let place = Place(
-                topic: chance[.leaderLoss].below(workersTopics),
-                partition: chance[.leaderLoss].below(cluster.partitions))
+            let place = cluster.current(
+                Place(
+                    topic: chance[.leaderLoss].below(workersTopics),
+                    partition: chance[.leaderLoss].below(cluster.partitions)))
             let duration = chance[.leaderLoss].between(500, 20_000)
             loseLeader(place, for: duration)
             schedule(.leaderBack(place), after: duration)
@@ -54,13 +56,16 @@ extension Simulation {
             log("\(cluster.topics[topic]) refuses every record for \(duration) ms")
             cluster.refusing = (topic, now + duration)
         case .retention:
-            let place = Place(
-                topic: chance[.retention].below(cluster.consumedTopics),
-                partition: chance[.retention].below(cluster.partitions))
-            let committed = cluster[place].committed ?? 0
+            let place = cluster.current(
+                Place(
+                    topic: chance[.retention].below(cluster.consumedTopics),
+                    partition: chance[.retention].below(cluster.partitions)))
+            let committed = cluster[place].standing
             let offset = chance[.retention].pick([committed, chance[.retention].between(0, committed)])
-            log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now")
+            let start = deleteRecords(before: offset, in: place)
+            log("\(cluster.name(place)) begins at \(start) now")
         case .campaignsTopic: disturbCampaigns()
+        case .recreation: recreateAnyTopic()
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
         case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))
@@ -76,7 +81,7 @@ extension Simulation {
     /// A partition has no leader for so long (milliseconds).
     func loseLeader(_ place: Place, for duration: Int64) {
         log("\(cluster.name(place)) has no leader for \(duration) ms")
-        cluster[place].leaderlessUntil = now + duration
+        cluster[place].leaderlessUntil = max(now + duration, topicsBackAt[place.topic, default: 0])
     }
 
     /// A topic refuses every record of jobs, and the pauses of workers, for so long (milliseconds).
@@ -88,10 +93,18 @@ extension Simulation {
     /// Retention may delete what a worker has just asked for, before it is fetched: what it is to know again of the past.
     func mayDeleteHistory(of places: [Place]) {
         guard scenario.retentions > 0, !places.isEmpty, chance[.retention].below(8) == 0 else { return }
-        let place = chance[.retention].pick(places)
-        let committed = cluster[place].committed ?? 0
+        let place = cluster.current(chance[.retention].pick(places))
+        let committed = cluster[place].standing
         let offset = chance[.retention].between(cluster[place].start, max(committed, cluster[place].start))
-        log("\(cluster.name(place)) begins at \(cluster.delete(before: offset, in: place)) now, before it is read")
+        let start = deleteRecords(before: offset, in: place)
+        log("\(cluster.name(place)) begins at \(start) now, before it is read")
+    }
+
+    private func deleteRecords(before offset: Int64, in place: Place) -> Int64 {
+        let former = cluster[place].start
+        let start = cluster.delete(before: offset, in: place)
+        cutPublishing(cluster[place].records[Int(former)..<Int(start)])
+        return start
     }
 
     private func anyWorker(_ stream: Stream) -> SimulatedWorker? {

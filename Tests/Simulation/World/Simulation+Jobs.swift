@@ -6,11 +6,11 @@ extension Simulation {
     private static let job = Process(.job, 0)
 
     /// How many topics workers consume and write.
-    var workersTopics: Int { cluster.topics.count - scenario.jobTopics.count }
+    var workersTopics: Int { scenario.consumedTopics.count + scenario.otherTopics.count }
 
     /// The partitions of the results.
     var resultPlaces: [Place] {
-        guard let topic = cluster.topics.firstIndex(of: scenario.topics.results) else { return [] }
+        guard let topic = cluster.number(of: scenario.topics.results) else { return [] }
         return (0..<cluster.partitions).map { Place(topic: topic, partition: $0) }
     }
 

@@ -15,7 +15,9 @@ extension Simulation {
         for _ in 0..<scenario.burst where published < scenario.events {
             let event = scenario.event(number: published, now: now, streams: &chance)
             published += 1
-            let place = Place(topic: event.topic, partition: event.partition)
+            let place = cluster.current(Place(topic: event.topic, partition: event.partition))
+            // It is told so.
+            if isMissing(place) { continue }
             let name = append(event, to: place, in: transaction)
             if event.hasOwnID, transaction == nil, chance[.twin].happens(scenario.twins) {
                 schedule(.publishTwin(of: name), after: chance[.twin].between(0, 20_000))
@@ -59,7 +61,8 @@ extension Simulation {
 
     /// The same event again, in the same partition.
     func publishTwin(of name: RecordName) {
-        guard var record = cluster.record(name) else { return }
+        // The first of two is the one with the lower offset.
+        guard !cluster.isDeleted(name.place), !isMissing(name.place), var record = cluster.record(name) else { return }
         record.timestamp = now
         let again = Scenario.Published(
             record: record, topic: name.place.topic, partition: name.place.partition,
@@ -83,7 +86,10 @@ extension Simulation {
 
     /// Where a partition is read from, to know again which events came before: the window's first record.
     func historyStart(of place: Place, committed: Int64?) -> Int64 {
-        guard let committed, place.topic < scenario.topics.requests.count else { return committed ?? 0 }
+        guard let committed, cluster.firstNumbers[place.topic] < scenario.topics.requests.count,
+            // A topic that ends before the offset was recreated: its records are no history, but new.
+            committed <= cluster[place].end
+        else { return committed ?? 0 }
         let records = cluster[place].records
         let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindowMilliseconds } ?? records.count
         return min(committed, max(Int64(first), cluster[place].start))

@@ -19,6 +19,8 @@ struct PublishingWorld {
     var hasEndedPause: Process?
     /// Where the last control record lies.
     var lastControlName: RecordName?
+    /// Some of what was published is not in its topic any more: no start can tell who was notified.
+    var isCut = false
     /// No faults any more: the campaign comes to its end.
     var isFinishing = false
     /// It is started again when something keeps it from its end.
@@ -58,7 +60,7 @@ extension Simulation {
     // MARK: Topics
 
     /// The request topic that the campaign goes to: the one behind.
-    private var requestTopic: Int { scenario.topics.requests.count - 1 }
+    private var requestTopic: Int { cluster.currentNumbers[scenario.topics.requests.count - 1] }
     var requestPlaces: [Place] { (0..<cluster.partitions).map { Place(topic: requestTopic, partition: $0) } }
 
     /// A publisher's record as it lies in a log, and where.
@@ -66,7 +68,7 @@ extension Simulation {
         var written = LogRecord(
             key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
         if record.topic == scenario.topics.campaigns { return (place(ofControl: record.key ?? []), written) }
-        guard let topic = cluster.topics.firstIndex(of: record.topic) else { return nil }
+        guard let topic = cluster.number(of: record.topic) else { return nil }
         guard topic == requestTopic else { return (Place(topic: topic, partition: 0), written) }
         guard let user = user(ofKey: record.key) else { return nil }
         written.user = user
@@ -96,7 +98,7 @@ extension Simulation {
         var count = RetryBacklog.Count()
         let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.milliseconds < $1.milliseconds } : nil
         for duty in checkers.duties where duty.campaign == Self.publishedCampaign && duty.source == duty.origin {
-            for name in duty.lives {
+            for name in duty.lives where !cluster.isDeleted(name.place) {
                 if cluster.record(name)?.headers.text(.reason) == RetryReason.paused.rawValue {
                     count.suspended += 1
                 } else {
@@ -130,7 +132,7 @@ extension Simulation {
                 pushServices: Array(
                     scenario.pushServices.names.prefix(choices.pick([1, 1, 2], for: "publisher.services"))),
                 maximumEventBytes: 65_536),
-            topic: scenario.topics.requests[requestTopic])
+            topic: scenario.topics.requests[scenario.topics.requests.count - 1])
         order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
         order.rate = chance.pick([nil, nil, 2, 20])
         let expiry = choices.between(30_000, 200_000, for: "publisher.expiresBy")
@@ -234,8 +236,19 @@ extension Simulation {
     func publisherEnded(_ end: PublishEnd) {
         switch end {
         case .complete, .cancelled, .expired: if publishing.isFinishing { publishing.isDone = true }
-        case .interrupted, .paused, .takenOver, .failed: break
+        case .interrupted, .failed: if publishing.isFinishing, isPublishingHopeless { publishing.isDone = true }
+        case .paused, .takenOver: break
         }
+    }
+
+    /// Events of the campaign were deleted: it is never complete.
+    private var isPublishingHopeless: Bool {
+        publishing.isCut || checkers.duties.contains { $0.campaign == Self.publishedCampaign && $0.isGone }
+    }
+
+    /// Records of the campaign's topic are deleted.
+    func cutPublishing(_ deleted: some Sequence<LogRecord>) {
+        if deleted.contains(where: isOfPublished) { publishing.isCut = true }
     }
 
     /// When nobody disturbs any more, the campaign is published to its end.
@@ -249,7 +262,10 @@ extension Simulation {
             return
         }
         write(.resume)
-        guard !publishers.contains(where: \.isRunning) else { return }
+        let running = publishers.filter(\.isRunning)
+        // It would wait for outcomes that never come.
+        if isPublishingHopeless { for publisher in running { publisher.stop() } }
+        guard running.isEmpty else { return }
         publishing.lastStarts += 1
         guard publishing.lastStarts <= Self.mostLastStarts else {
             return checkers.fail("\(Self.mostLastStarts) publishers in a row have not published what is left")

@@ -44,7 +44,7 @@ extension Simulation {
 
     // MARK: Topics
 
-    private func index(of topic: String) -> Int { cluster.topics.firstIndex(of: topic) ?? 0 }
+    private func index(of topic: String) -> Int { cluster.number(of: topic) ?? 0 }
 
     /// The dead-letter topic's number.
     var letterTopic: Int { index(of: scenario.topics.deadLetter) }
@@ -101,12 +101,16 @@ extension Simulation {
     // MARK: Records
 
     /// The request that a record was made of first.
-    private func source(of headers: HeaderList) -> RecordName? {
+    ///
+    /// Of topics that were recreated since it is the one in which that record lay.
+    private func source(of headers: HeaderList, _ value: [UInt8]?) -> RecordName? {
         let parts = (headers.text(.origin) ?? "").split(separator: "/")
-        guard parts.count == 3, let topic = cluster.topics.firstIndex(of: String(parts[0])),
-            let partition = Int(parts[1]), let offset = Int64(parts[2])
-        else { return nil }
-        return RecordName(place: Place(topic: topic, partition: partition), offset: offset)
+        guard parts.count == 3, let partition = Int(parts[1]), let offset = Int64(parts[2]) else { return nil }
+        let names = cluster.topics.indices.filter { cluster.topics[$0] == parts[0] }.reversed().map {
+            RecordName(place: Place(topic: $0, partition: partition), offset: offset)
+        }
+        // An aborted one may look the same.
+        return names.first { cluster.record($0)?.value == value && !checkers.duties(of: $0).isEmpty } ?? names.first
     }
 
     /// A job's record as it lies in a log; `nil` when it is an event of which nobody knows where it comes from.
@@ -114,7 +118,7 @@ extension Simulation {
         var written = LogRecord(
             key: record.key, value: record.value, headers: record.headers, timestamp: moment.wall.milliseconds)
         guard scenario.topics.requests.contains(record.topic) else { return written }
-        guard let source = source(of: record.headers).flatMap({ cluster.record($0) }) else { return nil }
+        guard let source = source(of: record.headers, record.value).flatMap({ cluster.record($0) }) else { return nil }
         (written.user, written.event, written.size) = (source.user, source.event, source.size)
         return written
     }
@@ -340,7 +344,7 @@ extension Simulation {
         let services = (record.headers.text(.pushServices) ?? "").split(separator: ",").compactMap {
             scenario.pushServices.names.firstIndex(of: String($0))
         }
-        let source = source(of: record.headers)
+        let source = source(of: record.headers, record.value)
         let campaign = source.flatMap { checkers.duties(of: $0).first }.flatMap { checkers.duties[$0].campaign }
         cluster[name.place].records[Int(name.offset)].duties = checkers.published(
             name, record, services: services.isEmpty ? [-1] : services, campaign: campaign, source: source)

@@ -112,6 +112,7 @@ extension Simulation {
         _ process: Process, _ id: ProductionID, _ place: Place, _ record: LogRecord, _ effect: Effect?, epoch: Int,
         transaction number: Int, _ request: Request
     ) {
+        let place = cluster.current(place)
         guard cluster[place].leaderlessUntil <= now else {
             postpone(request, of: process, until: cluster[place].leaderlessUntil)
             return
@@ -145,6 +146,7 @@ extension Simulation {
         _ process: Process, call: Int, _ positions: [Position], generation: Int, epoch: Int, transaction number: Int,
         _ request: Request
     ) {
+        guard !positions.contains(where: { isMissing($0.place) }) else { return again(request, of: process) }
         if goesTwice(request, of: process) { return }
         let passage = passage(of: process)
         let producer = identifier(of: process)
@@ -193,14 +195,30 @@ extension Simulation {
                 after: self[process][.lostMessage].between(1_000, 10_000))
             return
         }
-        guard !cluster.hasPendingOffsets(positions.map(\.place)) else {
+        guard !cluster.hasPendingOffsets(positions.map { cluster.current($0.place) }) else {
             again(request, of: process)
             return
         }
-        let wasMade = positions.allSatisfy {
-            cluster[$0.place].committed == $0.offset && cluster[$0.place].metadata == $0.metadata
-        }
+        let wasMade =
+            !positions.isEmpty
+            && positions.allSatisfy {
+                let log = cluster[cluster.current($0.place)]
+                return log.committed == $0.offset && log.metadata == $0.metadata
+            }
+        if !wasMade { mayRepeat(process, positions) }
         tell(process, .lookedUp(sequence: sequence, wasMade ? .acknowledged : .abortable))
+    }
+
+    /// A commit is taken for one that was not made: without any offset of a topic that is still there, nobody can tell.
+    private func mayRepeat(_ process: Process, _ positions: [Position]) {
+        let producer = identifier(of: process)
+        guard positions.isEmpty || positions.contains(where: { cluster.isDeleted($0.place) }),
+            let latest = cluster.transactions.last(where: { $0.producer == producer && $0.commits })
+        else { return }
+        log("\(process): its commit counts as not made, and nobody can tell")
+        for (effect, _) in latest.effects {
+            for duty in effect.duties { checkers.duties[duty].mayRepeat = true }
+        }
     }
 
     // MARK: The coordinator

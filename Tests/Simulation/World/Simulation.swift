@@ -15,6 +15,7 @@ import HeraldTime
 /// | `Simulation+Jobs.swift` | followers of a hub, and their faults |
 /// | `Simulation+Replays.swift` | operators who replay dead letters, and the jobs' faults |
 /// | `Simulation+Publishing.swift` | operators who have a campaign published, and the publishers' faults |
+/// | `Simulation+Topics.swift` | topics that are deleted and recreated |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
@@ -73,6 +74,8 @@ package final class Simulation {
     /// How often the campaigns topic was made anew, and until when it is not there.
     var remakes = 0
     var campaignsMissingUntil: Int64 = 0
+    /// When each topic that was recreated is there again, by its number.
+    var topicsBackAt: [Int: Int64] = [:]
     /// The number of the campaigns topic, if there is one.
     let campaignsTopic: Int?
     private var steps = 0
@@ -194,7 +197,7 @@ package final class Simulation {
 
     /// What a reader of committed records finds in the results topic, as the checkers' duties.
     private var results: [Int] {
-        guard let topic = cluster.topics.firstIndex(of: scenario.topics.results) else { return [] }
+        guard let topic = cluster.number(of: scenario.topics.results) else { return [] }
         var duties: [Int] = []
         for partition in 0..<cluster.partitions {
             let place = Place(topic: topic, partition: partition)
@@ -246,6 +249,8 @@ package final class Simulation {
         case .resumeCampaign(let index): resume(index)
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
+        case .topicBack(let topic): topicIsBack(topic)
+        case .range(let process, let partition, let reading): tellRange(process, partition, reading: reading)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)
         case .drainIsOver(let process):
             if let thaw = living(process)?.frozenUntil {
@@ -291,7 +296,7 @@ package final class Simulation {
 
     /// Whoever takes from a partition looks again.
     func wake(_ place: Place) {
-        for worker in cluster[place].takers { workers[worker].recordsArrived() }
+        for worker in cluster[cluster.current(place)].takers { workers[worker].recordsArrived() }
         if place.topic == campaignsTopic { campaignsChanged() }
     }
 }

@@ -67,6 +67,8 @@ protocol TransactionalProcess: AnyObject {
     /// Nothing reaches it before this moment.
     var frozenUntil: Int64? { get }
 
+    /// The partition that it means.
+    func place(_ partition: TopicPartition) -> Place
     func hear(_ news: News)
     func thaw(after duration: Int64)
     /// A transaction is open, and nothing is in it.
@@ -99,10 +101,7 @@ extension TransactionalProcess {
         Position(place: place(position.partition), offset: position.offset, metadata: position.metadata)
     }
 
-    func place(_ partition: TopicPartition) -> Place {
-        Place(
-            topic: simulation.cluster.topics.firstIndex(of: partition.topic) ?? 0, partition: Int(partition.partition))
-    }
+    func place(_ partition: TopicPartition) -> Place { simulation.place(partition) }
 
     func name(_ place: Place) -> TopicPartition {
         TopicPartition(topic: simulation.cluster.topics[place.topic], partition: Int32(place.partition))
@@ -360,6 +359,13 @@ extension TransactionalProcess {
         case .abort: take(.aborted(KafkaError(outcome), outcome))
         case .initialise: break
         }
+    }
+}
+
+extension Simulation {
+    /// The partition that has this name now.
+    func place(_ partition: TopicPartition) -> Place {
+        Place(topic: cluster.number(of: partition.topic) ?? 0, partition: Int(partition.partition))
     }
 }
 

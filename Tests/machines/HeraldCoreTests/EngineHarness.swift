@@ -7,6 +7,8 @@ import HeraldTime
 /// Drives one engine by hand: two request topics and the retry topics `1s` and `10s`, one partition each.
 final class EngineHarness {
     var engine: Engine
+    /// How often its partitions were read.
+    private var reading = 0
     /// Milliseconds on both clocks.
     var time: Int64 = 1_000_000_000
     private(set) var records: [Int32: (value: [UInt8], headers: HeaderList)] = [:]
@@ -166,9 +168,11 @@ final class EngineHarness {
 
     func skip(by count: Int64) { offsets[Self.request, default: 0] += count }
 
-    /// The request topic's partition begins anew.
+    /// The request topic was recreated: its partition begins anew.
     func restart() {
-        engine.restart(partition: 0, at: 0)
+        let reset = engine.outOfRange(0, low: 0, high: 0, askedIn: reading, reading: reading)
+        guard case .recreated = reset else { preconditionFailure("nothing was taken before: \(reset)") }
+        reading += 1
         offsets[Self.request] = 0
         collect()
     }

@@ -9,13 +9,16 @@ extension Engine {
     /// - Parameters:
     ///   - cluster: The cluster's own identity; empty where brokers do not say it.
     ///   - fetched: How many bytes the client has fetched in its life.
+    ///   - reading: The number of the reading that begins; readings are counted up, also across assignments.
     public mutating func assigned(
-        _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0, now: Moment
+        _ assigned: [AssignedPartition], topics: [ConsumedTopic], cluster: String = "", fetched: Int = 0,
+        reading: Int = 0,
+        now: Moment
     ) {
         precondition(partitions.isEmpty, "an assignment ends before the next begins (eager rebalances)")
         guard case .none = membership else { return }
         partitions.assign(
-            assigned, of: topics, in: cluster, hashSeed: configuration.hashSeed, actions: &actions)
+            assigned, of: topics, in: cluster, reading: reading, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
         hangingUsers.forgetDeferrals()
         loudUsers.removeAll()
@@ -28,14 +31,38 @@ extension Engine {
         if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
-    /// Continues from another offset in a partition whose topic was recreated.
+    /// The broker does not have the offset of a partition that is to be read next, and has said what it has: what follows.
     ///
-    /// Events of the old topic that are under way end as always; its offsets mean nothing in the new one.
-    public mutating func restart(partition: Int32, at offset: Int64) {
+    /// A partition that ends before what was taken is one of a recreated topic, and goes on at its first record: events of
+    /// the old topic that are under way end as always, and its offsets mean nothing in the new one.
+    ///
+    /// - Parameters:
+    ///   - low: The first offset that is there.
+    ///   - high: The offset behind the last record.
+    ///   - question: The number of the reading in which that was asked.
+    ///   - reading: The number of the reading that goes on.
+    public mutating func outOfRange(
+        _ partition: Int32, low: Int64, high: Int64, askedIn question: Int, reading: Int
+    ) -> OffsetReset {
+        guard question >= partitions[partition].firstReading, let wanted = nextOffset(of: partition) else {
+            return .outdated
+        }
+        let reset = OffsetReset.decide(wanted: wanted, low: low, high: high)
+        switch reset {
+        case .recreated: restart(partition, at: low, reading: reading + 1)
+        case .there: partitions.deleted(before: low, of: partition)
+        case .lost, .outdated: break
+        }
+        return reset
+    }
+
+    private mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {
         events.forgetOffsets(of: partition)
         loudUsers.removeAll()
         committer.forget(partition: partition)
-        partitions.restart(partition, at: offset)
+        partitions.restart(partition, at: offset, reading: reading)
+        // The next owner must not begin at the old offset, which the new topic may have by then.
+        committer.noteNews()
         resumeFull(partition)
     }
 
@@ -45,11 +72,6 @@ extension Engine {
     /// The offset from which a partition is read when its reading begins again, which lies below ``nextOffset(of:)`` as
     /// long as what was dealt with before is read; `nil` when the first record will tell.
     public func readOffset(of partition: Int32) -> Int64? { partitions.readOffset(of: partition) }
-
-    /// Retention has deleted what lies before this offset, and all of it was dealt with.
-    public mutating func deleted(before offset: Int64, of partition: Int32) {
-        partitions.deleted(before: offset, of: partition)
-    }
 
     /// The queues to take from: one for each request topic, one for each partition of a retry topic, because what is
     /// not due in one partition must not hold back another.

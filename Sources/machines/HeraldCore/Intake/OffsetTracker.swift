@@ -59,6 +59,12 @@ package struct OffsetTracker {
     /// Taken, and the next commit will not say that they are done.
     var undecided: Int { open - decided }
 
+    /// A tracker of a topic that was recreated, whose first offset is to be committed in place of the old topic's.
+    package init(restartingAt offset: Int64) {
+        self.init(startingAt: offset)
+        changes = 1
+    }
+
     /// How many offsets lie between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
 

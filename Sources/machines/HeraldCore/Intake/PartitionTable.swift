@@ -24,6 +24,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var isFull = false
         /// The offset that was not taken and has to come next.
         fileprivate(set) var expected: Int64?
+        /// The number of the first reading of these offsets: what was asked in an earlier one says nothing of them.
+        fileprivate(set) var firstReading: Int
         /// What failed of the events that were dealt with before.
         fileprivate(set) var failed: [Int64: PushServiceSet] = [:]
     }
@@ -51,8 +53,8 @@ struct PartitionTable: Sendable {
 
     /// An assignment begins; where the metadata of its offsets is foreign is told.
     mutating func assign(
-        _ assigned: [AssignedPartition], of topics: [ConsumedTopic], in cluster: String, hashSeed: UInt64,
-        actions: inout [Action]
+        _ assigned: [AssignedPartition], of topics: [ConsumedTopic], in cluster: String, reading: Int,
+        hashSeed: UInt64, actions: inout [Action]
     ) {
         self.topics = topics
         all = []
@@ -66,6 +68,7 @@ struct PartitionTable: Sendable {
                     start: partition.startOffset ?? 0,
                     history: partition.historyOffset ?? partition.startOffset ?? 0,
                     tracker: Self.tracker(of: partition, identity, in: topic, actions: &actions),
+                    firstReading: reading,
                     failed: partition.failed))
         }
     }
@@ -84,8 +87,11 @@ struct PartitionTable: Sendable {
     mutating func removeAll() { all.removeAll(keepingCapacity: true) }
 
     /// The partition's topic was recreated: its offsets begin here.
-    mutating func restart(_ partition: Int32, at offset: Int64) {
-        all[Int(partition)].tracker = OffsetTracker(startingAt: offset)
+    ///
+    /// - Parameter reading: The first reading of them.
+    mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {
+        all[Int(partition)].tracker = OffsetTracker(restartingAt: offset)
+        all[Int(partition)].firstReading = reading
         all[Int(partition)].start = offset
         all[Int(partition)].history = offset
         all[Int(partition)].expected = nil

@@ -71,7 +71,8 @@ extension Lane {
         read(known)
         guard end == nil else { return }
         engine.assigned(
-            assigned, topics: topics, cluster: io.clusterID ?? "", fetched: io.fetchedBytes, now: io.now)
+            assigned, topics: topics, cluster: io.clusterID ?? "", fetched: io.fetchedBytes, reading: reading,
+            now: io.now)
         guard engine.isTaking else { return }
         io.openQueues(engine.sourceList.count)
         hasQueues = true

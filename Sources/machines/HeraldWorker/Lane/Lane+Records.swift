@@ -151,26 +151,27 @@ extension Lane {
                 "offset \(wanted) of \(partition) is out of range, and its range is not known: \(error). "
                     + "Start the worker again when the broker is well.")
         case .success(let range):
-            switch OffsetReset.decide(wanted: wanted, low: range.low, high: range.high) {
+            switch engine.outOfRange(
+                index, low: range.low, high: range.high, askedIn: reading, reading: self.reading)
+            {
             case .lost(let count):
                 end = .failed(
                     "\(count == 1 ? "1 record of \(partition) is" : "\(count) records of \(partition) are") lost: "
                         + "the group stands at offset \(wanted), and the first that is left is \(range.low). Lengthen the topic's retention; to go on without them, stop "
                         + "all workers and run kafka-consumer-groups --group GROUP --topic "
                         + "\(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute.")
-            case .recreated:
+            case .recreated(let wanted):
                 logger.warning(
                     "the topic was recreated: beginning at its first record",
                     [
                         "topic": .string(partition.topic), "partition": .int(Int(partition.partition)),
                         "committed": .int(Int(wanted)),
                     ])
-                engine.restart(partition: index, at: range.low)
                 readAgain()
-            case .none:
-                // Read again since, good after all, or of the time before the assignment, of which the rest is left.
-                engine.deleted(before: range.low, of: index)
+            case .there:
+                // Unless it was read again since.
                 if reading == self.reading { readAgain() }
+            case .outdated: break
             }
         }
     }

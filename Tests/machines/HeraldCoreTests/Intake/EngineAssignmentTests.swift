@@ -275,13 +275,61 @@ struct EngineAssignmentEdgeTests {
         harness.acknowledgeAll()
         #expect(harness.engine.load == (1, 1, 0))
         harness.pass(200)
-        #expect(harness.takeOthers().isEmpty, "the old second event does not count for the new first one")
+        #expect(harness.others == [.commit(sequence: 2)])
+        #expect(
+            harness.engine.commitPositions.map(\.offset) == [0],
+            "the old second event does not count for the new first one")
+        harness.commitEnds(.acknowledged)
         harness.answer(200)
         harness.acknowledgeAll()
         harness.pass(200)
-        #expect(harness.takeOthers() == [.commit(sequence: 2)])
+        #expect(harness.takeOthers() == [.commit(sequence: 3)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         #expect(harness.engine.load == (0, 0, 0))
+    }
+
+    @Test("Where a recreated topic begins is committed at once, before anything of it is done")
+    func restartCommitted() {
+        let harness = EngineHarness()
+        harness.event("a")
+        harness.answer(200)
+        harness.acknowledgeAll()
+        harness.pass(200)
+        harness.commitEnds(.acknowledged)
+        _ = harness.takeOthers()
+        harness.restart()
+        harness.pass(200)
+        #expect(harness.others == [.commit(sequence: 2)])
+        #expect(harness.engine.commitPositions.map(\.offset) == [0])
+        harness.commitEnds(.acknowledged)
+        harness.pass(200)
+        #expect(harness.takeOthers().isEmpty, "and once")
+    }
+
+    @Test("What was asked before the partition began anew says nothing of its new offsets")
+    func lateAnswer() {
+        let harness = assigned(startingAt: 40, reading: 3)
+        func answer(_ low: Int64, _ high: Int64, askedIn question: Int, reading: Int) -> OffsetReset {
+            harness.engine.outOfRange(0, low: low, high: high, askedIn: question, reading: reading)
+        }
+        #expect(answer(0, 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
+        #expect(answer(50, 60, askedIn: 3, reading: 3) == .lost(count: 10))
+        #expect(answer(30, 60, askedIn: 3, reading: 3) == .there)
+        #expect(answer(0, 2, askedIn: 3, reading: 5) == .recreated(wanted: 40))
+        #expect(harness.engine.nextOffset(of: 0) == 0)
+        for question in 3...5 { #expect(answer(7, 9, askedIn: question, reading: 6) == .outdated) }
+        #expect(answer(7, 9, askedIn: 6, reading: 6) == .lost(count: 7))
+    }
+
+    private func assigned(startingAt offset: Int64, reading: Int) -> EngineHarness {
+        let harness = EngineHarness()
+        harness.lose()
+        harness.engine.unassigned(now: harness.now)
+        harness.engine.assigned(
+            [AssignedPartition(topic: 0, number: 0, startOffset: offset)],
+            topics: [ConsumedTopic(name: "notifications", role: .request(weight: 1))], reading: reading,
+            now: harness.now)
+        return harness
     }
 
     @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")

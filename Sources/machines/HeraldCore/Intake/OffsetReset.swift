@@ -1,16 +1,18 @@
 /// What to do when the broker does not have the offset of a partition that is to be taken next.
-enum OffsetReset: Equatable {
+public enum OffsetReset: Sendable, Equatable {
     /// Records between that offset and the first that is left are gone: a person has to know.
     case lost(count: Int64)
     /// The partition ends before that offset: its topic was recreated, and is read from its beginning.
-    case recreated
-    /// The range is good after all.
-    case none
+    case recreated(wanted: Int64)
+    /// The offset is there, or only what lies before it was deleted and had been dealt with.
+    case there
+    /// What was said is of another time: the partition was assigned, or its topic found to be recreated, since it was asked.
+    case outdated
 
     /// The decision for a partition that holds `low` to `high`.
     static func decide(wanted: Int64, low: Int64, high: Int64) -> OffsetReset {
-        if wanted > high { return .recreated }
+        if wanted > high { return .recreated(wanted: wanted) }
         if wanted < low { return .lost(count: low - wanted) }
-        return .none
+        return .there
     }
 }
