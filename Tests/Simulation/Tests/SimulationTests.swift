@@ -114,6 +114,24 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test(
+        "nothing is passed over or told twice of topics that are deleted and recreated while they are consumed",
+        arguments: [true, false])
+    func recreations(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.recreations = 10
+        run(scenario)
+    }
+
+    @Test("a trace changes nothing of a run", arguments: UInt64(1)...2)
+    func traced(seed: UInt64) {
+        let quiet = Simulation(scenario: .any(seed: seed))
+        let traced = Simulation(scenario: .any(seed: seed))
+        traced.trace = { _ in }
+        #expect(quiet.run() == traced.run())
+        #expect(quiet.inputs == traced.inputs)
+    }
+
     @Test("the same seed gives the same run, also of jobs", arguments: [0, 2])
     func deterministic(jobs: Int) {
         var scenario = Scenario.any(seed: 77)
