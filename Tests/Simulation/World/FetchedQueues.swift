@@ -114,6 +114,7 @@ struct FetchedQueues {
     mutating func seek(_ partition: Int, to offset: Int64) {
         partitions[partition].position = offset
         partitions[partition].taken = offset
+        partitions[partition].isLost = false
         void(partition)
         isDue = true
     }
@@ -161,8 +162,10 @@ struct FetchedQueues {
         return nil
     }
 
+    /// That an offset is out of range is told once, and no pause takes it back: librdkafka gives that error no version.
     private func isValid(_ entry: Entry) -> Bool {
-        partitions.indices.contains(entry.partition) && partitions[entry.partition].version == entry.version
+        partitions.indices.contains(entry.partition)
+            && (entry.kind == .outOfRange || partitions[entry.partition].version == entry.version)
     }
 
     /// The client's position is behind it.
