@@ -40,20 +40,6 @@ RECREATIONS = "recreations=10 commitInterval=1000"
 MUTANTS = [
     # Topics that are recreated.
     Mutant(
-        "a late answer begins a recreated topic once more",
-        "Engine+Assignment.swift",
-        "guard question >= partitions[partition].firstReading, let wanted",
-        "guard question >= 0, let wanted",
-        f"isAtomic=true {RECREATIONS}",
-    ),
-    Mutant(
-        "what was asked in an earlier assignment counts",
-        "PartitionTable.swift",
-        "                    firstReading: reading,\n",
-        "                    firstReading: 0,\n",
-        f"seed=19 isAtomic=true {RECREATIONS}",
-    ),
-    Mutant(
         "events of a recreated topic keep their offsets",
         "Engine+Assignment.swift",
         "        events.forgetOffsets(of: partition)\n",
@@ -548,12 +534,6 @@ MUTANTS = [
         "        case .expired:",
     ),
     # Retries before the expiry.
-    Mutant(
-        "an event expires although a shorter delay than the next one would have ended in time",
-        "RetryPolicy.swift",
-        "return max(delays[0], asked, expiresAt",
-        "return max(delay, asked, expiresAt",
-    ),
     # Others' trouble: promise 7.
     Mutant(
         "one user who is refused blames the credentials at once",
@@ -773,14 +753,6 @@ MUTANTS = [
         "                    _ = map\n",
     ),
     Mutant(
-        "a follower takes an answer to a former question for one to a new one",
-        "FeedbackEngine.swift",
-        "lastToken = former?.lastToken ?? 0",
-        "lastToken = 0",
-        scenario="seed=15 isAtomic=true followers=2 followerFaults=80 followerKills=0 lostMessages=200000 fatalErrors=100000 "
-        "abortableErrors=100000",
-    ),
-    Mutant(
         "a follower passes a message that has not come yet",
         "FeedbackEngine.swift",
         "        _ = partitions[partition]?.tracker.reachEnd(offset)\n",
@@ -822,12 +794,6 @@ MUTANTS = [
         "BatchWriter.swift",
         "        self.lateClaims += lateClaims\n",
         "",
-    ),
-    Mutant(
-        "what may arrive late of a claim that was given up is forgotten",
-        "BatchWriter.swift",
-        "        self.lateClaims += lateClaims\n        guard case .claiming = state else { return }\n",
-        "        guard case .claiming = state else { return }\n        self.lateClaims += lateClaims\n",
     ),
     Mutant(
         "a transaction that was open for too long is taken for another's fence",
