@@ -15,7 +15,8 @@ public enum TraceContextCases {
     /// Those with a wrong version.
     public static let wrongVersions = [
         "ff-\(trace)-\(parent)-01", ".0-\(trace)-\(parent)-01", "0.-\(trace)-\(parent)-01",
-        "000-\(trace)-\(parent)-01", "0000-\(trace)-\(parent)-01", "0-\(trace)-\(parent)-01", "00-\(trace)-\(parent)-01.",
+        "000-\(trace)-\(parent)-01", "0000-\(trace)-\(parent)-01", "0-\(trace)-\(parent)-01",
+        "00-\(trace)-\(parent)-01.",
         "00-\(trace)-\(parent)-01-what-the-future-will-be-like", "cc-\(trace)-\(parent)-01.what-the-future",
     ]
 
