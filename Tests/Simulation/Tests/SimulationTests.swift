@@ -115,7 +115,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "nothing is passed over or told twice of topics that are deleted and recreated while they are consumed",
+        "nothing is passed over or told twice of topics that are recreated while they are consumed",
         arguments: [true, false])
     func recreations(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
