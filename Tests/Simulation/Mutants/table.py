@@ -533,7 +533,6 @@ MUTANTS = [
         "                destination: .retry(delay: 0, dueAt: WallTime(milliseconds: 0), reason: nil), services: services)\n"
         "        case .expired:",
     ),
-    # Retries before the expiry.
     # Others' trouble: promise 7.
     Mutant(
         "one user who is refused blames the credentials at once",
