@@ -43,6 +43,13 @@ def missing(names):
     tools = [("java", "default-jre-headless"), ("kcat", "kcat")]
     if set(names) - cases.WITHOUT_NGINX:
         tools += [("nginx", "nginx-light"), ("wrk", "wrk"), ("openssl", "openssl")]
+    if cases.FLOOR in names:
+        tools += [("h2load", "nghttp2-client")]
+    if any(case.http2 and case.delay for case in cases.THROUGHPUT if case.name in names):
+        tools += [("nghttpx", "nghttp2-proxy")]
+    if any(name.startswith("keyed") for name in names):
+        # The peer is started from its source.
+        tools += [("javac", "default-jdk-headless")]
     for tool, package in tools:
         if not shutil.which(tool):
             yield f"{tool} is not installed: apt-get install {package}."

@@ -12,6 +12,8 @@ class Case:
     # How long the backend takes (milliseconds). At 0 it is nginx, which `wrk` posts to as well.
     delay: int = 0
     tls: bool = False
+    # Many calls on a connection. With a delay nghttpx stands before the backend.
+    http2: bool = False
     # Over TLS to what answers as a notification hub does.
     hub: bool = False
     # As many topics as by default: two for requests and five for delays; else one of each.
@@ -26,7 +28,8 @@ class Case:
     @property
     def limit(self):
         """The events per second that the calls in flight allow; none without a delay."""
-        return self.connections * 1_000 / self.delay if self.delay else None
+        calls = self.in_flight if self.http2 else min(self.connections, self.in_flight)
+        return calls * 1_000 / self.delay if self.delay else None
 
 
 FIRST = Case("atomic", "as it is by default, 6 partitions, one worker, one lane")
@@ -42,6 +45,11 @@ THROUGHPUT = [
     Case("delay-100ms", "the backend takes 100 ms, 4 000 calls in flight", delay=100, connections=4_000,
          in_flight=4_000),
     Case("tls", "over TLS", tls=True),
+    Case("http2", "over HTTP/2", http2=True),
+    Case("http2-tls", "over HTTP/2 and TLS", http2=True, tls=True),
+    Case("http1-100ms", "the backend takes 100 ms, 1 000 calls in flight on as many connections", delay=100,
+         connections=1_000),
+    Case("http2-100ms", "the same over HTTP/2 on 16 connections", http2=True, delay=100, connections=16),
     Case("hub", "over TLS to a notification hub, against tls", tls=True, hub=True),
     Case("workers-2", "two workers", workers=2),
     Case("lanes-2", "two lanes", lanes=2),

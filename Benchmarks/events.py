@@ -31,19 +31,32 @@ def produce(processes, bootstrap, topic, count, users=USERS):
     path.unlink()
 
 
-def wrk_script(directory):
-    """Writes what `wrk` needs to post the request that the worker posts for the first event."""
+def request():
+    """What the worker posts for the first event: path, headers, body."""
     user, text = event(0)
-    body = json.dumps(json.loads(text)["message"])
+    return f"/api/notifications?pns=apns&to_tag={user}", {
+        "Authorization": "Basic YmVuY2g6YmVuY2g=", "User-Agent": "herald", "Content-Type": "application/json; charset=utf-8",
+        "Idempotency-Key": f"bench-00000000:{user}:apns"}, json.dumps(json.loads(text)["message"])
+
+
+def wrk_script(directory):
+    """Writes what `wrk` needs to post that."""
+    target, headers, body = request()
     path = f"{directory}/request.lua"
     with open(path, "w") as file:
         file.write(f"""\
 wrk.method = "POST"
-wrk.path = "/api/notifications?pns=apns&to_tag={user}"
+wrk.path = "{target}"
 wrk.body = [==[{body}]==]
-wrk.headers["Authorization"] = "Basic YmVuY2g6YmVuY2g="
-wrk.headers["User-Agent"] = "herald"
-wrk.headers["Content-Type"] = "application/json; charset=utf-8"
-wrk.headers["Idempotency-Key"] = "bench-00000000:apns"
 """)
+        for name, value in headers.items():
+            file.write(f'wrk.headers["{name}"] = "{value}"\n')
     return path
+
+
+def h2load_arguments(directory):
+    """The path, and the options by which `h2load` posts that."""
+    target, headers, body = request()
+    path = directory / "request.body"
+    path.write_text(body)
+    return [target, f"--data={path}", *(f"--header={name}: {value}" for name, value in headers.items())]

@@ -20,12 +20,12 @@ from worker import numbers
 HERE = pathlib.Path(__file__).resolve().parent
 PEER = "own worker"
 HERALD = "herald"
-ROUNDS = 1
+ROUNDS = 3
 PATIENCE_SECONDS = 120
 # Ages: so many events a second for so long, and when one of two workers is killed.
 PACE = 1_000
 WARM_UP_SECONDS = 10
-SECONDS = 20
+SECONDS = 40
 KILLED_AFTER_SECONDS = 10
 
 

@@ -8,17 +8,19 @@ import time
 import cases
 import events
 from processes import wait_for
-from stub import Nginx, Slow
+from stub import Front, Nginx, Slow
 from usage import machine_seconds, processor_seconds, progress
 from worker import Workers, numbers
 
 WRK_SECONDS = 3
+# The floor of HTTP/2: so many calls on each of so many connections.
+H2LOAD_CONNECTIONS, H2LOAD_CALLS = 4, 64
 HANG_SECONDS = 45
 
 
 @dataclasses.dataclass
 class Wrk:
-    """`wrk` with the worker's request, before and after a case."""
+    """`wrk` (or `h2load`) with the worker's request, before and after a case."""
 
     requests: int = 0
     seconds: float = 0
@@ -55,6 +57,8 @@ class Throughput:
 class Floor:
     wrk: Wrk
     wrk_tls: Wrk
+    h2load: Wrk
+    h2load_tls: Wrk
     consume_rate: float
     consume_cost: float
     produce_rate: float
@@ -88,9 +92,11 @@ class Bench:
     def floor(self):
         progress("floor: wrk, and librdkafka on its own")
         topic = self.backlog(cases.FIRST.partitions)
-        plain, tls = Wrk(), Wrk()
-        plain.add(self.nginx.wrk(self.script, cases.FIRST.connections, WRK_SECONDS))
-        tls.add(self.nginx.wrk(self.script, cases.FIRST.connections, WRK_SECONDS, tls=True))
+        plain, tls, shared, shared_tls = Wrk(), Wrk(), Wrk(), Wrk()
+        arguments = events.h2load_arguments(self.processes.directory)
+        for is_tls, by_wrk, by_h2load in ((False, plain, shared), (True, tls, shared_tls)):
+            by_wrk.add(self.nginx.wrk(self.script, cases.FIRST.connections, WRK_SECONDS, is_tls))
+            by_h2load.add(self.nginx.h2load(arguments, H2LOAD_CONNECTIONS, H2LOAD_CALLS, WRK_SECONDS, is_tls))
         self.broker.create("bare", cases.FIRST.partitions)
         consumed = self.broker.ask("consume", topic, self.count)
         produced = self.broker.ask("produce", "bare", self.count, 270)
@@ -100,7 +106,7 @@ class Bench:
         ages = self.broker.ask("ages", "bare.ages", cases.PACE, cases.PACED_SECONDS * cases.PACE)
         self.broker.delete("bare.ages")
         return Floor(
-            plain, tls, self.count / consumed[0], consumed[1] / self.count, self.count / produced[0],
+            plain, tls, shared, shared_tls, self.count / consumed[0], consumed[1] / self.count, self.count / produced[0],
             produced[1] / self.count, tuple(age / 1_000 for age in ages[1:]))
 
     def throughput(self, case):
@@ -113,7 +119,8 @@ class Bench:
         before = backend.served()
         spent = processor_seconds(backend.process), processor_seconds(self.broker.node)
         machine, start = machine_seconds(), time.monotonic()
-        url = self.nginx.tls_url if case.tls else backend.url
+        front = Front(self.processes, backend.port) if case.delay and case.http2 else None
+        url = front.url if front else backend.url if case.delay else backend.urls[case.tls, case.http2]
         workers = self.workers(case, topic, url)
         if self.profile:
             wait_for(lambda: backend.served() > before, 30, "the worker made no call")
@@ -131,7 +138,8 @@ class Bench:
         if wrk:
             wrk.add(self.nginx.wrk(self.script, case.connections, WRK_SECONDS, case.tls))
         else:
-            self.processes.end(backend.process)
+            for one in filter(None, (front, backend)):
+                self.processes.end(one.process)
         others = max(0, busy - processor - ours - brokers)
         measured = Throughput(
             case, self.count / (end - begin), processor / self.count, peak, brokers / self.count, ours / self.count,

@@ -9,6 +9,8 @@ import events
 
 # What every event may cost, beside `wrk` in the same run; see docs/PERFORMANCE.md.
 RATE_GOAL, COST_GOAL, ATOMIC_GOAL, LIMIT_GOAL = 0.5, 1.7, 0.95, 0.9
+# Beside `wrk` over HTTP/1.1, over TLS beside `wrk` over TLS; and a rate where nothing but waiting bounds it.
+HTTP2_GOALS, SHARED_GOAL = {"http2": 1.2, "http2-tls": 1.0}, 0.99
 MEMORY_GOAL = 96e6
 AGE_GOAL = 10
 CAMPAIGN_GOAL = 25
@@ -20,7 +22,8 @@ QUIET = 0.1
 
 def print_floor(floor):
     print(f"\n{'floor':<16}{'per second':>12}{'µs each':>10}")
-    for name, wrk in (("wrk", floor.wrk), ("wrk over TLS", floor.wrk_tls)):
+    for name, wrk in (("wrk", floor.wrk), ("wrk over TLS", floor.wrk_tls), ("h2load", floor.h2load),
+                      ("h2load over TLS", floor.h2load_tls)):
         print(f"{name:<16}{wrk.rate:>12,.0f}{wrk.cost * 1e6:>10.2f}")
     print(f"{'consume':<16}{floor.consume_rate:>12,.0f}{floor.consume_cost * 1e6:>10.2f}")
     print(f"{'produce':<16}{floor.produce_rate:>12,.0f}{floor.produce_cost * 1e6:>10.2f}")
@@ -132,7 +135,8 @@ def print_campaigns(both):
 def goals(rows, ages, hang):
     """Each goal that these measurements say something about: what, the value, whether it is met (None: can't be said)."""
     by_name = {row.case.name: row for row in rows}
-    first, plain, slow = (by_name.get(name) for name in (cases.FIRST.name, "at-least-once", "delay-100ms"))
+    first, plain, slow, separate, shared = (by_name.get(name) for name in (
+        cases.FIRST.name, "at-least-once", "delay-100ms", "http1-100ms", "http2-100ms"))
     if first:
         rate, cost = first.rate / first.wrk.rate, first.cost / first.wrk.cost
         yield f"rate at least {RATE_GOAL} of wrk's", f"{rate:.2f}", rate >= RATE_GOAL
@@ -142,6 +146,14 @@ def goals(rows, ages, hang):
         # Each beside its own wrk, because the machine may have been slower for one of them.
         ratio = first.rate / first.wrk.rate / (plain.rate / plain.wrk.rate)
         yield f"atomic at least {ATOMIC_GOAL} of at-least-once", f"{ratio:.2f}", ratio >= ATOMIC_GOAL
+    for name, goal in HTTP2_GOALS.items():
+        if row := by_name.get(name):
+            ratio = row.cost / row.wrk.cost
+            yield f"{row.case.about}: processor time at most {goal} times wrk's", f"{ratio:.2f}", ratio <= goal
+    if separate and shared:
+        ratio = shared.rate / separate.rate
+        yield (f"1 000 calls in flight on {shared.case.connections} connections, at least {SHARED_GOAL} of the rate on 1 000",
+               f"{ratio:.2f}", ratio >= SHARED_GOAL)
     if slow:
         share, bound = slow.rate / slow.case.limit, slow.busy > 0.95 * (os.cpu_count() or 1)
         yield (f"at least {LIMIT_GOAL} of 40 000/s at 100 ms, if the cores allow it",

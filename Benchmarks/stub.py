@@ -1,6 +1,7 @@
 """The backends of the benchmark: nginx with `return 200`, and one of our own that takes its time and tells ages."""
 
 import re
+import socket
 import time
 import urllib.request
 
@@ -38,6 +39,8 @@ http {{
     server {{
         listen 127.0.0.1:{port} backlog=4096;
         listen 127.0.0.1:{tls_port} ssl backlog=4096;
+        listen 127.0.0.1:{http2_port} http2 backlog=4096;
+        listen 127.0.0.1:{http2_tls_port} ssl http2 backlog=4096;
         location = /status {{ stub_status; }}
         location / {{ return 200; }}
     }}
@@ -88,18 +91,22 @@ class Nginx(Backend):
 
     def __init__(self, processes):
         self.asked = 0
-        port, tls_port, limited_port = free_ports(3)
+        port, tls_port, http2_port, http2_tls_port, limited_port = free_ports(5)
         directory = processes.directory
         self.authority = f"{directory}/certificate.pem"
         processes.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
              "-keyout", f"{directory}/key.pem", "-out", self.authority, "-subj", "/CN=localhost", "-addext",
              "subjectAltName=IP:127.0.0.1,DNS:localhost"])
-        self.tls_url = f"https://127.0.0.1:{tls_port}"
+        # By whether it is over TLS, and over HTTP/2.
+        self.urls = {
+            (False, False): f"http://127.0.0.1:{port}", (True, False): f"https://127.0.0.1:{tls_port}",
+            (False, True): f"http://127.0.0.1:{http2_port}", (True, True): f"https://127.0.0.1:{http2_tls_port}"}
         self.limited_url = f"http://127.0.0.1:{limited_port}"
         path = directory / "nginx.conf"
         path.write_text(CONFIGURATION.format(
-            directory=directory, port=port, tls_port=tls_port, limited_port=limited_port, capacity=cases.CAPACITY))
+            directory=directory, port=port, tls_port=tls_port, http2_port=http2_port, http2_tls_port=http2_tls_port,
+            limited_port=limited_port, capacity=cases.CAPACITY))
         super().__init__(processes, port, ["nginx", "-c", str(path)], "nginx")
 
     def served(self):
@@ -110,11 +117,36 @@ class Nginx(Backend):
 
     def wrk(self, script, connections, seconds, tls=False):
         """Requests, seconds and processor time of `wrk`."""
-        url = self.tls_url if tls else self.url
         output, processor = run_measured(
-            self.processes, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, url])
+            self.processes, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, self.urls[tls, False]])
         requests, duration = re.search(r"(\d+) requests in ([\d.]+)s", output).groups()
         return int(requests), float(duration), processor
+
+    def h2load(self, arguments, connections, calls, seconds, tls=False):
+        """Requests, seconds and processor time of `h2load`, with so many calls on each of so many connections."""
+        path, *options = arguments
+        output, processor = run_measured(
+            self.processes, ["h2load", "-t1", f"-c{connections}", f"-m{calls}", f"-D{seconds}", *options,
+                             self.urls[tls, True] + path])
+        [requests] = re.search(r"(\d+) succeeded", output).groups()
+        return int(requests), seconds, processor
+
+
+class Front:
+    """nghttpx before a backend, which speaks HTTP/2 for it."""
+
+    def __init__(self, processes, port):
+        [own] = free_ports(1)
+        self.url = f"http://127.0.0.1:{own}"
+        self.process = processes.start(
+            ["nghttpx", "--conf=/dev/null", "--single-process", f"--frontend=127.0.0.1,{own};no-tls",
+             f"--backend=127.0.0.1,{port}", "--frontend-http2-max-concurrent-streams=1000"], log="nghttpx")
+        wait_for(lambda: is_open(own), 10, "nghttpx was not up")
+
+
+def is_open(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Slow(Backend):

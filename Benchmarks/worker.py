@@ -15,7 +15,8 @@ SETTINGS = """\
 kafka: {{bootstrapServers: "{bootstrap}", group: {group}}}
 topics: {{requests: [{topics}], results: {group}.results, retry: {group}.retry, deadLetter: {group}.dead-letter}}
 backend:
-{backend}  connections: {connections}
+{backend}  http: {http}
+  connections: {connections}
 {tls}delivery: {{guarantee: {guarantee}, maxInFlight: {in_flight}, lanes: {lanes}}}
 retry: {{delays: [{delays}]}}
 admin: {{listen: "127.0.0.1:0"}}
@@ -72,7 +73,7 @@ class Workers:
         path.write_text(SETTINGS.format(
             bootstrap=broker.bootstrap, group=self.group, topics=topics, limits=limits, delays=", ".join(self.delays), connections=case.connections,
             in_flight=case.in_flight, lanes=case.lanes, guarantee=case.guarantee,
-            backend=self.backend(url),
+            backend=self.backend(url), http="2" if case.http2 else "auto",
             tls=f"  tls: {{caFile: {authority}}}\n" if authority else "",
             traces=f"traces: {{url: {url}/v1/traces, sampleRatio: {case.traces}}}\n" if case.traces else ""))
         self.running = [

@@ -56,8 +56,21 @@ struct PoolStateSharedTests {
         #expect(calls.count == 2 && pool.state.sharedCount == 1)
         pool.sharedAnswered(calls[0], 0)
         #expect(pool.actions().count == 1)
-        pool.state.offers(0, places: 1_000, now: pool.now, using: &pool.chance)
-        #expect(pool.actions().count == SharedConnections.placesLimit - 2)
+        pool.state.offers(0, places: 30, now: pool.now, using: &pool.chance)
+        #expect(pool.actions().count == 30 - 2)
+    }
+
+    @Test("More calls than sixteen share a connection only when there may be no other one, and they spread")
+    func crowd() {
+        var pool = Pool.shared(places: 100, limit: 2)
+        for token in UInt64(1)...100 { pool.begin(token) }
+        var actions = pool.actions()
+        #expect(pool.calls(actions).count == SharedConnections.placesLimit && actions.last == .connect(slot: 1))
+        #expect(pool.actions().isEmpty, "while another one is being made")
+        pool.greeted(1, places: 100)
+        actions += pool.actions()
+        let slots = actions.compactMap { if case .submit(let slot, _) = $0 { slot } else { nil } }
+        #expect(slots.count == 100 && (34...66).contains(slots.count { $0 == 0 }))
     }
 
     @Test("One connection more is made when all places are taken, as many as calls need and as may be")
@@ -87,7 +100,7 @@ struct PoolStateSharedTests {
         #expect(shared.actions().allSatisfy { if case .submit = $0 { true } else { false } })
     }
 
-    @Test("Calls take turns on the connections that have places")
+    @Test("Connections take turns, and calls that are written at once share one")
     func turns() {
         var pool = Pool.shared(places: 2)
         for token in UInt64(1)...3 { pool.begin(token) }
@@ -96,10 +109,13 @@ struct PoolStateSharedTests {
         for call in pool.calls(pool.actions()) { pool.sharedAnswered(call, 1) }
         pool.sharedAnswered(0, 0)
         pool.sharedAnswered(1, 0)
-        pool.begin(4)
-        pool.begin(5)
-        let slots = pool.actions().map { if case .submit(let slot, _) = $0 { slot } else { -1 } }
-        #expect(Set(slots) == [0, 1])
+        let turns = (UInt64(4)...7).map { token in
+            pool.begin(token)
+            let slots = pool.actions().map { if case .submit(let slot, _) = $0 { slot } else { -1 } }
+            if token == 5 { pool.state.shared.turn() }
+            return slots
+        }
+        #expect(turns == [[0], [0], [1], [1]] || turns == [[1], [1], [0], [0]])
     }
 
     @Test("A refused call goes first and costs nothing, three times")

@@ -12,6 +12,7 @@ extension ConnectionPool {
     /// stream ended with the frame that resets it.
     public mutating func flush(now: MonotonicTime) -> Bool {
         var isQuiet = true
+        state.shared.turn()
         while let slot = dirtySlots.popLast() {
             guard let session = sessions[slot], let transport = connector.transport(slot: slot) else { continue }
             session.isDirty = false

@@ -37,10 +37,12 @@ extension PoolState {
         shared.offers(slot, places: places)
     }
 
-    /// A place for the call that has waited longest.
+    /// A place for the call that has waited longest, on a connection with fewer than so many calls.
     @inline(never)
-    mutating func nextSubmission(of call: Int32, _ now: MonotonicTime) -> Action? {
-        while let slot = shared.nextFree() {
+    mutating func nextSubmission(
+        of call: Int32, below limit: Int = SharedConnections.placesLimit, _ now: MonotonicTime
+    ) -> Action? {
+        while let slot = shared.nextFree(below: limit) {
             if slots[slot].retireAt <= now {
                 leaving(slot)
                 if let chore = nextChore() { return chore }

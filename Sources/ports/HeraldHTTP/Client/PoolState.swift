@@ -170,7 +170,10 @@ struct PoolState: ~Copyable {
         if !chores.isEmpty, let chore = nextChore() { return chore }
         guard let call else { return nil }
         guard let slot = idle.popLast(), case .idle(let since, let isNew) = slots[slot].phase else {
-            return nextSubmission(of: call, now) ?? nextConnection(now, using: &generator)
+            if let action = nextSubmission(of: call, now) ?? nextConnection(now, using: &generator) { return action }
+            // There may be no other one: then the other side says how many calls share a connection.
+            let isLast = freeSlots.isEmpty && connectingCount == 0
+            return isLast ? nextSubmission(of: call, below: .max, now) : nil
         }
         calls.assign(call, to: slot, now)
         // In a backlog a connection goes on at once, and on a new one some servers answer before they are asked, to say

@@ -26,7 +26,7 @@ struct SharedConnections {
         var askedAt: MonotonicTime?
     }
 
-    /// More calls than these share no connection: so many wait when one packet is lost.
+    /// More calls than these share no connection while there may be another one: so many wait when one packet is lost.
     ///
     /// docs/PERFORMANCE.md has the figures that it was chosen by.
     static let placesLimit = 16
@@ -41,8 +41,10 @@ struct SharedConnections {
     private var entries: [Entry] = []
     /// Those that are made and not ended.
     private(set) var slots: [Int] = []
-    /// Where the search for a free place begins: behind the connection that got the last call.
+    /// Where the search for a free place begins: with the connection that got the last call, until that was written.
     private var cursor = 0
+    /// So many calls it got since the search came to it.
+    private var together = 0
     /// How many calls the next connection is likely to carry; `nil` while it is not known whether it will be shared.
     private(set) var expectedPlaces: Int?
 
@@ -71,24 +73,37 @@ struct SharedConnections {
 
     /// The other side takes so many calls at once.
     mutating func offers(_ slot: Int, places: Int) {
-        entries[slot].places = min(places, Self.placesLimit)
+        entries[slot].places = places
         entries[slot].isGreeted = true
-        expectedPlaces = max(1, entries[slot].places)
+        expectedPlaces = max(1, min(places, Self.placesLimit))
     }
 
-    /// A connection with a free place; those with one take turns.
-    mutating func nextFree() -> Int? {
-        for _ in slots.indices {
-            cursor = cursor + 1 < slots.count ? cursor + 1 : 0
-            let entry = entries[slots[cursor]]
-            if entry.takenCount < entry.places, !entry.isLeaving, entry.askedAt == nil { return slots[cursor] }
+    /// A connection with a free place and fewer than so many calls.
+    ///
+    /// Those with one take turns, and in its turn each gets as many as it has room for, so that they are written at once.
+    mutating func nextFree(below limit: Int = placesLimit) -> Int? {
+        if together >= Self.placesLimit { turn() }
+        for step in slots.indices {
+            let place = (cursor + step) % slots.count
+            let entry = entries[slots[place]]
+            if entry.takenCount < min(entry.places, limit), !entry.isLeaving, entry.askedAt == nil {
+                if step > 0 { (cursor, together) = (place, 0) }
+                return slots[place]
+            }
         }
         return nil
+    }
+
+    /// The next call goes to another connection: what the last one got is written, or enough for one write.
+    mutating func turn() {
+        cursor += 1
+        together = 0
     }
 
     mutating func take(_ slot: Int, now: MonotonicTime) {
         if entries[slot].takenCount == 0 { entries[slot].quietSince = now }
         entries[slot].takenCount += 1
+        together += 1
     }
 
     /// A call has left its place; true when the connection ends now.

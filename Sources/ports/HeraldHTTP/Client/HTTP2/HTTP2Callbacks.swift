@@ -29,8 +29,12 @@ enum HTTP2Callbacks {
 
     /// The place of nghttp2's stream in the table; `nil` for one that is no call's.
     private static func index(_ session: OpaquePointer?, _ id: Int32, _ state: Pointer) -> Int? {
+        // A stream's callbacks follow one another, and nghttp2 has to search for each.
+        if state.pointee.isLatest(id) { return state.pointee.latest }
         let index = Int(bitPattern: nghttp2_session_get_stream_user_data(session, id)) - 1
-        return index >= 0 && state.pointee.streams[index].id == id ? index : nil
+        guard index >= 0, state.pointee.streams[index].id == id else { return nil }
+        state.pointee.latest = index
+        return index
     }
 
     private static func reset(_ session: OpaquePointer?, _ id: Int32, _ code: nghttp2_error_code) {

@@ -69,6 +69,8 @@ struct HTTP2Streams {
     private(set) var wantsHTTP1 = false
     /// What is wrong with what came, for people.
     private(set) var fault: String?
+    /// The stream that a callback was about last.
+    var latest = 0
     /// The stream whose last frame was serialised just now.
     var endedStream: Int?
     /// How many bytes were serialised before this frame.
@@ -106,6 +108,9 @@ struct HTTP2Streams {
 
     /// The call's stream, while its outcome is not known.
     func find(call: Int32) -> Int? { streams.firstIndex { $0.call == call && !$0.isReported } }
+
+    /// Whether that stream has this identifier, and nghttp2 still knows it.
+    func isLatest(_ id: Int32) -> Bool { latest < streams.count && streams[latest].id == id && !streams[latest].isClosed }
 
     func find(id: Int32) -> Int? { streams.firstIndex { $0.id == id && !$0.isClosed } }
 
