@@ -231,7 +231,10 @@ class Keyed:
 KEYED = [Keyed(f"keyed-{delay}ms", Case(
     "keyed", f"8 partitions, 1 000 users, the backend takes {delay} ms", partitions=8, delay=delay, connections=1_000,
     in_flight=1_000), 1_000, warm_up, count)
-    for delay, warm_up, count in [(100, 50_000, 100_000), (10, 200_000, 500_000)]]
+    for delay, warm_up, count in [(100, 150_000, 100_000), (10, 100_000, 200_000)]]
+# As large as those of Kafka's own producer by default. Larger ones than fit a fetch of a partition come one partition after the
+# other, and whoever has read those of one has none of the others' users.
+KEYED_BATCH = 16_384
 # Ages with two workers, of which one is killed.
 KEYED_KILL = "keyed-kill"
 

@@ -19,14 +19,15 @@ def value(identifier, user):
     return json.dumps(event, separators=(",", ":"))
 
 
-def produce(processes, bootstrap, topic, count, users=USERS):
+def produce(processes, bootstrap, topic, count, users=USERS, batch=1_000_000):
+    """Fills a topic; a batch has so many bytes at most, by default as many as librdkafka's."""
     path = processes.directory / "events"
     with open(path, "w") as file:
         for number in range(count):
             user, text = event(number, users)
             file.write(f"{user}\t{text}\n")
     processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
-                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", "queue.buffering.max.messages=1000000"],
+                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", f"batch.size={batch}", "-X", "queue.buffering.max.messages=1000000"],
                   seconds=3_600)
     path.unlink()
 

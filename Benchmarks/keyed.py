@@ -65,7 +65,8 @@ def measure(bench, chosen, has_kill):
 
 
 def drain_all(bench, case):
-    topic = bench.backlog(case.circumstances.partitions, case.warm_up + case.count, case.users)
+    topic = bench.backlog(
+        case.circumstances.partitions, case.warm_up + case.count, case.users, cases.KEYED_BATCH)
     rounds = {HERALD: [], PEER: []}
     for number in range(ROUNDS):
         for who, found in rounds.items():

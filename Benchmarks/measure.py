@@ -78,14 +78,14 @@ class Bench:
         """Started when a case needs it."""
         return Nginx(self.processes)
 
-    def backlog(self, partitions, count=None, users=events.USERS):
-        """A topic with the backlog, made once for each number of partitions, events and users."""
+    def backlog(self, partitions, count=None, users=events.USERS, batch=1_000_000):
+        """A topic with the backlog, made once for each number of partitions, events and users, and size of batches."""
         count = count or self.count
-        topic = f"backlog.{partitions}.{count}.{users}"
+        topic = f"backlog.{partitions}.{count}.{users}.{batch}"
         if topic not in self.backlogs:
             progress(f"{count:,} events of {events.SIZE} bytes into {partitions} partitions")
             self.broker.create(topic, partitions)
-            events.produce(self.processes, self.broker.bootstrap, topic, count, users)
+            events.produce(self.processes, self.broker.bootstrap, topic, count, users, batch)
             self.backlogs.add(topic)
         return topic
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -80,6 +81,8 @@ public final class OwnWorker implements ConsumerRebalanceListener {
         consumer = new KafkaConsumer<>(Map.of(
             "bootstrap.servers", arguments[0], "group.id", arguments[1], "auto.offset.reset", "earliest",
             "enable.auto.commit", "false", "isolation.level", "read_committed",
+            // As Herald has it: with a megabyte of one partition after the other few users have calls at a time.
+            "max.partition.fetch.bytes", "65536",
             // As Herald has it: Kafka's own 45 s would only make a kill look worse.
             "session.timeout.ms", "10000", "heartbeat.interval.ms", "1000"),
             new StringDeserializer(), new StringDeserializer());
@@ -90,7 +93,9 @@ public final class OwnWorker implements ConsumerRebalanceListener {
         results = arguments[3];
         backend = URI.create(arguments[4]);
         maxInFlight = Integer.parseInt(arguments[6]);
-        client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        // By default it has a thread for each answer that it is just dealing with, a thousand of them.
+        client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
+            .executor(Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())).build();
     }
 
     private void run(String topic) {

@@ -158,7 +158,8 @@ package struct SettingsTable: SettingsDeclarations {
         package let connections = Setting(
             "backend.connections", .wholeNumber(0...100_000), default: "0",
             "Connections to the backend at most, for the whole process, divided among the lanes; each carries one call "
-                + "at a time, over HTTP/2 16, and more once there may be no other one. 0: as many as delivery.maxInFlight.")
+                + "at a time, over HTTP/2 16, and more once there may be no other one. 0: as many as "
+                + "delivery.maxInFlight.")
         package let http = Setting(
             "backend.http", .choice(BackendHTTP.self), default: "auto",
             "Which HTTP is spoken to the backend: auto (2 where the backend agrees to it over TLS, else 1.1), 1.1, or 2 "

@@ -110,7 +110,9 @@ struct HTTP2Streams {
     func find(call: Int32) -> Int? { streams.firstIndex { $0.call == call && !$0.isReported } }
 
     /// Whether that stream has this identifier, and nghttp2 still knows it.
-    func isLatest(_ id: Int32) -> Bool { latest < streams.count && streams[latest].id == id && !streams[latest].isClosed }
+    func isLatest(_ id: Int32) -> Bool {
+        latest < streams.count && streams[latest].id == id && !streams[latest].isClosed
+    }
 
     func find(id: Int32) -> Int? { streams.firstIndex { $0.id == id && !$0.isClosed } }
 
