@@ -55,8 +55,9 @@ public final class KafkaProxy: Sendable {
         let client: Int32
         let broker: Int32
         let doomed = Mutex<[Int32: Int16]>([:])
-        /// The number of the request that is late, after which nothing comes but its answer.
+        /// The number of the request that is late, until it is answered.
         let late = Mutex<Int32?>(nil)
+        var isOwedLateAnswer: Bool { late.withLock { $0 != nil } }
         let hasNoMoreAnswers = DispatchSemaphore(value: 0)
         /// Once closed, its numbers belong to others.
         private let isClosed = Mutex(false)
@@ -85,7 +86,7 @@ public final class KafkaProxy: Sendable {
 
         /// Blocks until the broker has answered what is late.
         func awaitLateAnswer() {
-            if late.withLock({ $0 }) != nil { hasNoMoreAnswers.wait() }
+            if isOwedLateAnswer { hasNoMoreAnswers.wait() }
         }
 
         func leaveClient() { shutDown([client]) }
@@ -224,6 +225,10 @@ public final class KafkaProxy: Sendable {
                 connection.hangUp()
             }
             forward(from: connection.broker, to: connection.client) { passes($0, connection) }
+            // What the client asked before it left is answered first.
+            while connection.isOwedLateAnswer, let answer = readFrame(from: connection.broker) {
+                _ = passes(answer, connection)
+            }
             connection.hasNoMoreAnswers.signal()
             connection.hangUp()
             requests?.join()
@@ -271,7 +276,10 @@ public final class KafkaProxy: Sendable {
         let delay = state.withLock { $0.delayMicroseconds }
         if delay > 0 { usleep(delay) }
         let isLate = connection.late.withLock { $0 == KafkaWire.number(frame, at: 4) }
-        if isLate { state.withLock { $0.answeredLate += 1 } }
+        if isLate {
+            connection.late.withLock { $0 = nil }
+            state.withLock { $0.answeredLate += 1 }
+        }
         guard let kind = connection.doomed.withLock({ $0.removeValue(forKey: KafkaWire.number(frame, at: 4)) }) else {
             return true
         }
@@ -281,11 +289,16 @@ public final class KafkaProxy: Sendable {
 
     /// Passes frames on, each whole, until an end is closed or `passes` says no.
     private func forward(from source: Int32, to target: Int32, _ passes: ([UInt8]) -> Bool) {
-        while var frame = KafkaWire.read(4, from: source) {
-            let size = Int(KafkaWire.number(frame, at: 0))
-            guard size >= 8, let rest = KafkaWire.read(size, from: source) else { return }
-            frame += rest
+        while let frame = readFrame(from: source) {
             guard passes(frame), KafkaWire.write(frame, to: target) else { return }
         }
+    }
+
+    /// A whole request or answer; `nil` when the other end is closed.
+    private func readFrame(from source: Int32) -> [UInt8]? {
+        guard let size = KafkaWire.read(4, from: source) else { return nil }
+        let count = Int(KafkaWire.number(size, at: 0))
+        guard count >= 8, let rest = KafkaWire.read(count, from: source) else { return nil }
+        return size + rest
     }
 }

@@ -47,7 +47,9 @@ package struct ClusterReach: Sendable {
             } catch {
                 for notice in admin.takeNotices().notices {
                     if let refused = refusal(notice.error) { throw refused }
-                    if notice.error.map(Self.isNews) ?? (notice.level <= 4) { cause = Cause(notice) }
+                    if notice.error.map(Self.isNews) ?? (notice.level <= 4 || Cause.isOfVersions(notice)) {
+                        cause = Cause(notice)
+                    }
                 }
                 if let refused = refusal(error) { throw refused }
                 guard error.kind == .unreachable else {
@@ -73,8 +75,14 @@ package struct ClusterReach: Sendable {
             words = notice.error?.words
             detail = notice.text
             // To a broker that speaks TLS a plain client says so in these words.
-            isOfTLS = notice.error?.code == KafkaError.Code.ssl || notice.text.contains("security.protocol")
+            isOfTLS =
+                notice.error?.code == KafkaError.Code.ssl || notice.text.contains("security.protocol")
+                || Self.isOfVersions(notice)
         }
+
+        /// Whether a connection ended with the first question on it, which is all that newer versions of librdkafka tell of a
+        /// port that speaks TLS.
+        static func isOfVersions(_ notice: ClientNotice) -> Bool { notice.text.contains("in state APIVERSION_QUERY") }
     }
 
     /// What to say when no broker answers.

@@ -167,19 +167,13 @@ enum KafkaClientSettings {
                 ("fetch.max.bytes", "4194304"),
                 // Values alone; the engine looks at everything, and pauses what goes beyond that.
                 ("queued.max.messages.kbytes", "32768"),
-            ] + soonAgain(KafkaLibrary.versionNumber)
+                // A partition that had enough is fetched again as soon as it has not: of itself librdkafka waits for a second,
+                // which costs a backlog a fifth of its rate. Known since 2.3.
+            ] + known([("fetch.queue.backoff.ms", "20")])
         if settings.kafka.staticMembership, let instance = settings.kafka.instance {
             properties.append(("group.instance.id", "\(instance)-\(lane)"))
         }
         return joined(properties, settings)
-    }
-
-    /// A partition that had enough is fetched again as soon as it has not, where librdkafka can be told so: of itself it waits
-    /// for a second, which costs a backlog a fifth of its rate.
-    ///
-    /// - Parameter version: librdkafka's, as `rd_kafka_version` has it; 2.3 is the first that can.
-    static func soonAgain(_ version: Int32) -> [(String, String)] {
-        version < 0x0203_0000 ? [] : [("fetch.queue.backoff.ms", "20")]
     }
 
     private static func base(_ settings: Settings) -> [(String, String)] {
@@ -188,7 +182,14 @@ enum KafkaClientSettings {
             ("client.id", Worker.clientID),
             // A broker that comes back is found within a second.
             ("reconnect.backoff.max.ms", "1000"),
-        ]
+            // Newer versions forget their brokers when none answers, and with them the coordinator of a transaction: over 2.16 a
+            // worker whose only broker came back never committed again.
+        ] + known([("metadata.recovery.strategy", "none")])
+    }
+
+    /// Those that this version of librdkafka has.
+    private static func known(_ properties: [(String, String)]) -> [(String, String)] {
+        properties.filter { KafkaLibrary.takes($0.0, $0.1) }
     }
 
     /// Those that the user has not set.

@@ -9,6 +9,11 @@ public enum KafkaLibrary {
     /// Its version as a number, `0xMMmmrrpp`, to compare.
     public static var versionNumber: Int32 { rd_kafka_version() }
 
+    /// Whether this version has the property, and it may have this value.
+    public static func takes(_ property: String, _ value: String) -> Bool {
+        ClientConfiguration().set(property, value) == nil
+    }
+
     /// From this version on SASL/SCRAM works with brokers that check nonces strictly (Kafka 3.8.1 and newer).
     static let firstVersionWithWorkingSCRAM: Int32 = 0x0206_0100
 
