@@ -45,9 +45,9 @@ def missing(names):
         tools += [("nginx", "nginx-light"), ("wrk", "wrk"), ("openssl", "openssl")]
     if cases.FLOOR in names:
         tools += [("h2load", "nghttp2-client")]
-    if any(case.http2 and case.delay for case in cases.THROUGHPUT if case.name in names):
+    if any(case.has_front for case in cases.THROUGHPUT if case.name in names):
         tools += [("nghttpx", "nghttp2-proxy")]
-    if any(name.startswith("keyed") for name in names):
+    if set(names) & cases.KEYED_NAMES:
         # The peer is started from its source.
         tools += [("javac", "default-jdk-headless")]
     for tool, package in tools:

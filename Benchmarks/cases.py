@@ -12,7 +12,7 @@ class Case:
     # How long the backend takes (milliseconds). At 0 it is nginx, which `wrk` posts to as well.
     delay: int = 0
     tls: bool = False
-    # Many calls on a connection. With a delay nghttpx stands before the backend.
+    # Many calls on a connection.
     http2: bool = False
     # Over TLS to what answers as a notification hub does.
     hub: bool = False
@@ -24,6 +24,11 @@ class Case:
     in_flight: int = 1_000
     # The share of events whose spans go to nginx; none without.
     traces: float | None = None
+
+    @property
+    def has_front(self):
+        """Whether nghttpx stands before the backend, because our own speaks no HTTP/2."""
+        return self.http2 and self.delay > 0
 
     @property
     def limit(self):
@@ -237,12 +242,13 @@ KEYED = [Keyed(f"keyed-{delay}ms", Case(
 KEYED_BATCH = 16_384
 # Ages with two workers, of which one is killed.
 KEYED_KILL = "keyed-kill"
+KEYED_NAMES = {*(case.name for case in KEYED), KEYED_KILL}
 
 NAMES = [FLOOR, *(case.name for case in THROUGHPUT), *(f"age-{name}" for name in PACED), *LOW_LOADS,
          *(case.name for case in IDLE), HANG, PRIORITY, LIMITED, CAMPAIGN, *FAULT_LOADS,
          *(case.name for case in REFUSING), *(case.name for case in BYSTANDING), *(case.name for case in KEYED), KEYED_KILL]
 # What needs nginx and wrk is everything but these.
-WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING), *(case.name for case in KEYED), KEYED_KILL}
+WITHOUT_NGINX = {*FAULT_LOADS, *(case.name for case in BYSTANDING), *KEYED_NAMES}
 
 
 def chosen(text):

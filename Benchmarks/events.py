@@ -4,6 +4,8 @@ import json
 
 SIZE = 200
 USERS = 100_000
+# So many bytes a batch has at most, as librdkafka's by default.
+BATCH = 1_000_000
 
 
 def event(number, users=USERS):
@@ -19,15 +21,16 @@ def value(identifier, user):
     return json.dumps(event, separators=(",", ":"))
 
 
-def produce(processes, bootstrap, topic, count, users=USERS, batch=1_000_000):
-    """Fills a topic; a batch has so many bytes at most, by default as many as librdkafka's."""
+def produce(processes, bootstrap, topic, count, users=USERS, batch=BATCH):
+    """Fills a topic."""
     path = processes.directory / "events"
     with open(path, "w") as file:
         for number in range(count):
             user, text = event(number, users)
             file.write(f"{user}\t{text}\n")
     processes.run(["kcat", "-P", "-b", bootstrap, "-t", topic, "-K\t", "-l", str(path),
-                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", f"batch.size={batch}", "-X", "queue.buffering.max.messages=1000000"],
+                   "-X", "partitioner=murmur2_random", "-X", "linger.ms=20", "-X", f"batch.size={batch}",
+                   "-X", "queue.buffering.max.messages=1000000"],
                   seconds=3_600)
     path.unlink()
 

@@ -78,7 +78,7 @@ class Bench:
         """Started when a case needs it."""
         return Nginx(self.processes)
 
-    def backlog(self, partitions, count=None, users=events.USERS, batch=1_000_000):
+    def backlog(self, partitions, count=None, users=events.USERS, batch=events.BATCH):
         """A topic with the backlog, made once for each number of partitions, events and users, and size of batches."""
         count = count or self.count
         topic = f"backlog.{partitions}.{count}.{users}.{batch}"
@@ -119,7 +119,7 @@ class Bench:
         before = backend.served()
         spent = processor_seconds(backend.process), processor_seconds(self.broker.node)
         machine, start = machine_seconds(), time.monotonic()
-        front = Front(self.processes, backend.port) if case.delay and case.http2 else None
+        front = Front(self.processes, backend.port) if case.has_front else None
         url = front.url if front else backend.url if case.delay else backend.urls[case.tls, case.http2]
         workers = self.workers(case, topic, url)
         if self.profile:
