@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldThreads
 import TestSupport
 import Testing
 
@@ -39,5 +40,17 @@ extension HTTP2Peer {
     /// Answers every call in the same way until the connection ends.
     func serve(status: Int = 200) throws {
         while true { try answer(try readCall().stream, status: status) }
+    }
+}
+
+/// Whether this is the first time that somebody asks.
+final class First: Sendable {
+    private let isOver = Guarded(false)
+
+    func take() -> Bool {
+        isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
     }
 }

@@ -75,6 +75,7 @@ extension ConnectionPool {
             case .bytes(let count):
                 if !session.receive(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count])) {
                     failure = session.failure ?? .goneAway
+                    session.sayGoodbye { transport.send($0) }
                     break reading
                 }
             case .wouldBlock: break reading

@@ -150,4 +150,11 @@ final class HTTP2Session {
             }, send)
         return written == .all && state.pointee.fault != nil ? .failed : written
     }
+
+    /// Tells the other side what was wrong with what it said, if it takes that at once (RFC 9113, section 5.4.1).
+    ///
+    /// Where something waits to be written, nothing is: a call that the other side has not seen stays one.
+    func sayGoodbye(_ send: (UnsafeRawBufferPointer) -> Transport.Result) {
+        if output.waitingCount == 0 { _ = write(send) }
+    }
 }
