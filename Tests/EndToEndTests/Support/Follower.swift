@@ -18,11 +18,25 @@ final class Follower: Sendable {
     private let thread = Mutex<OwnThread?>(nil)
 
     /// Starts to read these partitions.
+    ///
+    /// It asks where they begin before it returns: a test may kill the brokers next, and each question would wait for its
+    /// time-out then.
     init(bootstrapServers: String, partitions: [TopicPartition]) throws {
         wakeup = try Wakeup()
+        // The thread is the only one that uses it after this.
+        nonisolated(unsafe) let reader = try TopicReader(
+            properties: [
+                ("bootstrap.servers", bootstrapServers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
+                ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"),
+                ("reconnect.backoff.max.ms", "500"),
+            ],
+            // A test's end waits for one of each topic, when all brokers are dead.
+            questions: .seconds(2))
+        reader.consumer.queue.notify(wakeup)
+        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
         let started = try OwnThread(name: "follower") { [self] in
             do {
-                try follow(bootstrapServers, partitions)
+                try follow(reader)
             } catch {
                 state.withLock { $0.errors.append("\(error)") }
             }
@@ -30,14 +44,7 @@ final class Follower: Sendable {
         thread.withLock { $0 = started }
     }
 
-    private func follow(_ servers: String, _ partitions: [TopicPartition]) throws {
-        let reader = try TopicReader(properties: [
-            ("bootstrap.servers", servers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
-            ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"),
-            ("reconnect.backoff.max.ms", "500"),
-        ])
-        reader.consumer.queue.notify(wakeup)
-        try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
+    private func follow(_ reader: TopicReader) throws {
         while !state.withLock({ $0.isStopping }) {
             do throws(KafkaError) {
                 try drain(reader)
