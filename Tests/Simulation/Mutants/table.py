@@ -40,6 +40,13 @@ RECREATIONS = "recreations=10 commitInterval=1000"
 MUTANTS = [
     # Topics that are recreated.
     Mutant(
+        "a late answer counts although more was taken of the partition since",
+        "Engine+Assignment.swift",
+        "            wanted == question.wanted\n",
+        "            wanted >= question.wanted\n",
+        f"seed=101 workers=1 crashes=0 partitions=2 isAtomic=true {RECREATIONS}",
+    ),
+    Mutant(
         "events of a recreated topic keep their offsets",
         "Engine+Assignment.swift",
         "        events.forgetOffsets(of: partition)\n",
@@ -533,6 +540,14 @@ MUTANTS = [
         "                destination: .retry(delay: 0, dueAt: WallTime(milliseconds: 0), reason: nil), services: services)\n"
         "        case .expired:",
     ),
+    # Retries before the expiry.
+    Mutant(
+        "an event expires although a shorter delay than the next one would have ended in time",
+        "RetryPolicy.swift",
+        "return max(delays[0], asked, expiresAt",
+        "return max(delay, asked, expiresAt",
+        "delays=1s,30s,5m immediate=0",
+    ),
     # Others' trouble: promise 7.
     Mutant(
         "one user who is refused blames the credentials at once",
@@ -750,6 +765,14 @@ MUTANTS = [
         "FeedbackMachine.swift",
         "                    done = map\n",
         "                    _ = map\n",
+    ),
+    Mutant(
+        "a follower takes an answer to a former question for one to a new one",
+        "FeedbackEngine.swift",
+        "lastToken = former?.lastToken ?? 0",
+        "lastToken = 0",
+        scenario="isAtomic=true followers=2 followerFaults=80 followerKills=0 lostMessages=200000 fatalErrors=100000 "
+        "abortableErrors=100000",
     ),
     Mutant(
         "a follower passes a message that has not come yet",

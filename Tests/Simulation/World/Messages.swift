@@ -79,7 +79,7 @@ enum Step {
     /// A topic that was deleted is there again.
     case topicBack(Int)
     /// A worker asks where a partition begins and ends.
-    case range(Process, TopicPartition, reading: Int)
+    case range(Process, TopicPartition, RangeQuestion)
     case sessionEnds(Process, join: Int)
     /// A worker that was told to stop must have left by now.
     case drainIsOver(Process)
@@ -152,7 +152,7 @@ enum News {
     case lost
     case assigned(generation: Int, [Place])
     case offsets(assignment: Int, [Committed])
-    case range(TopicPartition, reading: Int, OffsetRange)
+    case range(TopicPartition, RangeQuestion, OffsetRange)
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, CallOutcome)
     // Transactions.

@@ -26,7 +26,7 @@ extension SimulatedIO {
     func seek(_ partition: TopicPartition, to offset: Int64) {}
     func pause(_ partition: TopicPartition) {}
     func resume(_ partition: TopicPartition) {}
-    func findRange(of partition: TopicPartition, reading: Int) {}
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {}
 
     func use(connectionLimit: Int) {}
     func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }

@@ -194,8 +194,8 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         fetched.seek(index, to: offset)
     }
 
-    func findRange(of partition: TopicPartition, reading: Int) {
-        simulation.tellRange(process, partition, reading: reading)
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
+        simulation.tellRange(process, partition, question)
     }
 
     func pause(_ partition: TopicPartition) {

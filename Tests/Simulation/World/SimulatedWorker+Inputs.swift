@@ -55,8 +55,8 @@ extension SimulatedWorker {
             guard !isZombie else { return }
             if assignment == askedFor { told = offsets }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
-        case .range(let partition, let reading, let range):
-            tell(.range(partition, reading: reading, .success(range)))
+        case .range(let partition, let question, let range):
+            tell(.range(partition, question, .success(range)))
         case .acknowledged(let id, let failure): acknowledge(id, failure.map(Self.error))
         case .committed(let sequence, let outcome):
             inbox.commits.append((sequence, outcome))

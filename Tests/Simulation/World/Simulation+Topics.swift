@@ -41,16 +41,15 @@ extension Simulation {
     func isMissing(_ place: Place) -> Bool { topicsBackAt[cluster.current(place).topic, default: 0] > now }
 
     /// Where a partition begins and ends, for a worker that asks; it may hear of it when it has asked again and reads on.
-    func tellRange(_ process: Process, _ partition: TopicPartition, reading: Int) {
+    func tellRange(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
         let place = place(partition)
         guard !isMissing(place) else {
-            return schedule(
-                .range(process, partition, reading: reading), after: topicsBackAt[place.topic, default: 0] - now)
+            return schedule(.range(process, partition, question), after: topicsBackAt[place.topic, default: 0] - now)
         }
         let range = OffsetRange(low: cluster[place].start, high: cluster[place].end)
         let isLate = scenario.recreations > 0 && chance[.recreation].below(4) == 0
         let wait = isLate ? chance[.recreation].between(500, 5_000) : 0
-        schedule(.news(process, .range(partition, reading: reading, range)), after: wait + travel())
+        schedule(.news(process, .range(partition, question, range)), after: wait + travel())
     }
 
     /// A worker has come to an offset of a topic that was recreated and has grown past that offset, or was told of one:

@@ -250,7 +250,7 @@ package final class Simulation {
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .topicBack(let topic): topicIsBack(topic)
-        case .range(let process, let partition, let reading): tellRange(process, partition, reading: reading)
+        case .range(let process, let partition, let question): tellRange(process, partition, question)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)
         case .drainIsOver(let process):
             if let thaw = living(process)?.frozenUntil {

@@ -170,7 +170,8 @@ final class EngineHarness {
 
     /// The request topic was recreated: its partition begins anew.
     func restart() {
-        let reset = engine.outOfRange(0, low: 0, high: 0, askedIn: reading, reading: reading)
+        let question = RangeQuestion(reading: reading, wanted: engine.nextOffset(of: 0) ?? 0)
+        let reset = engine.outOfRange(0, low: 0, high: 0, answering: question, reading: reading)
         guard case .recreated = reset else { preconditionFailure("nothing was taken before: \(reset)") }
         reading += 1
         offsets[Self.request] = 0

@@ -120,8 +120,8 @@ struct LaneAssignmentTests {
             let fixture = LaneFixture()
             fixture.assign()
             fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 0, error: Code.autoOffsetReset)]
-            #expect(fixture.turn() == ["find range of notifications/0, reading 1"])
-            fixture.io.messages.append(.range(partition, reading: 1, .success(range)))
+            #expect(fixture.turn() == ["find range of notifications/0, reading 1, offset 0"])
+            fixture.io.messages.append(.range(partition, RangeQuestion(reading: 1, wanted: 0), .success(range)))
             #expect(fixture.turn() == answer)
             #expect((fixture.lane.end == nil) == (range.low == 0))
         }
@@ -138,7 +138,8 @@ struct LaneAssignmentTests {
         func hear(_ records: [ScriptedRecord], reading: Int) -> String? {
             fixture.io.queues[0] = records
             fixture.turn()
-            fixture.io.messages.append(.range(partition, reading: reading, .success(OffsetRange(low: 60, high: 120))))
+            let question = RangeQuestion(reading: reading, wanted: 100)
+            fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 60, high: 120))))
             return fixture.turn().first
         }
         let records = [20, 21].map { ScriptedRecord(LaneFixture.topic, 1, $0) }
@@ -168,13 +169,14 @@ struct LaneAssignmentTests {
         fixture.turn()
         fixture.io.messages.append(.starts(assignment: 1, .success([start(100)])))
         fixture.turn()
-        fixture.io.messages.append(.range(partition, reading: 1, .success(OffsetRange(low: 0, high: 3))))
+        let question = RangeQuestion(reading: 1, wanted: 100)
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
         #expect(fixture.turn().first == "assign notifications/0@0")
         // What was found out about the reading before says nothing about this one, not even when more was taken since.
         fixture.io.queues[0] = (0..<5).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
-        fixture.io.messages.append(.range(partition, reading: 1, .success(OffsetRange(low: 0, high: 3))))
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
         #expect(!fixture.io.takeDoings().contains { $0.hasPrefix("assign") })

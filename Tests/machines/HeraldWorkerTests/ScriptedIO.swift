@@ -125,8 +125,8 @@ final class ScriptedIO: LaneIO {
     func pause(_ partition: TopicPartition) { note("pause \(partition)") }
     func resume(_ partition: TopicPartition) { note("resume \(partition)") }
 
-    func findRange(of partition: TopicPartition, reading: Int) {
-        note("find range of \(partition), reading \(reading)")
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
+        note("find range of \(partition), reading \(question.reading), offset \(question.wanted)")
     }
 
     // MARK: The producer

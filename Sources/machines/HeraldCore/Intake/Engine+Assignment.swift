@@ -39,14 +39,15 @@ extension Engine {
     /// - Parameters:
     ///   - low: The first offset that is there.
     ///   - high: The offset behind the last record.
-    ///   - question: The number of the reading in which that was asked.
+    ///   - question: When that was asked.
     ///   - reading: The number of the reading that goes on.
     public mutating func outOfRange(
-        _ partition: Int32, low: Int64, high: Int64, askedIn question: Int, reading: Int
+        _ partition: Int32, low: Int64, high: Int64, answering question: RangeQuestion, reading: Int
     ) -> OffsetReset {
-        guard question >= partitions[partition].firstReading, let wanted = nextOffset(of: partition) else {
-            return .outdated
-        }
+        guard question.reading >= partitions[partition].firstReading, let wanted = nextOffset(of: partition),
+            // It has grown past that offset meanwhile, and what was taken of it would be taken twice.
+            wanted == question.wanted
+        else { return .outdated }
         let reset = OffsetReset.decide(wanted: wanted, low: low, high: high)
         switch reset {
         case .recreated: restart(partition, at: low, reading: reading + 1)

@@ -1,3 +1,17 @@
+/// Which partition's range was asked for is told with the answer; this says when that was.
+public struct RangeQuestion: Sendable, Equatable {
+    /// The number of the reading in which it was asked.
+    public var reading: Int
+    /// The offset that was to be taken next.
+    public var wanted: Int64
+
+    /// A question of this reading, about this offset.
+    public init(reading: Int, wanted: Int64) {
+        self.reading = reading
+        self.wanted = wanted
+    }
+}
+
 /// What to do when the broker does not have the offset of a partition that is to be taken next.
 public enum OffsetReset: Sendable, Equatable {
     /// Records between that offset and the first that is left are gone: a person has to know.
@@ -6,7 +20,8 @@ public enum OffsetReset: Sendable, Equatable {
     case recreated(wanted: Int64)
     /// The offset is there, or only what lies before it was deleted and had been dealt with.
     case there
-    /// What was said is of another time: the partition was assigned, or its topic found to be recreated, since it was asked.
+    /// What was said is of another time: since it was asked, the partition was assigned, its topic was found to be recreated,
+    /// or more of it was taken.
     case outdated
 
     /// The decision for a partition that holds `low` to `high`.

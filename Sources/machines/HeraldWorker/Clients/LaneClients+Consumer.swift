@@ -43,7 +43,7 @@ extension LaneClients {
         }
     }
 
-    func findRange(of partition: TopicPartition, reading: Int) {
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
         let queries = consumer.queries
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
@@ -51,7 +51,7 @@ extension LaneClients {
                     of: partition, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
                 return OffsetRange(low: low, high: high)
             }
-            mailbox.post(.range(partition, reading: reading, range))
+            mailbox.post(.range(partition, question, range))
         }
     }
 

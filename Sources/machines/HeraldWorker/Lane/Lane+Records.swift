@@ -120,7 +120,7 @@ extension Lane {
         case KafkaError.Code.maxPollExceeded:
             break
         case _ where error.kind == .offsetGone:
-            io.findRange(of: partition, reading: reading)
+            askForRange(of: partition)
         default:
             logger.warning(
                 "\(error)",
@@ -137,8 +137,17 @@ extension Lane {
         engine.endReached(of: index, at: offset)
     }
 
+    private func askForRange(of partition: TopicPartition) {
+        guard let index = engine.index(of: partition.partition, in: partition.topic),
+            let wanted = engine.nextOffset(of: index)
+        else { return }
+        io.findRange(of: partition, RangeQuestion(reading: reading, wanted: wanted))
+    }
+
     /// The offset to take next is not there: records were lost to retention, or the topic was recreated.
-    func judgeRange(of partition: TopicPartition, reading: Int, _ result: Result<OffsetRange, KafkaError>) {
+    func judgeRange(
+        of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<OffsetRange, KafkaError>
+    ) {
         // While partitions are revoked, an assignment would be the wrong answer to the group: it would pass for the
         // answer to a revocation that was not taken from the queue yet.
         serveConsumer()
@@ -152,7 +161,7 @@ extension Lane {
                     + "Start the worker again when the broker is well.")
         case .success(let range):
             switch engine.outOfRange(
-                index, low: range.low, high: range.high, askedIn: reading, reading: self.reading)
+                index, low: range.low, high: range.high, answering: question, reading: reading)
             {
             case .lost(let count):
                 end = .failed(
@@ -170,7 +179,7 @@ extension Lane {
                 readAgain()
             case .there:
                 // Unless it was read again since.
-                if reading == self.reading { readAgain() }
+                if question.reading == reading { readAgain() }
             case .outdated: break
             }
         }

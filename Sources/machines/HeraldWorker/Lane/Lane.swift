@@ -179,7 +179,7 @@ package final class Lane<IO: LaneIO> {
                 logger.info("draining")
                 engine.drain(now: now)
             case .starts(let assignment, let result): answerAssignment(assignment, result)
-            case .range(let partition, let reading, let result): judgeRange(of: partition, reading: reading, result)
+            case .range(let partition, let question, let result): judgeRange(of: partition, question, result)
             case .transaction(let report):
                 receive(report, now: now)
                 isRecorded = report.isCommitted

@@ -78,8 +78,8 @@ package protocol LaneIO: AnyObject {
     func pause(_ partition: TopicPartition) throws(KafkaError)
     /// Goes on fetching it.
     func resume(_ partition: TopicPartition) throws(KafkaError)
-    /// Finds out how far a partition reaches: ``LaneMessage/range(_:reading:_:)``.
-    func findRange(of partition: TopicPartition, reading: Int)
+    /// Finds out how far a partition reaches: ``LaneMessage/range(_:_:_:)``.
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion)
 
     // MARK: The producer
 

@@ -12,7 +12,7 @@ package enum LaneMessage: Sendable {
     /// Where the partitions of a coming assignment are taken up.
     case starts(assignment: Int, Result<[StartPosition], KafkaError>)
     /// How far a partition reaches whose committed offset is out of range.
-    case range(TopicPartition, reading: Int, Result<OffsetRange, KafkaError>)
+    case range(TopicPartition, RangeQuestion, Result<OffsetRange, KafkaError>)
     /// What a campaign is to do from now on.
     case campaign(String, CampaignControl)
     /// Other settings count from now on.

@@ -309,16 +309,29 @@ struct EngineAssignmentEdgeTests {
     @Test("What was asked before the partition began anew says nothing of its new offsets")
     func lateAnswer() {
         let harness = assigned(startingAt: 40, reading: 3)
-        func answer(_ low: Int64, _ high: Int64, askedIn question: Int, reading: Int) -> OffsetReset {
-            harness.engine.outOfRange(0, low: low, high: high, askedIn: question, reading: reading)
+        func answer(
+            _ low: Int64, _ high: Int64, askedIn reading: Int, at wanted: Int64 = 40, reading present: Int
+        ) -> OffsetReset {
+            let question = RangeQuestion(reading: reading, wanted: wanted)
+            return harness.engine.outOfRange(0, low: low, high: high, answering: question, reading: present)
         }
         #expect(answer(0, 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
         #expect(answer(50, 60, askedIn: 3, reading: 3) == .lost(count: 10))
         #expect(answer(30, 60, askedIn: 3, reading: 3) == .there)
         #expect(answer(0, 2, askedIn: 3, reading: 5) == .recreated(wanted: 40))
         #expect(harness.engine.nextOffset(of: 0) == 0)
-        for question in 3...5 { #expect(answer(7, 9, askedIn: question, reading: 6) == .outdated) }
-        #expect(answer(7, 9, askedIn: 6, reading: 6) == .lost(count: 7))
+        for question in 3...5 { #expect(answer(7, 9, askedIn: question, at: 0, reading: 6) == .outdated) }
+        #expect(answer(7, 9, askedIn: 6, at: 0, reading: 6) == .lost(count: 7))
+    }
+
+    @Test("What was asked before more of the partition was taken says nothing of it")
+    func answerBehind() {
+        let harness = assigned(startingAt: 40, reading: 3)
+        harness.skip(to: 40)
+        harness.event("a")
+        let question = RangeQuestion(reading: 3, wanted: 40)
+        #expect(harness.engine.outOfRange(0, low: 0, high: 39, answering: question, reading: 4) == .outdated)
+        #expect(harness.engine.nextOffset(of: 0) == 41)
     }
 
     private func assigned(startingAt offset: Int64, reading: Int) -> EngineHarness {
