@@ -8,9 +8,9 @@ a few in a thousand, between machines whose libc picks other routines). Each cas
 events: the difference is the steady state, without the program's start and without what warms up. A case that takes
 more than micro.limits allows, or allocates more, fails, and so does one that costs too much more than another (RATIOS).
 
-The case `worker` is the release build itself, on a broker from KAFKA_HOME (whole.py); without one it is left out. It has
-two limits: for all threads, and for the lane's alone (`worker-lane`). Both spread, because timers and batches fall
-otherwise on a busy machine: within 4 in a hundred for the lane, within 9 for all.
+The cases `worker` and `worker-http2` (with nginx) are the release build itself, on a broker from KAFKA_HOME (whole.py);
+without one they are left out. Each has two limits: for all threads, and for the lane's alone (`worker-lane`). Both spread,
+because timers and batches fall otherwise on a busy machine: within 4 in a hundred for the lane, within 9 for all.
 
 --update writes the limits anew: a tenth above what was counted (a seventh for all threads), allocations as counted.
 --where says from where memory is allocated. `make micro` builds first.
@@ -32,8 +32,8 @@ LIMITS = HERE / "micro.limits"
 HEADROOM = 1.10
 # How much more an event may cost than another one.
 RATIOS = {("hub", "event"): 1.3}
-# The whole worker's case, and the row for its lane's thread.
-WORKER, LANE = "worker", "worker-lane"
+# What ends the name of the row for a worker's lane.
+LANE = "-lane"
 # Where a count spreads by itself.
 WIDE_HEADROOM = 1.15
 # Every slot of an engine has been made and used after the first, and no table doubles between the two.
@@ -99,17 +99,27 @@ def measure(binary, case, callers=0):
 
 def measure_all(case, binary, options):
     """The rows of a case: name, instructions, allocations, who allocates."""
-    if case != WORKER:
+    if case not in whole.CASES:
         return [(case, *measure(binary, case, callers=8 if options.where else 0))]
-    rows = whole.measure(os.environ["KAFKA_HOME"], options.herald, options.build, Profile)
-    return [(name, *row, collections.Counter()) for name, row in zip((WORKER, LANE), rows)]
+    rows = whole.measure(case, os.environ["KAFKA_HOME"], options.herald, options.build, Profile)
+    return [(name, *row, collections.Counter()) for name, row in zip((case, case + LANE), rows)]
+
+
+def worker_cases():
+    """Those of the whole worker that can be counted here."""
+    if "KAFKA_HOME" not in os.environ:
+        return []
+    for case in whole.CASES:
+        if not whole.can_count(case):
+            print(f"micro: {case} is left out: apt-get install nginx-light openssl", file=sys.stderr)
+    return list(filter(whole.can_count, whole.CASES))
 
 
 def raised(case, instructions, allocations):
     """The limits for what was counted."""
-    if case == WORKER:
+    if case in whole.CASES:
         return round(instructions * WIDE_HEADROOM), allocations * WIDE_HEADROOM
-    return round(instructions * HEADROOM), allocations * (HEADROOM if case == LANE else 1)
+    return round(instructions * HEADROOM), allocations * (HEADROOM if case.endswith(LANE) else 1)
 
 
 def read_limits():
@@ -124,7 +134,7 @@ def read_limits():
 def write_limits(counted):
     head = [line for line in LIMITS.read_text().splitlines() if line.startswith("#")]
     limits = {case: raised(case, *costs) for case, costs in counted.items()}
-    rows = [f"{case:<16}{instructions:>8}{allocations:>8.2f}" for case, (instructions, allocations) in limits.items()]
+    rows = [f"{case:<20}{instructions:>8}{allocations:>8.2f}" for case, (instructions, allocations) in limits.items()]
     LIMITS.write_text("\n".join(head + rows) + "\n")
 
 
@@ -144,17 +154,17 @@ def main():
     parser.add_argument("--herald", default=str(HERE.parent / ".build/release"), help="where the program is")
     options = parser.parse_args()
     binary = f"{options.build}/micro"
-    cases = options.cases or subprocess.run([binary], stdout=subprocess.PIPE, text=True, check=True).stdout.split() + (
-        [WORKER] if "KAFKA_HOME" in os.environ else [])
+    parts = subprocess.run([binary], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    cases = options.cases or parts + worker_cases()
 
     limits, counted, failed = read_limits(), {}, []
-    print(f"{'for each event':<16}{'instructions':>14}{'limit':>8}{'allocations':>14}{'limit':>8}")
+    print(f"{'for each event':<20}{'instructions':>14}{'limit':>8}{'allocations':>14}{'limit':>8}")
     for name, instructions, allocations, callers in (row for case in cases for row in measure_all(case, binary, options)):
         counted[name] = instructions, allocations
         most, allowed = limits.get(name, (0, 0))
         # What each commit costs, every few thousand events, and a table that doubles now and then.
         within = instructions <= most and allocations <= allowed + 0.01
-        print(f"{name:<16}{instructions:>14,.0f}{most:>8,}{allocations:>14.3f}{allowed:>8.2f}"
+        print(f"{name:<20}{instructions:>14,.0f}{most:>8,}{allocations:>14.3f}{allowed:>8.2f}"
               f"{'' if within else '  too much'}", flush=True)
         if not within:
             failed.append(name)
@@ -165,12 +175,12 @@ def main():
     for (case, other), most in RATIOS.items():
         if case in counted and other in counted:
             ratio = counted[case][0] / counted[other][0]
-            print(f"{f'{case} : {other}':<16}{ratio:>14.2f}{most:>8}{'' if ratio <= most else '  too much'}")
+            print(f"{f'{case} : {other}':<20}{ratio:>14.2f}{most:>8}{'' if ratio <= most else '  too much'}")
             if ratio > most:
                 failed.append(f"{case} : {other}")
     if options.update:
-        if options.cases or WORKER not in counted:
-            sys.exit("micro: --update writes all limits, so it counts all cases, the worker's on KAFKA_HOME too.")
+        if options.cases or not counted.keys() >= whole.CASES.keys():
+            sys.exit("micro: --update writes all limits, so it counts all cases, the workers' on KAFKA_HOME too.")
         write_limits(counted)
     elif failed:
         sys.exit(f"micro: above the limits of Benchmarks/micro.limits: {', '.join(failed)}. What the change gains has "

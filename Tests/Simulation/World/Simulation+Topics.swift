@@ -46,7 +46,8 @@ extension Simulation {
         guard !isMissing(place) else {
             return schedule(.range(process, partition, question), after: topicsBackAt[place.topic, default: 0] - now)
         }
-        let range = OffsetRange(low: cluster[place].start, high: cluster[place].end)
+        let range = OffsetRange(
+            low: cluster[place].start, high: cluster[place].end, committed: cluster[place].committed)
         let isLate = scenario.recreations > 0 && chance[.recreation].below(4) == 0
         let wait = isLate ? chance[.recreation].between(500, 5_000) : 0
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())

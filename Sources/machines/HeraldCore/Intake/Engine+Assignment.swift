@@ -39,10 +39,12 @@ extension Engine {
     /// - Parameters:
     ///   - low: The first offset that is there.
     ///   - high: The offset behind the last record.
+    ///   - committed: What the group has committed, if anything.
     ///   - question: When that was asked.
     ///   - reading: The number of the reading that goes on.
     public mutating func outOfRange(
-        _ partition: Int32, low: Int64, high: Int64, answering question: RangeQuestion, reading: Int
+        _ partition: Int32, low: Int64, high: Int64, committed: Int64? = nil, answering question: RangeQuestion,
+        reading: Int
     ) -> OffsetReset {
         guard question.reading >= partitions[partition].firstReading, let wanted = nextOffset(of: partition),
             // It has grown past that offset meanwhile, and what was taken of it would be taken twice.
@@ -52,7 +54,9 @@ extension Engine {
         switch reset {
         case .recreated: restart(partition, at: low, reading: reading + 1)
         case .there: partitions.deleted(before: low, of: partition)
-        case .lost, .outdated: break
+        // Another member has the partition since, and has dealt with what was deleted; this one will hear of it.
+        case .lost: if let committed, committed >= low { return .outdated }
+        case .outdated: break
         }
         return reset
     }

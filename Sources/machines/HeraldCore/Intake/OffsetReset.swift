@@ -21,7 +21,7 @@ public enum OffsetReset: Sendable, Equatable {
     /// The offset is there, or only what lies before it was deleted and had been dealt with.
     case there
     /// What was said is of another time: since it was asked, the partition was assigned, its topic was found to be recreated,
-    /// or more of it was taken.
+    /// or more of it was taken; or another member has committed what was deleted.
     case outdated
 
     /// The decision for a partition that holds `low` to `high`.

@@ -49,7 +49,11 @@ extension LaneClients {
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                 let (low, high) = try queries.watermarks(
                     of: partition, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
-                return OffsetRange(low: low, high: high)
+                guard question.wanted < low else { return OffsetRange(low: low, high: high) }
+                // Records are gone: whether another member had them first is worth a question, not a failure.
+                let committed = try? queries.committed(
+                    [partition], timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                return OffsetRange(low: low, high: high, committed: committed?.first?.offset)
             }
             mailbox.post(.range(partition, question, range))
         }

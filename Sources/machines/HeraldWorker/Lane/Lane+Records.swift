@@ -161,7 +161,8 @@ extension Lane {
                     + "Start the worker again when the broker is well.")
         case .success(let range):
             switch engine.outOfRange(
-                index, low: range.low, high: range.high, answering: question, reading: reading)
+                index, low: range.low, high: range.high, committed: range.committed, answering: question,
+                reading: reading)
             {
             case .lost(let count):
                 end = .failed(

@@ -59,13 +59,16 @@ package struct StartPosition: Sendable {
     }
 }
 
-/// The first offset of a partition and the one after its last.
+/// The first offset of a partition and the one after its last, and what its group has committed.
 package struct OffsetRange: Sendable {
     package var low: Int64
     package var high: Int64
+    /// `nil` when it has committed nothing.
+    package var committed: Int64?
 
-    package init(low: Int64, high: Int64) {
+    package init(low: Int64, high: Int64, committed: Int64? = nil) {
         self.low = low
         self.high = high
+        self.committed = committed
     }
 }

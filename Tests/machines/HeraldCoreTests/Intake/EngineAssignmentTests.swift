@@ -324,6 +324,19 @@ struct EngineAssignmentEdgeTests {
         #expect(answer(7, 9, askedIn: 6, at: 0, reading: 6) == .lost(count: 7))
     }
 
+    @Test("What was deleted after another member had committed it is not lost")
+    func committedByOthers() {
+        let harness = assigned(startingAt: 40, reading: 3)
+        let question = RangeQuestion(reading: 3, wanted: 40)
+        func answer(committed: Int64?) -> OffsetReset {
+            harness.engine.outOfRange(
+                0, low: 50, high: 60, committed: committed, answering: question, reading: 3)
+        }
+        #expect(answer(committed: 50) == .outdated)
+        #expect(answer(committed: 49) == .lost(count: 10))
+        #expect(answer(committed: nil) == .lost(count: 10))
+    }
+
     @Test("What was asked before more of the partition was taken says nothing of it")
     func answerBehind() {
         let harness = assigned(startingAt: 40, reading: 3)
