@@ -812,6 +812,15 @@ MUTANTS = [
         "        state = .ready\n        events.append(.written)\n        _ = end\n",
     ),
     Mutant(
+        "an audience that was compared to none is said to be another one",
+        "CampaignMachine+Beginning.swift",
+        "            guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }\n",
+        "",
+        "seed=6 publishers=2 publisherFaults=60 publisherKills=2000 isAtomic=true recipients=60 events=200 growths=3 "
+        "openTransactions=300000 lostAcknowledgements=60000 lostMessages=80000 lateRequests=300000 outages=10 "
+        "coordinatorLoads=15",
+    ),
+    Mutant(
         "a batch is lost with an answer that comes late to its own claim",
         "BatchWriter.swift",
         "        self.lateClaims += lateClaims\n",

@@ -58,6 +58,8 @@ final class SimulatedCampaign: SimulatedJob {
     var client = TransactionClient()
     var produced: Set<ProductionID> = []
     var run = JobRun()
+    /// The mark of the audience that its own was compared to.
+    private var comparedTo: String?
 
     private var assignment: Assignment?
     private let ids = RecipientIDs(campaign: Simulation.campaignName)
@@ -91,8 +93,11 @@ final class SimulatedCampaign: SimulatedJob {
         }
     }
 
+    private var knownProgress: CampaignProgress? { simulation.known.index.campaign(Simulation.campaignName)?.progress }
+
     private func machine(_ assignment: Assignment) -> CampaignMachine {
-        let former = simulation.known.index.campaign(Simulation.campaignName)?.progress
+        let former = knownProgress
+        comparedTo = former?.audience
         let users = assignment.lines.compactMap { $0 }
         var recipients = RecipientSet()
         var mark = AudienceMark()
@@ -107,7 +112,8 @@ final class SimulatedCampaign: SimulatedJob {
                 context: assignment.context, order: assignment.order,
                 audience: CampaignMachine.AudienceCounts(
                     recipients: recipients.count, repeats: users.count - recipients.count,
-                    invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith),
+                    invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith,
+                    comparedTo: comparedTo),
                 process: Int32(index),
                 writer: BatchWriter.Configuration(
                     transactionTimeout: Simulation.transactionTimeoutMilliseconds,
@@ -140,6 +146,8 @@ final class SimulatedCampaign: SimulatedJob {
         case .takenOver:
             simulation.cluster.rivalled.contains(Process(.publisher, 0).member) ? nil : "and nobody has its name"
         // One that stood still while others published may miss what they have, and can write nothing.
+        case .failed(let failure) where failure.isOfAnotherStart:
+            comparedTo == knownProgress?.audience ? "and it was compared to the audience of that" : nil
         case .failed(let failure):
             stateAtStart == .running && hasName && !(simulation.publishing.isCut && failure.isOfDeletion)
                 ? failure.description : nil
@@ -409,4 +417,7 @@ final class SimulatedCampaign: SimulatedJob {
 extension ToolFailure {
     /// Some of what was published can't be found any more.
     fileprivate var isOfDeletion: Bool { description.contains("does not hold any more") }
+    fileprivate var isOfAnotherStart: Bool {
+        description == CampaignContinuation.outdated(Simulation.campaignName).description
+    }
 }

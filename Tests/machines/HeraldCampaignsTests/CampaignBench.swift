@@ -119,7 +119,8 @@ final class CampaignBench {
                 CampaignMachine.Configuration(
                     context: context, order: order,
                     audience: CampaignMachine.AudienceCounts(
-                        recipients: recipients.count, mark: mark.text, beginsWith: beginsWith),
+                        recipients: recipients.count, mark: mark.text, beginsWith: beginsWith,
+                        comparedTo: campaign?.progress?.audience),
                     process: 7, writer: BatchWriter.Configuration(transactionTimeout: 10_000)),
                 recipients: recipients))
     }

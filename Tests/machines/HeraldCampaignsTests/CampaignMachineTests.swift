@@ -538,6 +538,24 @@ struct CampaignMachineTests {
 
     // MARK: The audience
 
+    @Test("An audience that was read before another start was recorded is to be read again")
+    func audienceOfBefore() throws {
+        let bench = try Bench(4) { $0.ramp = [2] }
+        bench.delivers = false
+        let first = bench.start()
+        bench.audience.append("added")
+        let late = bench.start()
+        bench.pass(100, first)
+        bench.stop(first)
+        bench.run(first)
+        bench.delivers = true
+        bench.outcomes = ["delivered": 2]
+        let failure = try #require(bench.run(late)?.failure)
+        #expect(failure.description.contains("since this audience was read"))
+        #expect(bench.run(bench.start()) == .complete)
+        #expect(bench.campaign?.progress?.replacements?.map(\.added) == [1])
+    }
+
     @Test("Another audience is refused, or takes the place of the former one, which the records keep")
     func otherAudience() throws {
         let bench = try Bench(4) { $0.ramp = [2] }

@@ -46,6 +46,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var caseTwins = CaseTwins()
     /// The mark of the audience that the campaign has, when that begins this one: appending people to a file adds them.
     package private(set) var beginsWith: String?
+    /// The mark of the audience that the campaign had when this one was read; `nil` for a new one.
+    package let comparedTo: String?
 
     /// Lines that are no recipients, as a share of all.
     package var invalidShare: Double {
@@ -69,6 +71,7 @@ package struct AudiencePreview: Sendable {
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         reading = reader.reading
+        comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
         var mark = AudienceMark()

@@ -44,6 +44,8 @@ extension CampaignMachine {
             published: (published.count, published.inAudience))
         guard change != .none else { return }
         guard change == .grown || order.replacesAudience else {
+            // Whether this audience begins with the former one is known only of the one that it was compared to.
+            guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }
             throw CampaignContinuation.refusal(of: name, "it has another audience by now")
         }
         replacements.append(

@@ -46,13 +46,18 @@ package struct CampaignMachine: JobMachine {
         package var invalid: Int
         package var mark: String
         package var beginsWith: String?
+        package var comparedTo: String?
 
-        package init(recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil) {
+        package init(
+            recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil,
+            comparedTo: String? = nil
+        ) {
             self.recipients = recipients
             self.repeats = repeats
             self.invalid = invalid
             self.mark = mark
             self.beginsWith = beginsWith
+            self.comparedTo = comparedTo
         }
     }
 

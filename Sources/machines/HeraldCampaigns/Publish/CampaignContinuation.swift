@@ -106,6 +106,13 @@ package struct CampaignContinuation: Sendable {
         throw Self.refusal(of: name, replacement)
     }
 
+    /// Another start was recorded after the audience had been read.
+    package static func outdated(_ name: String) -> ToolFailure {
+        ToolFailure(
+            "campaign \(name) was started by another process since this audience was read, and its audience differs. Start it again: "
+                + "then it is compared to the one that the campaign has now")
+    }
+
     static func refusal(of name: String, _ replacement: String) -> ToolFailure {
         ToolFailure(
             "campaign \(name) is not continued, because \(replacement). Start it with the audience that it had (people may be added at its end), choose "

@@ -35,7 +35,7 @@ package final class CampaignPublisher {
             context: context, order: order,
             audience: CampaignMachine.AudienceCounts(
                 recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid, mark: preview.mark,
-                beginsWith: preview.beginsWith),
+                beginsWith: preview.beginsWith, comparedTo: preview.comparedTo),
             process: getpid(), writer: BatchWriter.Configuration(context.writerProperties))
     }
 
