@@ -14,6 +14,6 @@ public struct Moment: Sendable, Equatable {
 
     /// Another moment on the clock that people read, in whole milliseconds that are not before it.
     public func wall(_ other: MonotonicTime) -> WallTime {
-        wall.advanced(byMilliseconds: -monotonic.milliseconds(since: other))
+        wall.advanced(by: -monotonic.time(since: other))
     }
 }

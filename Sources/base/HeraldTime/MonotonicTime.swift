@@ -37,4 +37,23 @@ public struct MonotonicTime: BitwiseCopyable, Comparable, Hashable, Sendable {
         let (quotient, remainder) = difference.quotientAndRemainder(dividingBy: 1_000_000)
         return remainder < 0 ? quotient - 1 : quotient
     }
+
+    /// The moment a span later (earlier when negative); stops at the ends of the range instead of overflowing.
+    @inlinable
+    public func advanced(by span: Milliseconds) -> Self {
+        let step = span.nanoseconds
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(step)
+        return Self(nanoseconds: overflow ? (step < 0 ? .min : .max) : sum)
+    }
+
+    /// The whole milliseconds from `earlier` to this moment, rounded down; negative when `earlier` is later.
+    ///
+    /// Stops at the ends of the range instead of overflowing.
+    @inlinable
+    public func time(since earlier: Self) -> Milliseconds {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        if overflow { return nanoseconds < earlier.nanoseconds ? .min : .max }
+        let (quotient, remainder) = difference.quotientAndRemainder(dividingBy: 1_000_000)
+        return Milliseconds(count: remainder < 0 ? quotient - 1 : quotient)
+    }
 }

@@ -27,4 +27,16 @@ public struct WallTime: Comparable, Hashable, Sendable {
         let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return overflow ? (self < earlier ? .min : .max) : difference
     }
+
+    /// The moment a span later (earlier when negative); stops at the ends of the range instead of overflowing.
+    @inlinable
+    public func advanced(by span: Milliseconds) -> Self {
+        Self(milliseconds: (Milliseconds(count: milliseconds) + span).count)
+    }
+
+    /// From `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
+    @inlinable
+    public func time(since earlier: Self) -> Milliseconds {
+        Milliseconds(count: milliseconds) - Milliseconds(count: earlier.milliseconds)
+    }
 }
