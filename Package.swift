@@ -336,7 +336,7 @@ let package = Package(
                 "HeraldTools", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
-        tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "Simulation"]),
+        tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "HeraldTime", "Simulation"]),
         tests(
             "EndToEndTests", "EndToEndTests",
             [

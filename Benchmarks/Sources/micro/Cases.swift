@@ -164,7 +164,7 @@ private func engine(
     var configuration = EngineConfiguration(decoder: RecordDecoder())
     configuration.isAtomic = isAtomic
     // The defaults of `delivery.dedupe`.
-    configuration.duplicateWindowMilliseconds = 600_000
+    configuration.duplicateWindow = .minutes(10)
     configuration.duplicateSize = 1_000_000
     configuration.retryDelays = ["5s", "30s"].compactMap { DelayName($0) }
     if result.status >= 300 {
@@ -173,7 +173,7 @@ private func engine(
         configuration.deadLetterBreaker.of = 0
     }
     // Quick retries wait for time to pass, which there is little of in here.
-    configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.milliseconds))
+    configuration.retry = RetryPolicy(immediate: 0, delays: configuration.retryDelays.map(\.length))
     let numbers = 0..<1_000
     return EngineDriver(
         configuration: configuration, events: numbers.map(eventBytes), keys: numbers.map { Array(eventUser($0).utf8) },

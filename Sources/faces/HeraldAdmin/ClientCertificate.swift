@@ -72,7 +72,7 @@ struct CertificateNotices {
         var sentence: String
     }
 
-    static let warningMilliseconds: Int64 = 7 * 86_400_000
+    static let warningTime: Milliseconds = .days(7)
 
     private var told: WallTime?
     private var nextWarning: WallTime?
@@ -85,13 +85,13 @@ struct CertificateNotices {
 
     /// What is to be logged now, if anything; it counts as logged.
     mutating func next(_ facts: ClientCertificate.Facts, now: WallTime) -> Notice? {
-        let left = facts.inUseUntil.milliseconds(since: now)
+        let left = facts.inUseUntil.time(since: now)
         let renewed = facts.inFileUntil.flatMap { $0 > facts.inUseUntil ? $0 : nil }
         let until = Self.text(facts.inUseUntil)
         let remedy =
             renewed.map { "its file has one that is good until \(Self.text($0)): restart the worker" }
             ?? "renew it, and restart the worker"
-        if left > Self.warningMilliseconds {
+        if left > Self.warningTime {
             nextWarning = nil
             guard let renewed, renewed != told else { return nil }
             told = renewed
@@ -104,8 +104,8 @@ struct CertificateNotices {
         let isNews = renewed != told
         guard isNews || nextWarning.map({ now >= $0 }) ?? true else { return nil }
         told = renewed
-        nextWarning = now.advanced(byMilliseconds: left > 0 ? min(86_400_000, left) : 3_600_000)
-        guard left > 0 else {
+        nextWarning = now.advanced(by: left > .zero ? min(.days(1), left) : .hours(1))
+        guard left > .zero else {
             return Notice(
                 level: .error,
                 sentence: "the client certificate for the brokers ended at \(until), and brokers refuse new "

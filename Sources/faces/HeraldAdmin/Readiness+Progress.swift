@@ -4,24 +4,24 @@ import HeraldWorker
 
 /// Judging by progress: what becomes durable counts, whatever a client believes of its connections.
 extension Readiness {
-    /// How long outcomes have waited without a commit (milliseconds); 0 when none waits, or not for longer than they should.
-    static func stalledMilliseconds(_ report: WorkerReport, now: MonotonicTime) -> Int64 {
+    /// How long outcomes have waited without a commit; zero when none waits, or not for longer than they should.
+    static func stalledTime(_ report: WorkerReport, now: MonotonicTime) -> Milliseconds {
         report.lanes.filter { !$0.hasEnded }.compactMap { lane in
             guard let since = lane.outcomesWaitSince else { return nil }
-            let waited = now.milliseconds(since: since)
-            return waited > max(progressPatienceMilliseconds, 3 * lane.commitIntervalMilliseconds) ? waited : nil
-        }.max() ?? 0
+            let waited = now.time(since: since)
+            return waited > max(progressPatience, 3 * lane.commitInterval) ? waited : nil
+        }.max() ?? .zero
     }
 
     /// That there is no progress, and what is known about it; `nil` while there is some, or nothing to be done.
     static func standstill(_ report: WorkerReport, now: MonotonicTime) -> String? {
         let cluster = report.cluster
         let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silent(cluster))"
-        let stalled = stalledMilliseconds(report, now: now)
-        if stalled > 0 {
+        let stalled = stalledTime(report, now: now)
+        if stalled > .zero {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
             return
-                "Nothing was committed for \(stalled / 1_000) s, and \(events) events in memory wait for it\(cause): look "
+                "Nothing was committed for \(stalled.wholeSeconds) s, and \(events) events in memory wait for it\(cause): look "
                 + "at the brokers, their disks, and what leads the group and its transactions; nothing is lost. What "
                 + "was called is called again only where partitions change hands before it is recorded: do not restart workers."
         }

@@ -19,15 +19,15 @@ public struct Readiness: Sendable, Equatable {
     }
 
     /// A lane whose loop has not turned for so long is stuck: it turns twice a second with nothing to do.
-    public static let stuckAfterMilliseconds: Int64 = 30_000
+    public static let stuckAfter: Milliseconds = .seconds(30)
     /// So many calls in a row without an answer, and the backend counts as out of reach.
     static let silentCalls = 5
     /// Commits that fail for no longer than this pass: a rebalance fails some.
-    static let commitPatienceMilliseconds: Int64 = 15_000
+    static let commitPatience: Milliseconds = .seconds(15)
     /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress.
     ///
     /// A coordinator that moves, or a transaction that is written again, takes less.
-    static let progressPatienceMilliseconds: Int64 = 30_000
+    static let progressPatience: Milliseconds = .seconds(30)
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -45,8 +45,8 @@ public struct Readiness: Sendable, Equatable {
         if report.isStopping {
             find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
         }
-        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfterMilliseconds {
-            find(.stuck, "A lane has not moved for \(silence / 1_000) s: restart the worker; nothing is lost.")
+        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
+            find(.stuck, "A lane has not moved for \(silence.wholeSeconds) s: restart the worker; nothing is lost.")
         }
         if let sentence = cluster.loginTrouble {
             find(.loginFailed, sentence)
@@ -94,7 +94,7 @@ public struct Readiness: Sendable, Equatable {
                     + "nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
-            now.milliseconds(since: $0.since) > Self.commitPatienceMilliseconds
+            now.time(since: $0.since) > Self.commitPatience
         }) {
             find(
                 .commitsFailing,
@@ -133,12 +133,12 @@ public struct Readiness: Sendable, Equatable {
 
     /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.
     public static func stuckLane(_ report: WorkerReport, now: MonotonicTime) -> String? {
-        guard let silence = silence(of: report, now: now), silence > stuckAfterMilliseconds else { return nil }
-        return "A lane has not moved for \(silence / 1_000) s."
+        guard let silence = silence(of: report, now: now), silence > stuckAfter else { return nil }
+        return "A lane has not moved for \(silence.wholeSeconds) s."
     }
 
     /// How long ago the slowest lane's loop turned (milliseconds).
-    private static func silence(of report: WorkerReport, now: MonotonicTime) -> Int64? {
-        report.lanes.filter { !$0.hasEnded }.map { now.milliseconds(since: $0.at) }.max()
+    private static func silence(of report: WorkerReport, now: MonotonicTime) -> Milliseconds? {
+        report.lanes.filter { !$0.hasEnded }.map { now.time(since: $0.at) }.max()
     }
 }

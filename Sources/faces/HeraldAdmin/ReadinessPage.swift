@@ -105,7 +105,7 @@ struct ReadinessPage {
     /// The latest of publishers' faults, for a while after it was seen last.
     private var faults: (word: String, sentence: String)? {
         let recent = report.cluster.faultyRecords.filter {
-            now.milliseconds(since: $0.at) < Self.faultMilliseconds
+            now.time(since: $0.at) < Self.faultAge
         }
         guard let latest = recent.max(by: { $0.at < $1.at }) else { return nil }
         let others = recent.count == 1 ? "" : ", and \(recent.count - 1) more such faults"
@@ -116,7 +116,7 @@ struct ReadinessPage {
         )
     }
 
-    private static let faultMilliseconds: Int64 = 900_000
+    private static let faultAge: Milliseconds = .minutes(15)
 
     private static func word(_ isReachable: Bool?) -> String {
         switch isReachable {

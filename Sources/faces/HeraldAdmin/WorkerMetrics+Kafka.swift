@@ -36,8 +36,8 @@ extension WorkerMetrics {
                 "herald_stalled_seconds", .gauge, unit: .seconds,
                 "How long outcomes have waited without a commit (0: there is progress, or nothing waits)."
             ) { source, writer in
-                let waited = Readiness.stalledMilliseconds(source.report, now: source.now.monotonic)
-                writer.sample([], Double(waited) / 1_000)
+                let waited = Readiness.stalledTime(source.report, now: source.now.monotonic)
+                writer.sample([], waited.inSeconds)
             },
             Metric(
                 "herald_partitions_standing_still", .gauge,

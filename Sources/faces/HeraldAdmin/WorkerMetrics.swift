@@ -199,7 +199,7 @@ public enum WorkerMetrics {
             "How long the oldest event that is not final has waited, as far as this worker knows, by request topic."
         ) { source, writer in
             for (topic, age) in zip(source.topics, source.report.oldestEventAges(now: source.now)) {
-                writer.sample([topic], Double(age) / 1_000)
+                writer.sample([topic], age.inSeconds)
             }
         },
         Metric(

@@ -1,4 +1,5 @@
 package import HeraldKafka
+import HeraldTime
 
 extension BatchWriter {
     /// Why a batch was not written.
@@ -20,12 +21,12 @@ extension BatchWriter {
 }
 
 extension BatchWriter.Configuration {
-    private static let standardTransactionTimeout: Int64 = 10_000
+    private static let standardTransactionTimeout: Milliseconds = .seconds(10)
 
     /// What a writer keeps to whose client has these properties.
     package init(_ properties: ClientProperties) {
         self.init(
-            transactionTimeout: properties["transaction.timeout.ms"].flatMap { Int64($0) }
+            transactionTimeout: properties["transaction.timeout.ms"].flatMap { Int64($0).map { .milliseconds($0) } }
                 ?? Self.standardTransactionTimeout)
     }
 }

@@ -11,7 +11,7 @@ extension BatchWriter {
         /// Then no further attempt is made; `nil` for never.
         package var end: MonotonicTime?
         /// Before the next attempt (milliseconds).
-        package var pause: Int64
+        package var pause: Milliseconds
         /// Why the last call, or the last attempt, did not succeed.
         package var cause: KafkaError?
         /// Why a broker did not take a record of it.

@@ -13,12 +13,12 @@ package import HeraldTime
 package struct BatchWriter: Sendable {
     /// What it keeps to.
     package struct Configuration: Sendable {
-        /// How long a transaction may be open before the broker ends it (milliseconds): `transaction.timeout.ms`.
-        package var transactionTimeout: Int64
-        /// For a broker that comes back or a leader that moves (milliseconds); `nil` for as long as that takes.
-        package var patience: Int64?
+        /// How long a transaction may be open before the broker ends it: `transaction.timeout.ms`.
+        package var transactionTimeout: Milliseconds
+        /// For a broker that comes back or a leader that moves; `nil` for as long as that takes.
+        package var patience: Milliseconds?
 
-        package init(transactionTimeout: Int64, patience: Int64? = 120_000) {
+        package init(transactionTimeout: Milliseconds, patience: Milliseconds? = .minutes(2)) {
             self.transactionTimeout = transactionTimeout
             self.patience = patience
         }
@@ -86,8 +86,8 @@ package struct BatchWriter: Sendable {
         case lost(Loss)
     }
 
-    private static let pauseMilliseconds: Int64 = 100
-    private static let longestPauseMilliseconds: Int64 = 2_000
+    private static let pause: Milliseconds = .milliseconds(100)
+    private static let longestPause: Milliseconds = .seconds(2)
 
     private let configuration: Configuration
     package private(set) var state = State.unclaimed
@@ -140,7 +140,7 @@ package struct BatchWriter: Sendable {
     package mutating func write(_ batch: Batch, now: MonotonicTime) {
         hasGivenUp = false
         openSince = openSince ?? now
-        begin(Attempt(batch: batch, since: now, end: end(now), pause: Self.pauseMilliseconds))
+        begin(Attempt(batch: batch, since: now, end: end(now), pause: Self.pause))
     }
 
     /// Makes no further attempt when the one under way fails.
@@ -155,7 +155,7 @@ package struct BatchWriter: Sendable {
     }
 
     private func end(_ now: MonotonicTime) -> MonotonicTime? {
-        configuration.patience.map { now.advanced(byMilliseconds: $0) }
+        configuration.patience.map { now.advanced(by: $0) }
     }
 
     // MARK: What the driver reports
@@ -260,7 +260,7 @@ package struct BatchWriter: Sendable {
             guard goesOn(attempt, error, now: now) else { return lose(.unreachable(error)) }
             attempt.cause = error
             return state.become(
-                .committing(attempt, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+                .committing(attempt, askAgain: now.advanced(by: Self.pause)))
         }
         // Before a record that was not delivered, or a topic that may not be written to, the client has not asked for the
         // commit. After anything else the broker may have been asked, and have made it, whatever the client says then: an
@@ -288,7 +288,7 @@ package struct BatchWriter: Sendable {
             if outcome == .failedForNow {
                 guard goesOn(attempt, error, now: now) else { return lose(.unreachable(error)) }
                 return state.become(
-                    .aborting(attempt, cause, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+                    .aborting(attempt, cause, askAgain: now.advanced(by: Self.pause)))
             }
             // None of its partitions was admitted, so the coordinator has nothing to abort; the client cannot know that
             // when some of them are refused together. What was refused for good stays refused.
@@ -299,8 +299,8 @@ package struct BatchWriter: Sendable {
         if cause.isFinal { return refuse(cause.error) }
         attempt.cause = cause.error
         guard goesOn(attempt, cause.error, now: now) else { return fail(cause.error) }
-        let end = now.advanced(byMilliseconds: attempt.pause)
-        attempt.pause = min(2 * attempt.pause, Self.longestPauseMilliseconds)
+        let end = now.advanced(by: attempt.pause)
+        attempt.pause = min(2 * attempt.pause, Self.longestPause)
         state.become(.pausing(attempt, until: end))
     }
 
@@ -332,7 +332,7 @@ package struct BatchWriter: Sendable {
             lateClaims -= 1
             return .fenced(isLong: true)
         }
-        let isLong = openSince.map { now.milliseconds(since: $0) >= configuration.transactionTimeout } ?? true
+        let isLong = openSince.map { now.time(since: $0) >= configuration.transactionTimeout } ?? true
         return .fenced(isLong: isLong)
     }
 }

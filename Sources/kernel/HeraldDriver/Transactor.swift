@@ -71,10 +71,10 @@ package final class Transactor {
         present.forEach(body)
     }
 
-    /// Waits until its wake-up is signalled, until this moment, or for so many milliseconds.
-    package func wait(until moment: MonotonicTime?, atMost milliseconds: Int64) {
-        let next = moment.map { $0.milliseconds(since: SystemClock.monotonic()) + 1 } ?? .max
-        _ = wakeup.wait(for: .milliseconds(min(max(next, 0), milliseconds)))
+    /// Waits until its wake-up is signalled, until this moment, or for so long.
+    package func wait(until moment: MonotonicTime?, atMost limit: Milliseconds) {
+        let next = moment.map { $0.time(since: SystemClock.monotonic()) + .milliseconds(1) } ?? .max
+        _ = wakeup.wait(for: min(max(next, .zero), limit).duration)
         wakeup.drain()
     }
 

@@ -4,56 +4,56 @@ public import HeraldTime
 ///
 /// Pure: time and chance come in as arguments.
 ///
-/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsedMilliseconds`. Immediate
+/// At most `1 + immediate + delays.count` calls are made for each push service, within `maxElapsed`. Immediate
 /// retries follow the first call only; then each delay gets one call. When a delay would end behind the event's expiry, the calls
 /// that are left are spread over the time that is left.
 public struct RetryPolicy: Sendable {
     /// The first quick retry comes after at most this long; the bound doubles with each.
-    public static let quickBaseMilliseconds: Int64 = 200
+    public static let quickBase: Milliseconds = .milliseconds(200)
     /// No quick retry waits longer than this.
-    public static let quickLimitMilliseconds: Int64 = 2_000
+    public static let quickLimit: Milliseconds = .seconds(2)
 
     /// Quick retries in memory after the first call.
     ///
     /// Default 2.
     public var immediate: Int
-    /// The delays of the retry topics in milliseconds, rising.
+    /// The delays of the retry topics, rising.
     ///
     /// Default 5 s, 30 s, 5 min, 30 min, 2 h.
-    public var delays: [Int64]
-    /// No call is made later than this after the first one (milliseconds).
+    public var delays: [Milliseconds]
+    /// No call is made later than this after the first one.
     ///
     /// Default 24 h.
-    public var maxElapsedMilliseconds: Int64
+    public var maxElapsed: Milliseconds
 
     /// A policy with these bounds; `delays` must be rising.
     public init(
-        immediate: Int = 2, delays: [Int64] = [5_000, 30_000, 300_000, 1_800_000, 7_200_000],
-        maxElapsedMilliseconds: Int64 = 86_400_000
+        immediate: Int = 2, delays: [Milliseconds] = [.seconds(5), .seconds(30), .minutes(5), .minutes(30), .hours(2)],
+        maxElapsed: Milliseconds = .days(1)
     ) {
         precondition(zip(delays, delays.dropFirst()).allSatisfy { $0 < $1 }, "delays rise")
         self.immediate = immediate
         self.delays = delays
-        self.maxElapsedMilliseconds = maxElapsedMilliseconds
+        self.maxElapsed = maxElapsed
     }
 
-    /// The longest wait that a `Retry-After` is allowed to ask for (milliseconds): an hour, or the longest delay.
+    /// The longest wait that a `Retry-After` is allowed to ask for: an hour, or the longest delay.
     ///
     /// Without a bound a backend that answers with a date years away would end every event as `time-exhausted`.
-    public var retryAfterLimit: Int64 { max(delays.last ?? 0, 3_600_000) }
+    public var retryAfterLimit: Milliseconds { max(delays.last ?? .zero, .hours(1)) }
 
     /// So many calls there are at most for each push service.
     public var mostCalls: Int { 1 + immediate + delays.count }
 
     /// What happens after a call that failed for now.
     public enum Decision: Equatable, Sendable {
-        /// Call again from memory after this many milliseconds.
-        case quick(after: Int64)
-        /// Call again after this many milliseconds, by way of the delay topics.
-        case delayed(by: Int64)
+        /// Call again from memory after this long.
+        case quick(after: Milliseconds)
+        /// Call again after this long, by way of the delay topics.
+        case delayed(by: Milliseconds)
         /// All calls are used up.
         case attemptsExhausted
-        /// The next call would come later than `maxElapsedMilliseconds` after the first.
+        /// The next call would come later than `maxElapsed` after the first.
         case timeExhausted
         /// The next call would come after the event's expiry, even after the shortest delay.
         case expired
@@ -65,8 +65,8 @@ public struct RetryPolicy: Sendable {
         public var attempts: Int
         /// Whether the first call was made by this worker in this stay in memory (the record is on a request topic).
         public var isFirstStay: Bool
-        /// What the answer's `Retry-After` asked for, in milliseconds, clamped.
-        public var retryAfter: Int64?
+        /// What the answer's `Retry-After` asked for, clamped.
+        public var retryAfter: Milliseconds?
         /// When the first call was made.
         public var firstAttemptAt: WallTime
         /// The event's expiry.
@@ -74,7 +74,7 @@ public struct RetryPolicy: Sendable {
 
         /// The facts of one failed call.
         public init(
-            attempts: Int, isFirstStay: Bool, retryAfter: Int64? = nil, firstAttemptAt: WallTime,
+            attempts: Int, isFirstStay: Bool, retryAfter: Milliseconds? = nil, firstAttemptAt: WallTime,
             expiresAt: WallTime? = nil
         ) {
             self.attempts = attempts
@@ -94,19 +94,18 @@ public struct RetryPolicy: Sendable {
     ///   - quickAllowed: False while the worker drains: what would be retried from memory goes to a delay topic.
     ///   - entropy: 64 random bits, for full jitter (a wait between 0 and the bound, evenly).
     public func decide(_ failure: Failure, now: WallTime, quickAllowed: Bool, entropy: UInt64) -> Decision {
-        let wait: Int64
+        let wait: Milliseconds
         let quick = failure.isFirstStay && failure.attempts <= immediate && failure.retryAfter == nil
         if quick && quickAllowed {
-            let bound = min(
-                Self.quickBaseMilliseconds << Int64(min(failure.attempts - 1, 10)), Self.quickLimitMilliseconds)
-            wait = Int64(entropy % UInt64(bound + 1))
+            let bound = min(Self.quickBase.doubled(times: min(failure.attempts - 1, 10)), Self.quickLimit)
+            wait = .milliseconds(entropy % UInt64(bound.count + 1))
         } else {
             guard let index = delay(after: failure.attempts) else { return .attemptsExhausted }
             wait = self.wait(delays[index], failure, now: now)
         }
-        let due = now.advanced(byMilliseconds: wait)
+        let due = now.advanced(by: wait)
         guard failure.isInTime(due) else { return .expired }
-        if due.milliseconds(since: failure.firstAttemptAt) > maxElapsedMilliseconds { return .timeExhausted }
+        if due.time(since: failure.firstAttemptAt) > maxElapsed { return .timeExhausted }
         return quick && quickAllowed ? .quick(after: wait) : .delayed(by: wait)
     }
 
@@ -118,18 +117,18 @@ public struct RetryPolicy: Sendable {
 
     /// The next delay; when that ends behind the expiry, as long as spreads the calls that are left evenly over the time that
     /// is left, but no shorter than the shortest delay.
-    private func wait(_ delay: Int64, _ failure: Failure, now: WallTime) -> Int64 {
-        let asked = failure.retryAfter ?? 0
-        guard let expiresAt = failure.expiresAt, now.advanced(byMilliseconds: delay) >= expiresAt else {
+    private func wait(_ delay: Milliseconds, _ failure: Failure, now: WallTime) -> Milliseconds {
+        let asked = failure.retryAfter ?? .zero
+        guard let expiresAt = failure.expiresAt, now.advanced(by: delay) >= expiresAt else {
             return max(delay, asked)
         }
         let calls = Int64(mostCalls - failure.attempts)
-        return max(delays[0], asked, expiresAt.milliseconds(since: now) / (calls + 1))
+        return max(delays[0], asked, expiresAt.time(since: now) / (calls + 1))
     }
 
     /// The delay topic for a wait: the longest delay that is not longer; `nil` when even the shortest is, so that the
     /// event waits in memory.
-    public func hop(for wait: Int64) -> Int? {
+    public func hop(for wait: Milliseconds) -> Int? {
         delays.lastIndex { $0 <= wait }
     }
 }

@@ -1,4 +1,5 @@
 public import HeraldEvents
+public import HeraldTime
 
 /// What the engine wants done.
 ///
@@ -74,12 +75,12 @@ public struct CallResult: Sendable, Equatable {
     public var status = 0
     /// Why there was none.
     public var failure: CallFailure?
-    /// What `Retry-After` asked for, in milliseconds, clamped.
-    public var retryAfter: Int64?
+    /// What `Retry-After` asked for, clamped.
+    public var retryAfter: Milliseconds?
     /// One line for people, when the answer was no success; what the backend calls the message when it was, and it said so.
     public var detail: String?
-    /// How long the call took, in milliseconds.
-    public var durationMilliseconds: Int32 = 0
+    /// How long the call took.
+    public var duration: Milliseconds = .zero
     /// What the end means, where the status alone does not say it.
     public var verdict: CallVerdict?
     /// Whether a call without an answer may have reached the backend.
@@ -87,14 +88,14 @@ public struct CallResult: Sendable, Equatable {
 
     /// An answer with `status`.
     public init(
-        status: Int, retryAfter: Int64? = nil, detail: String? = nil, durationMilliseconds: Int32 = 0,
+        status: Int, retryAfter: Milliseconds? = nil, detail: String? = nil, duration: Milliseconds = .zero,
         verdict: CallVerdict? = nil
     ) {
         self.status = status
         self.verdict = verdict
         self.retryAfter = retryAfter
         self.detail = detail
-        self.durationMilliseconds = durationMilliseconds
+        self.duration = duration
     }
 
     /// A call that was not made, because the notification is too large.
@@ -105,12 +106,12 @@ public struct CallResult: Sendable, Equatable {
 
     /// A call without an answer.
     public init(
-        failure: CallFailure, detail: String? = nil, durationMilliseconds: Int32 = 0, mayHaveArrived: Bool = false
+        failure: CallFailure, detail: String? = nil, duration: Milliseconds = .zero, mayHaveArrived: Bool = false
     ) {
         self.mayHaveArrived = mayHaveArrived
         self.failure = failure
         self.detail = detail
-        self.durationMilliseconds = durationMilliseconds
+        self.duration = duration
     }
 }
 

@@ -60,11 +60,10 @@ public struct Counters: Sendable, Equatable {
     /// All duplicates.
     public var duplicates: Int { (0...services).reduce(0) { $0 + notifications(.duplicate, service: $1) } }
 
-    /// A final outcome, the place of the event's request topic, and how long after its publication (milliseconds).
-    mutating func count(_ outcome: Outcome, service: Int?, of topic: Int, after milliseconds: Int64) {
+    /// A final outcome, the place of the event's request topic, and how long after its publication.
+    mutating func count(_ outcome: Outcome, service: Int?, of topic: Int, after age: Milliseconds) {
         outcomes[(service ?? services) * Outcome.allCases.count + outcome.place] += 1
-        endToEnd.observe(
-            microseconds: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue, at: topic)
+        endToEnd.observe(microseconds: (age * 1_000).count, at: topic)
     }
 
     mutating func count(_ end: CallEnd, service: Int) {

@@ -4,8 +4,8 @@ import HeraldTime
 
 extension Engine {
     /// Nothing more is taken and called; what is under way is waited for until the deadline.
-    mutating func stop(leaving: Bool, timeout: Int64, now: Moment) {
-        let deadline = now.monotonic.advanced(byMilliseconds: timeout)
+    mutating func stop(leaving: Bool, timeout: Milliseconds, now: Moment) {
+        let deadline = now.monotonic.advanced(by: timeout)
         lifecycle.stop(leaving: leaving, deadline: deadline)
         health.drop()
         for index in events.slots.indices { stopWaiting(Int32(index), now: now) }
@@ -38,7 +38,7 @@ extension Engine {
             free(slot)
             return
         }
-        let due = now.wall.advanced(byMilliseconds: shortest)
+        let due = now.wall.advanced(by: shortest)
         for service in events[slot].open {
             decide(slot, service, .retry(delay: 0, due: due, reason: .blocked), now: now)
         }

@@ -130,7 +130,7 @@ extension Engine {
 
     private func callsHold(now: Moment) -> Exposure.Hold? {
         committer.hold(
-            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecordedMilliseconds)
+            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 }
 

@@ -1,6 +1,6 @@
 public import HeraldEvents
 import HeraldKernel
-import HeraldTime
+public import HeraldTime
 import Synchronization
 
 /// Everything that a lane decides, as a value: inputs are methods named after events, what is to be done comes out as
@@ -81,9 +81,9 @@ public struct Engine: ~Copyable, Sendable {
 
     var due: DueQueue<Reminder>
     /// Looking for events that block others.
-    var sweeping = Upkeep(every: 1_000)
+    var sweeping = Upkeep(every: .seconds(1))
     /// Looking for records that stay in memory.
-    var copying = Upkeep(every: 250)
+    var copying = Upkeep(every: .milliseconds(250))
 
     /// Says nothing, but an atomic has to stay where it is: without one, the compiler copies an engine's bytes, nearly two
     /// thousand, for each call of a method that changes nothing.
@@ -102,7 +102,7 @@ public struct Engine: ~Copyable, Sendable {
         events = EventTable(capacity: capacity, width: width)
         due = DueQueue(capacity: capacity)
         duplicates = DuplicateWindow(
-            size: configuration.duplicateSize, window: configuration.duplicateWindowMilliseconds)
+            size: configuration.duplicateSize, window: configuration.duplicateWindow)
         calls = CallTracker(ceiling: configuration.live.maxInFlight)
         hangingUsers = HangingUsers(delays: configuration.retry.delays)
         loudUsers = LoudUsers(delays: configuration.retry.delays)
@@ -164,8 +164,8 @@ public struct ConsumedTopic: Sendable, Equatable {
     public enum Role: Sendable, Equatable {
         /// A request topic, taken by this weight (at least 1).
         case request(weight: Int)
-        /// A retry topic whose records wait this long (milliseconds).
-        case retry(delay: Int64)
+        /// A retry topic whose records wait this long.
+        case retry(delay: Milliseconds)
     }
 
     /// The topic's name.

@@ -1,5 +1,6 @@
 public import HeraldEvents
 public import HeraldKernel
+public import HeraldTime
 
 /// What may be sent at the same time.
 public enum Ordering: String, Sendable, CaseIterable {
@@ -58,28 +59,28 @@ public struct EngineConfiguration: Sendable {
     /// The broker ends a transaction by itself that is open for so long.
     ///
     /// Default 10 s.
-    public var transactionTimeoutMilliseconds: Int64 = 10_000
+    public var transactionTimeout: Milliseconds = .seconds(10)
     /// Offsets are committed this often.
     ///
-    /// Default 100.
-    public var commitIntervalMilliseconds: Int64 = 100
+    /// Default 100 ms.
+    public var commitInterval: Milliseconds = .milliseconds(100)
     /// No call begins while a decided one has waited longer for its commit.
     ///
     /// Default 1 s.
-    public var maxUnrecordedMilliseconds: Int64 = 1_000
+    public var maxUnrecorded: Milliseconds = .seconds(1)
     /// An event whose calls and quick retries take longer goes to its delay topic instead of being called
     /// again from memory, and so do those of its user behind it.
     ///
     /// Default 15 s.
-    public var blockedAfterMilliseconds: Int64 = 15_000
+    public var blockedAfter: Milliseconds = .seconds(15)
     /// A drain ends after this long, done or not.
     ///
     /// Default 30 s.
-    public var drainTimeoutMilliseconds: Int64 = 30_000
+    public var drainTimeout: Milliseconds = .seconds(30)
     /// When partitions are revoked, calls in flight are waited for this long.
     ///
     /// Default 10 s.
-    public var revokeTimeoutMilliseconds: Int64 = 10_000
+    public var revokeTimeout: Milliseconds = .seconds(10)
     /// How often and when calls are repeated.
     public var retry = RetryPolicy()
     /// An event that was replayed more often is a dead letter.
@@ -89,7 +90,7 @@ public struct EngineConfiguration: Sendable {
     /// An event that came before within so long is a duplicate.
     ///
     /// Default 0: none is.
-    public var duplicateWindowMilliseconds: Int64 = 0
+    public var duplicateWindow: Milliseconds = .zero
     /// So many events are remembered for that at most.
     ///
     /// Default 0.

@@ -40,7 +40,7 @@ enum Membership: Sendable, Equatable {
 /// | `none` | the worker drains | `left` |
 struct Lifecycle: Sendable {
     /// How long the last commit may take at least.
-    static let commitGraceMilliseconds: Int64 = 5_000
+    static let commitGrace: Milliseconds = .seconds(5)
 
     private(set) var membership = Membership.none
 
@@ -73,7 +73,7 @@ struct Lifecycle: Sendable {
     /// However late it is: the last commit gets its time, or what was done would be done again.
     mutating func allowCommit(now: MonotonicTime) {
         guard case .lastCommit(var stop, let gaveUp) = membership else { return }
-        stop.deadline = max(stop.deadline, now.advanced(byMilliseconds: Self.commitGraceMilliseconds))
+        stop.deadline = max(stop.deadline, now.advanced(by: Self.commitGrace))
         membership = .lastCommit(stop, gaveUp: gaveUp)
     }
 

@@ -74,13 +74,13 @@ package final class FeedbackFollower: Sendable {
 
 extension FeedbackConfiguration {
     /// For a broker that comes back or a leader that moves, in a transaction.
-    private static let patienceMilliseconds: Int64 = 60_000
+    private static let patience: Milliseconds = .minutes(1)
 
     fileprivate var machine: FeedbackMachine.Configuration {
         FeedbackMachine.Configuration(
             engine: engine,
             writer: BatchWriter.Configuration(
-                transactionTimeout: Int64(transactionTimeout / .milliseconds(1)), patience: Self.patienceMilliseconds),
+                transactionTimeout: Milliseconds(transactionTimeout), patience: Self.patience),
             topics: topics)
     }
 }

@@ -233,7 +233,7 @@ struct LagTrend {
     /// Offsets each second, less than 0 when it shrinks; `nil` with fewer than two samples.
     var perSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.at > first.at else { return nil }
-        return Double(last.offsets - first.offsets) / (Double(last.at.milliseconds(since: first.at)) / 1_000)
+        return Double(last.offsets - first.offsets) / last.at.time(since: first.at).inSeconds
     }
 }
 

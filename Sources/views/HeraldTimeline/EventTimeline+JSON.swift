@@ -36,7 +36,7 @@ extension TimelineStep {
                 [
                     .init("step", .string("called")), [call.pushService].member,
                     .init("status", call.status.map(JSONValue.integer) ?? .null), .init("error", .text(call.error)),
-                    .init("ms", .integer(Int(call.durationMilliseconds))),
+                    .init("ms", .integer(Int(call.duration.count))),
                 ]
             case .delayed(let reason, let detail, let until, let names):
                 [

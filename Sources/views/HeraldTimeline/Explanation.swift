@@ -438,12 +438,12 @@ package struct Explanation: Sendable {
             return "it becomes a dead letter, because a later call would be more than retry.maxElapsed after the first"
         case .expired: return "it ends as expired, because no delay ends before its expiresAt"
         case .quick(let wait), .delayed(let wait):
-            if let delay = situation.delays.first(where: { $0.milliseconds == wait }) {
+            if let delay = situation.delays.first(where: { $0.length == wait }) {
                 return "it waits \(delay) (retry.delays)"
             }
             let next = situation.retry.delay(after: number).map { "\(situation.delays[$0])" } ?? "the next delay"
             return
-                "it waits \(wait / 1_000) s, a part of the time that is left: \(next) (retry.delays) ends behind its "
+                "it waits \(wait.wholeSeconds) s, a part of the time that is left: \(next) (retry.delays) ends behind its "
                 + "expiresAt"
         }
     }

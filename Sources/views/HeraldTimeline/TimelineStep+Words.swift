@@ -14,7 +14,7 @@ extension TimelineStep {
             "replayed as \(record)\(Self.services(names)), replay \(number)"
         case .called(let call):
             "\(call.pushService): \(call.status.map { "\($0)" } ?? call.error ?? "no answer") "
-                + "after \(call.durationMilliseconds) ms" + (call.mayHaveArrived ? "; may have arrived" : "")
+                + "after \(call.duration.count) ms" + (call.mayHaveArrived ? "; may have arrived" : "")
         case .delayed(let reason, let detail, let until, let names):
             "waits in \(record.topic)\(Self.services(names))" + (until.map { " until \($0.text)" } ?? "")
                 + (reason.map { ": \($0)" } ?? "") + (detail.map { ": \($0)" } ?? "")

@@ -249,14 +249,14 @@ MUTANTS = [
     Mutant(
         "a drain is ignored",
         "Engine+Assignment.swift",
-        "stop(leaving: true, timeout: configuration.drainTimeoutMilliseconds, now: now)",
+        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
         "break",
     ),
     Mutant(
         "a drain does not leave the group",
         "Engine+Assignment.swift",
-        "stop(leaving: true, timeout: configuration.drainTimeoutMilliseconds, now: now)",
-        "stop(leaving: false, timeout: configuration.drainTimeoutMilliseconds, now: now)",
+        "stop(leaving: true, timeout: configuration.drainTimeout, now: now)",
+        "stop(leaving: false, timeout: configuration.drainTimeout, now: now)",
     ),
     Mutant(
         "a stop does not wait for calls under way",
@@ -359,7 +359,7 @@ MUTANTS = [
     Mutant(
         "the first record of a long delay holds back what other delays give back",
         "Engine+LoudUsers.swift",
-        "wait <= LoudUsers.horizonMilliseconds else {",
+        "wait <= LoudUsers.horizon else {",
         "wait <= .max else {",
     ),
     Mutant(
@@ -602,8 +602,8 @@ MUTANTS = [
     Mutant(
         "one refusal with Retry-After pauses its push service",
         "AdaptiveRate.swift",
-        "        let asked = retryAfter ?? 0\n",
-        "        let asked = retryAfter ?? 0\n        if asked > 0 { return asked }\n",
+        "        let asked = retryAfter ?? .zero\n",
+        "        let asked = retryAfter ?? .zero\n        if asked > .zero { return asked }\n",
     ),
     Mutant(
         "retries of refused calls, and users who were refused before, speak for the push service",

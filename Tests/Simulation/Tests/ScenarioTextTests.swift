@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldTime
 import Simulation
 import Testing
 
@@ -19,7 +20,7 @@ struct ScenarioTextTests {
         #expect(scenario.ordering == .none)
         #expect(scenario.breaker == BreakerRule(share: 0.5, of: 10))
         #expect(scenario.serviceCallsPerSecond == [nil, 100])
-        #expect(scenario.commitIntervalMilliseconds == 10)
+        #expect(scenario.commitInterval == .milliseconds(10))
         #expect(scenario.stops == Scenario(seed: 3).stops)
     }
 

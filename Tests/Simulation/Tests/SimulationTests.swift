@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldTime
 import Simulation
 import Testing
 
@@ -58,7 +59,7 @@ struct SimulationTests {
     @Test("workers whose clocks differ by seconds lose nothing and call nothing too soon", arguments: [true, false])
     func skew(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
-        scenario.skew = 3_000
+        scenario.skew = .seconds(3)
         run(scenario)
     }
 

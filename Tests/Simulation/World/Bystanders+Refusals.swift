@@ -1,15 +1,18 @@
+import HeraldTime
+
 /// Refusals that depend on the user, and say nothing of the rate or of the credentials.
 extension Bystanders {
     static let refusals = [
-        shard("a third is told to wait for 5 s from one moment on", every: 3, retryAfter: 5_000, from: 5_000),
-        shard("a third is told to wait for 5 s from the first event on", every: 3, retryAfter: 5_000),
-        shard("a half is told to wait for a minute", every: 2, retryAfter: 60_000, from: 5_000, bound: 500),
+        shard("a third is told to wait for 5 s from one moment on", every: 3, retryAfter: .seconds(5), from: 5_000),
+        shard("a third is told to wait for 5 s from the first event on", every: 3, retryAfter: .seconds(5)),
+        shard("a half is told to wait for a minute", every: 2, retryAfter: .minutes(1), from: 5_000, bound: 500),
         shard("a third gets 429 from one moment on", every: 3, status: 429, from: 5_000),
         shard("a third gets 429 from the first event on", every: 3, status: 429),
-        shard("two thirds are told to wait for 5 s", every: -3, retryAfter: 5_000, from: 5_000, bound: 500),
+        shard("two thirds are told to wait for 5 s", every: -3, retryAfter: .seconds(5), from: 5_000, bound: 500),
         shard(
-            "a seventh of very many is told to wait for 5 s", every: 7, retryAfter: 5_000, users: 30_000, from: 5_000),
-        shard("a third of very many is told to wait for 5 s", every: 3, retryAfter: 5_000, users: 30_000),
+            "a seventh of very many is told to wait for 5 s", every: 7, retryAfter: .seconds(5), users: 30_000,
+            from: 5_000),
+        shard("a third of very many is told to wait for 5 s", every: 3, retryAfter: .seconds(5), users: 30_000),
         shard("a third of few users gets 429", every: 3, status: 429, users: 60),
         refused("a tenth is refused with 401 from one moment on", every: 10, from: 5_000),
         refused("a tenth is refused with 401 from the first event on", every: 10),
@@ -19,7 +22,7 @@ extension Bystanders {
 
     /// 500 events a second, and a backend that tells some users to come later.
     private static func shard(
-        _ description: String, every: Int, status: Int = 503, retryAfter: Int64? = nil, users: Int = 3_000,
+        _ description: String, every: Int, status: Int = 503, retryAfter: Milliseconds? = nil, users: Int = 3_000,
         from: Int64 = 0, bound: Int64 = 2_000
     ) -> Self {
         Self(
@@ -41,8 +44,10 @@ extension Bystanders {
     package static func anyRefusals(seed: UInt64) -> Self {
         let choices = Choices(seed: seed)
         let status = choices.pick([429, 429, 503, 503, 401, 403], for: "bystanders.status")
-        let waits: [Int64?] =
-            status == 503 ? [1_000, 5_000, 30_000] : status == 429 ? [nil, nil, 2_000, 60_000] : [nil]
+        let waits: [Milliseconds?] =
+            status == 503
+            ? [.seconds(1), .seconds(5), .seconds(30)]
+            : status == 429 ? [nil, nil, .seconds(2), .minutes(1)] : [nil]
         let isRefusal = status == 401 || status == 403
         let share = choices.between(50, isRefusal ? 250 : 600, for: "bystanders.share")
         let codes = choices.pick([5, 10, 20], for: "bystanders.codes")
@@ -52,7 +57,7 @@ extension Bystanders {
         let retryAfter = choices.pick(waits, for: "bystanders.retryAfter")
         return Self(
             description: "\(share) ‰ of \(users) users with \(rate) events a second get \(status)"
-                + (retryAfter.map { ", Retry-After: \($0) ms" } ?? "") + ", after \(from) ms",
+                + (retryAfter.map { ", Retry-After: \($0.count) ms" } ?? "") + ", after \(from) ms",
             share: (Int(share), seed), status: status, retryAfter: retryAfter, failsFrom: Int64(from),
             events: 60 * rate, users: users, eventsWithCode: rate / codes, maxInFlight: 1_000, codes: codes,
             // Who is refused from the first event on may be who is called first, and then all seem to be.

@@ -13,8 +13,8 @@ package struct Bystanders: Sendable, CustomStringConvertible {
     /// Who fails instead: so many users of a thousand, chosen by the seed.
     var share: (thousandths: Int, seed: UInt64)?
     var status = 503
-    /// What their refusals ask them to wait (milliseconds), if anything.
-    var retryAfter: Int64?
+    /// What their refusals ask them to wait, if anything.
+    var retryAfter: Milliseconds?
     /// From when on they fail (milliseconds after the first event).
     var failsFrom: Int64 = 0
     /// Whether they get no answer at all, but a time-out.

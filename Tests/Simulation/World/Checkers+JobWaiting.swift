@@ -13,7 +13,7 @@ extension SimulatedJob {
         if reason.kind == .nextTurn { misuse("nothing is in its way, and it waits") }
         let now = simulation.moment.wall
         if let until = reason.until, until < now {
-            misuse("\(reason.kind.word) should have ended \(now.milliseconds(since: until)) ms ago")
+            misuse("\(reason.kind.word) should have ended \(now.time(since: until).count) ms ago")
         }
     }
 }

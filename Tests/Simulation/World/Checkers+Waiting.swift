@@ -40,7 +40,7 @@ extension SimulatedWorker {
         if let until = reason.until, until < now.wall {
             simulation.checkers.fail(
                 "\(process): slot \(slot), \(services.map { $0 }): \(reason.kind.word) should have ended "
-                    + "\(now.wall.milliseconds(since: until)) ms ago")
+                    + "\(now.wall.time(since: until).count) ms ago")
         }
         if case .calling(let since?) = reason, since > now.wall {
             simulation.checkers.fail("\(process): slot \(slot) is being called since a moment to come")

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTime
 
 /// One push service of one request record: what has to get exactly one final result.
 struct Duty {
@@ -121,10 +122,10 @@ struct Checkers {
     init(_ scenario: Scenario, topics: [String]) {
         isAtomic = scenario.isAtomic
         immediate = scenario.immediate
-        delays = scenario.delays.map(\.milliseconds)
+        delays = scenario.delays.map(\.length.count)
         maximumCalls = 1 + scenario.immediate + scenario.delays.count
         ordering = scenario.ordering
-        tolerance = 2 * scenario.skew
+        tolerance = 2 * scenario.skew.count
         self.topics = topics
         services = scenario.pushServices.names
     }

@@ -88,7 +88,7 @@ final class FailingUsers: PlainIO {
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.retryDelays = delays.compactMap { DelayName($0) }
         configuration.retry = RetryPolicy(
-            immediate: 1, delays: configuration.retryDelays.map(\.milliseconds))
+            immediate: 1, delays: configuration.retryDelays.map(\.length))
         names = ["notifications", "notifications.bulk"] + delays.map { "notifications.retry.\($0)" }
         topics = Array(repeating: [], count: names.count)
         taken = Array(repeating: 0, count: names.count)
@@ -163,7 +163,7 @@ final class FailingUsers: PlainIO {
         repeat {
             let events = inbox.events
             inbox.events = []
-            lane.turn(events, after: 10)
+            lane.turn(events, after: .milliseconds(10))
         } while lane.mayHaveMore || !inbox.events.isEmpty
     }
 
@@ -189,7 +189,7 @@ final class FailingUsers: PlainIO {
 
     func takeRebalance() -> Rebalance? { inbox.rebalances.popLast() }
 
-    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds) {
         let starts = partitions.map { StartPosition(committed: CommitPosition(partition: $0, offset: 0)) }
         tell(.starts(assignment: assignment, .success(starts)))
     }
@@ -298,7 +298,7 @@ final class FailingUsers: PlainIO {
         busyUntil = max(busyUntil, time) + work
         var took = busyUntil - time + (fails ? latencyOfFailure : Self.latency)
         (result, took) = connections.carry(token, result, after: took, now: time, chance: &chance)
-        result.durationMilliseconds = Int32(took)
+        result.duration = .milliseconds(took)
         calls.add((user, token, result), at: time + took)
     }
 

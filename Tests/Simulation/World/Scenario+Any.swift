@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKernel
+import HeraldTime
 
 /// Scenarios of every kind, each from its seed alone.
 extension Scenario {
@@ -34,9 +35,10 @@ extension Scenario {
         maxBufferedBytes = choices.pick([16 << 20, 16 << 20, 16 << 20, 2_000], for: "maxBufferedBytes")
         fetchedAhead = choices.pick([1, 20, 100, 1_000], for: "fetchedAhead")
         maxFetchedBytes = choices.pick([56 << 20, 100_000, 20_000], for: "maxFetchedBytes")
-        commitIntervalMilliseconds = choices.pick([100, 100, 10, 1_000], for: "commitInterval")
-        drainTimeoutMilliseconds = choices.pick([30_000, 30_000, 2_000], for: "drainTimeout")
-        blockedAfterMilliseconds = choices.pick([15_000, 15_000, 3_000], for: "blockedAfter")
+        commitInterval = choices.pick(
+            [.milliseconds(100), .milliseconds(100), .milliseconds(10), .seconds(1)], for: "commitInterval")
+        drainTimeout = choices.pick([.seconds(30), .seconds(30), .seconds(2)], for: "drainTimeout")
+        blockedAfter = choices.pick([.seconds(15), .seconds(15), .seconds(3)], for: "blockedAfter")
         callsPerSecond = choices.pick([nil, nil, nil, nil, 20, 200], for: "callsPerSecond")
         serviceCallsPerSecond = choices.pick(
             [[], [], [], [10, nil, nil], [nil, 100, 50]], for: "serviceCallsPerSecond")
@@ -44,8 +46,9 @@ extension Scenario {
             share: choices.pick([0.5, 0.8], for: "breakerShare"), of: choices.pick([0, 10, 20, 100], for: "breakerOf"))
         deadLetterBreaker = BreakerRule(share: 0.5, of: choices.pick([0, 10, 40, 200], for: "deadLetterBreakerOf"))
         repeatsUnanswered = !choices.once(in: 4, for: "repeatsUnanswered")
-        maxUnrecordedMilliseconds = max(
-            2 * commitIntervalMilliseconds, choices.pick([1_000, 1_000, 300, 5_000], for: "maxUnrecorded"))
+        maxUnrecorded = max(
+            2 * commitInterval,
+            choices.pick([.seconds(1), .seconds(1), .milliseconds(300), .seconds(5)], for: "maxUnrecorded"))
         settingsChanges = choices.pick([0, 0, 2, 10], for: "settingsChanges")
     }
 
@@ -86,7 +89,7 @@ extension Scenario {
         outages = choices.below(3, for: "outages")
         coordinatorLoads = choices.below(3, for: "coordinatorLoads")
         leaderLosses = choices.below(5, for: "leaderLosses")
-        if choices.once(in: 4, for: "skew") { skew = choices.between(1, 3_000, for: "skewBy") }
+        if choices.once(in: 4, for: "skew") { skew = .milliseconds(choices.between(1, 3_000, for: "skewBy")) }
         hasFixedIDs = choices.once(in: 2, for: "hasFixedIDs")
         isStatic = choices.once(in: 3, for: "isStatic")
         followers = choices.pick([0, 0, 1, 2], for: "followers")

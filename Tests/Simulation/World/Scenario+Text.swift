@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldKernel
+import HeraldTime
 
 /// A scenario as somebody writes it: `seed=3 workers=1 crashes=9`.
 extension Scenario {
@@ -16,7 +17,7 @@ extension Scenario {
         case flag(Path<Bool>)
         /// A number that is no smaller than the second.
         case count(Path<Int>, Int)
-        case time(Path<Int64>)
+        case time(Path<Milliseconds>)
         /// A number, or `none`.
         case optional(Path<Double?>)
         /// Numbers, each of which may be `none`, with commas between them; nothing at all is an empty list.
@@ -67,9 +68,9 @@ extension Scenario {
         // Settings.
         ("ordering", .ordering(\.ordering)), ("maxInFlight", .count(\.maxInFlight, 1)),
         ("maxBufferedBytes", .count(\.maxBufferedBytes, 1)), ("fetchedAhead", .count(\.fetchedAhead, 1)),
-        ("maxFetchedBytes", .count(\.maxFetchedBytes, 1)), ("commitInterval", .time(\.commitIntervalMilliseconds)),
-        ("maxUnrecorded", .time(\.maxUnrecordedMilliseconds)), ("drainTimeout", .time(\.drainTimeoutMilliseconds)),
-        ("blockedAfter", .time(\.blockedAfterMilliseconds)), ("duplicateWindow", .time(\.duplicateWindowMilliseconds)),
+        ("maxFetchedBytes", .count(\.maxFetchedBytes, 1)), ("commitInterval", .time(\.commitInterval)),
+        ("maxUnrecorded", .time(\.maxUnrecorded)), ("drainTimeout", .time(\.drainTimeout)),
+        ("blockedAfter", .time(\.blockedAfter)), ("duplicateWindow", .time(\.duplicateWindow)),
         ("repeatsUnanswered", .flag(\.repeatsUnanswered)), ("immediate", .count(\.immediate, 0)),
         ("callsPerSecond", .optional(\.callsPerSecond)), ("serviceCallsPerSecond", .optionals(\.serviceCallsPerSecond)),
         ("breaker", .breaker(\.breaker)), ("deadLetterBreaker", .breaker(\.deadLetterBreaker)),
@@ -111,7 +112,7 @@ extension Scenario {
             }
         case .time(let path):
             self[keyPath: path] = try Self.read(value, of: name, as: "milliseconds, a whole number from 0 on") {
-                Int64($0).flatMap { $0 >= 0 ? $0 : nil }
+                Int64($0).flatMap { $0 >= 0 ? .milliseconds($0) : nil }
             }
         case .optional(let path):
             self[keyPath: path] = try Self.read(value, of: name, as: "a number or none", Self.number)
@@ -175,7 +176,7 @@ extension Scenario {
         switch field {
         case .flag(let path): "\(self[keyPath: path])"
         case .count(let path, _): "\(self[keyPath: path])"
-        case .time(let path): "\(self[keyPath: path])"
+        case .time(let path): "\(self[keyPath: path].count)"
         case .optional(let path): Self.text(self[keyPath: path])
         case .optionals(let path): self[keyPath: path].map(Self.text).joined(separator: ",")
         case .users(let path): self[keyPath: path].sorted().map { "\($0)" }.joined(separator: ",")

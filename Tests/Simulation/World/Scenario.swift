@@ -1,6 +1,7 @@
 package import HeraldCore
 import HeraldEvents
 import HeraldKernel
+package import HeraldTime
 
 /// What one simulated run is made of.
 ///
@@ -22,8 +23,8 @@ package struct Scenario: Sendable {
     package var freezes = 2
     /// How often the group loses a worker that is well, and that hears of it later.
     package var sessionLosses = 1
-    /// No worker's wall clock is off by more than this (milliseconds), and now and then one steps.
-    package var skew: Int64 = 0
+    /// No worker's wall clock is off by more than this, and now and then one steps.
+    package var skew = Milliseconds.zero
     /// Whether a worker has the same `transactional.id` in each of its lives.
     package var hasFixedIDs = false
     /// Whether the members are static: a stop or a restart within the session moves no partitions.
@@ -133,12 +134,12 @@ package struct Scenario: Sendable {
     /// How many records a worker's client fetches ahead for each queue, and how many bytes the engine lets lie there.
     package var fetchedAhead = 100
     package var maxFetchedBytes = 56 << 20
-    package var commitIntervalMilliseconds: Int64 = 100
-    package var maxUnrecordedMilliseconds: Int64 = 1_000
-    package var drainTimeoutMilliseconds: Int64 = 30_000
-    package var blockedAfterMilliseconds: Int64 = 15_000
-    /// For how long events are remembered (milliseconds), which all twins lie within.
-    package var duplicateWindowMilliseconds: Int64 = 24 * 3_600_000
+    package var commitInterval: Milliseconds = .milliseconds(100)
+    package var maxUnrecorded: Milliseconds = .seconds(1)
+    package var drainTimeout: Milliseconds = .seconds(30)
+    package var blockedAfter: Milliseconds = .seconds(15)
+    /// For how long events are remembered, which all twins lie within.
+    package var duplicateWindow: Milliseconds = .days(1)
     /// Whether a call is made again that may have reached the backend and has no answer.
     package var repeatsUnanswered = true
     package var immediate = 2
@@ -152,8 +153,8 @@ package struct Scenario: Sendable {
     var delays = ["5s", "30s", "5m"].compactMap { DelayName($0) }
     /// Plain events only: valid, without moments of their own.
     package var hasPlainEvents = false
-    /// The run must be quiet after this much virtual time (milliseconds).
-    var longest: Int64 = 3 * 3_600_000
+    /// The run must be quiet after this much virtual time.
+    var longest: Milliseconds = .hours(3)
 
     let topics = Topics()
     let pushServices = PushServices.standard
@@ -170,27 +171,27 @@ package struct Scenario: Sendable {
         configuration.maxInFlight = maxInFlight
         configuration.maxBufferedBytes = maxBufferedBytes
         configuration.maxFetchedBytes = maxFetchedBytes
-        configuration.commitIntervalMilliseconds = commitIntervalMilliseconds
-        configuration.maxUnrecordedMilliseconds = maxUnrecordedMilliseconds
-        configuration.drainTimeoutMilliseconds = drainTimeoutMilliseconds
-        configuration.blockedAfterMilliseconds = blockedAfterMilliseconds
+        configuration.commitInterval = commitInterval
+        configuration.maxUnrecorded = maxUnrecorded
+        configuration.drainTimeout = drainTimeout
+        configuration.blockedAfter = blockedAfter
         configuration.isAtomic = isAtomic
         configuration.callsPerSecond = callsPerSecond
         configuration.serviceCallsPerSecond = serviceCallsPerSecond
         configuration.breaker = breaker
         configuration.deadLetterBreaker = deadLetterBreaker
-        configuration.duplicateWindowMilliseconds = duplicateWindowMilliseconds
+        configuration.duplicateWindow = duplicateWindow
         configuration.duplicateSize = Self.duplicateSize
         configuration.repeatsUnanswered = repeatsUnanswered
         configuration.keepsBackendIDs = followers > 0
-        configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.milliseconds))
+        configuration.retry = RetryPolicy(immediate: immediate, delays: delays.map(\.length))
         return configuration
     }
 
     var consumedTopics: [ConsumedTopic] {
         topics.requests.enumerated().map { index, name in
             ConsumedTopic(name: name, role: .request(weight: Self.requestWeights[index]))
-        } + delays.map { ConsumedTopic(name: topics.retryTopic($0), role: .retry(delay: $0.milliseconds)) }
+        } + delays.map { ConsumedTopic(name: topics.retryTopic($0), role: .retry(delay: $0.length)) }
     }
 
     static let requestWeights = [10, 1]

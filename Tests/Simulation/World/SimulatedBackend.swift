@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTime
 
 /// Chooses what the backend answers, from chance and from the weather of the moment.
 struct SimulatedBackend {
@@ -31,8 +32,8 @@ struct SimulatedBackend {
         var oversized = 4
         /// So many calls a second are taken, a tenth of them at once, and the rest is refused with 429.
         var capacity: Int64?
-        /// What those are told to wait (milliseconds).
-        var capacityPause: Int64?
+        /// What those are told to wait.
+        var capacityPause: Milliseconds?
 
         static let calm = Self(
             transient: 0, throttled: 0, rejected: 0, timeout: 0, reset: 0, throttledForbidden: 0, oversized: 0)
@@ -69,8 +70,8 @@ struct SimulatedBackend {
             return rest >= 0 && rest < share
         }
         if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
-        if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: 7_000), latency) }
-        if hit(weather.throttledForbidden) { return (Self.refusal(403, .throttled, retryAfter: 7_000), latency) }
+        if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: .seconds(7)), latency) }
+        if hit(weather.throttledForbidden) { return (Self.refusal(403, .throttled, retryAfter: .seconds(7)), latency) }
         if hit(weather.oversized) { return (CallResult(oversized: "too large"), 0) }
         if hit(weather.rejected) { return (CallResult(status: 400, detail: "bad"), latency) }
         let hasArrived = chance.below(2) == 0
@@ -80,7 +81,7 @@ struct SimulatedBackend {
     }
 
     /// A hub's refusal; its words say what it means.
-    private static func refusal(_ status: Int, _ verdict: CallVerdict, retryAfter: Int64? = nil) -> CallResult {
+    private static func refusal(_ status: Int, _ verdict: CallVerdict, retryAfter: Milliseconds? = nil) -> CallResult {
         let words = verdicts.first { $0.value == verdict }?.key
         return CallResult(status: status, retryAfter: retryAfter, detail: words, verdict: verdict)
     }

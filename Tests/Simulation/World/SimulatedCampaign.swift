@@ -116,8 +116,8 @@ final class SimulatedCampaign: SimulatedJob {
                     comparedTo: comparedTo),
                 process: Int32(index),
                 writer: BatchWriter.Configuration(
-                    transactionTimeout: Simulation.transactionTimeoutMilliseconds,
-                    patience: choices.pick([60_000, 12_000], for: "publisher.patience"))),
+                    transactionTimeout: Simulation.transactionTimeout,
+                    patience: choices.pick([.minutes(1), .seconds(12)], for: "publisher.patience"))),
             recipients: recipients)
     }
 

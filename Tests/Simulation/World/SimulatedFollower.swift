@@ -62,8 +62,8 @@ final class SimulatedFollower: SimulatedJob {
         configuration = FeedbackMachine.Configuration(
             engine: engine,
             writer: BatchWriter.Configuration(
-                transactionTimeout: Simulation.transactionTimeoutMilliseconds,
-                patience: choices.pick([60_000, 12_000], for: "follower.patience")),
+                transactionTimeout: Simulation.transactionTimeout,
+                patience: choices.pick([.minutes(1), .seconds(12)], for: "follower.patience")),
             topics: simulation.scenario.topics)
     }
 

@@ -1,4 +1,5 @@
 import HeraldHub
+import HeraldTime
 
 /// What became of the messages that a hub has taken, as it says when it is asked.
 struct SimulatedHub {
@@ -42,7 +43,7 @@ struct SimulatedHub {
     /// What it says of a message.
     func answer(_ name: String, now: Int64, chance: inout Chance) -> MessageAnswer {
         if chance.happens(30_000) {
-            return .unavailable(reason: "busy", retryAfterMilliseconds: chance.pick([nil, nil, 1_000, 20_000]))
+            return .unavailable(reason: "busy", retryAfter: chance.pick([nil, nil, .seconds(1), .seconds(20)]))
         }
         guard let message = message(name), now >= message.isKnownAt, now < message.takenAt + 2 * Self.memory else {
             return .notKnown

@@ -41,7 +41,7 @@ extension SimulatedIO {
 
     func beginClosing() {}
     var isClosed: Bool { true }
-    func wait(milliseconds: Int32) -> LaneEvents { [] }
+    func wait(timeout: Milliseconds) -> LaneEvents { [] }
     func close(_ report: LaneReport) {}
 }
 
@@ -61,9 +61,9 @@ extension PlainIO {
 extension BackendAnswer {
     init(_ result: CallResult, at now: MonotonicTime) {
         self.init(
-            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0 / 1_000)" },
+            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0.wholeSeconds)" },
             detail: result.detail, sentAt: now,
-            durationNanoseconds: Int64(result.durationMilliseconds) * 1_000_000)
+            durationNanoseconds: result.duration.nanoseconds)
         mayHaveArrived = result.mayHaveArrived
         if case .oversized? = result.verdict { oversized = result.detail }
     }

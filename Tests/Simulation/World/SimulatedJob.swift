@@ -63,7 +63,7 @@ struct JobRun {
         case .committed(_, _, .fatal(isFenced: true)), .aborted(_, .fatal(isFenced: true)):
             if lateClaims > 0 {
                 lateClaims -= 1
-            } else if let openSince, now - openSince < Simulation.transactionTimeoutMilliseconds {
+            } else if let openSince, now - openSince < Simulation.transactionTimeout.count {
                 hasLostName = true
             }
         case .committed, .aborted, .waiting, .notReady: break

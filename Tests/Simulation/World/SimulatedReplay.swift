@@ -79,8 +79,8 @@ final class SimulatedReplay: SimulatedJob {
                 context: context, work: work, job: job,
                 process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)"),
                 writer: BatchWriter.Configuration(
-                    transactionTimeout: Simulation.transactionTimeoutMilliseconds,
-                    patience: choices.pick([60_000, 12_000], for: "replay.patience"))))
+                    transactionTimeout: Simulation.transactionTimeout,
+                    patience: choices.pick([.minutes(1), .seconds(12)], for: "replay.patience"))))
     }
 
     func pause(_ isPaused: Bool) {

@@ -74,7 +74,7 @@ extension SimulatedWorker {
         guard simulation.scenario.isAtomic else { return }
         unrecordedSince = unrecordedSince.filter { lane.engine.isDecided($0.key) }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
-        if age >= configuration.maxUnrecordedMilliseconds {
+        if .milliseconds(age) >= configuration.maxUnrecorded {
             simulation.checkers.fail("promise 3: \(process) calls while others are not recorded for \(age) ms")
         }
     }
@@ -98,7 +98,7 @@ extension SimulatedWorker {
     private func check(_ token: CallToken, _ name: RecordName, _ record: LogRecord) {
         let now = now.wall
         // Its clock may have stepped while the event waited.
-        let latest = now.advanced(byMilliseconds: 2 * simulation.scenario.skew)
+        let latest = now.advanced(by: 2 * simulation.scenario.skew)
         let isRetry = lane.engine.withSlot(token.slot.index) { slot in
             let event = slot.event
             if let expiresAt = event.expiresAt, now >= expiresAt {
@@ -289,7 +289,7 @@ extension SimulatedWorker {
         else { return }
         callsOut[record.name, default: 1] -= 1
         if meaning(result) == .rejected { simulation.checkers.wasRejected(duty) }
-        if let wait = result.retryAfter { simulation.checkers.toldToWait(duty, wait) }
+        if let wait = result.retryAfter { simulation.checkers.toldToWait(duty, wait.count) }
         if isUnanswered(result) { simulation.checkers.wasUnanswered(duty) }
         if meaning(result) == .credentials { simulation.checkers.heardRefusal(duty, ofFormerCredentials: isFormer) }
         // What it hears counts for nothing any more.
@@ -310,7 +310,7 @@ extension SimulatedWorker {
             simulation.checkers.heard(duty)
             if wasCounted {
                 simulation.checkers.failedForNow(
-                    duty, retryAfter: result.retryAfter,
+                    duty, retryAfter: result.retryAfter?.count,
                     expiresAt: lane.engine.slot(token.slot.index).event.expiresAt?.milliseconds, now: simulation.now)
             } else {
                 simulation.checkers.probeCounted(duty)

@@ -15,7 +15,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     var now: Moment {
         let moment = simulation.moment
-        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(byMilliseconds: skew))
+        return Moment(monotonic: moment.monotonic, wall: moment.wall.advanced(by: .milliseconds(skew)))
     }
 
     func entropy() -> UInt64 { simulation.chance[.entropy].bits() }
@@ -33,11 +33,11 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func takeRebalance() -> Rebalance? { inbox.rebalances.isEmpty ? nil : inbox.rebalances.removeFirst() }
 
-    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds) {
         askedFor = assignment
         simulation.schedule(
             .request(process, .offsets(generation: generation, assignment: assignment)),
-            after: pause + simulation.travel())
+            after: pause.count + simulation.travel())
     }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) {

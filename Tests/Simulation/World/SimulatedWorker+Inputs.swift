@@ -31,7 +31,7 @@ extension SimulatedWorker {
             // Not what was asked of it as the member that it was before it joined anew.
             guard !isZombie, simulation.cluster.members[process.member]?.isRevoking == true else { return }
             log("is to give its partitions back")
-            stop(timeout: configuration.revokeTimeoutMilliseconds)
+            stop(timeout: configuration.revokeTimeout)
             tell(.revoke([], lost: false))
         case .lost:
             guard isZombie, !isGivingBack else { return }
@@ -157,7 +157,7 @@ extension SimulatedWorker {
         let awake = simulation.now - lastTurn - frozenFor
         lastTurn = simulation.now
         frozenFor = 0
-        lane.turn(events, after: awake)
+        lane.turn(events, after: .milliseconds(awake))
         fetch()
     }
 

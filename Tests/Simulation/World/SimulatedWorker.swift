@@ -130,7 +130,7 @@ final class SimulatedWorker {
 
     /// Its wall clock steps.
     func chooseSkew() {
-        let skew = simulation.scenario.skew
+        let skew = simulation.scenario.skew.count
         guard skew > 0 else { return }
         self.skew = simulation.chance[.clockStep].between(-skew, skew)
         log("its clock is off by \(self.skew) ms")
@@ -239,8 +239,8 @@ final class SimulatedWorker {
         log("goes on")
         frozenUntil = nil
         // A shorter one is no longer than what any call may wait for its commit, and what it had asked to wait is no part.
-        let limit = configuration.maxUnrecordedMilliseconds + LaneIntervals.usual.poll
-        hasStoodStill = isZombie && duration >= limit
+        let limit = configuration.maxUnrecorded + LaneIntervals.usual.poll
+        hasStoodStill = isZombie && .milliseconds(duration) >= limit
         frozenFor += duration
         controls?.thaws()
         if isZombie {
@@ -277,7 +277,7 @@ final class SimulatedWorker {
     /// SIGTERM.
     func drain() {
         log("drains")
-        stop(timeout: configuration.drainTimeoutMilliseconds)
+        stop(timeout: configuration.drainTimeout)
         simulation.schedule(.drainIsOver(process), after: Self.patience)
         simulation.inputs += 1
         tell(.drain)
@@ -309,8 +309,8 @@ final class SimulatedWorker {
     }
 
     /// From here on nothing new may be called, and what is under way is waited for.
-    func stop(timeout: Int64) {
-        if !isStopping { stopDeadline = simulation.now + timeout }
+    func stop(timeout: Milliseconds) {
+        if !isStopping { stopDeadline = simulation.now + timeout.count }
         isStopping = true
     }
 

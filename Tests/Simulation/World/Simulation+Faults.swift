@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTime
 
 /// The faults of the world.
 extension Simulation {
@@ -15,7 +16,7 @@ extension Simulation {
             (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
             (.recreation, .recreation, scenario.recreations),
             (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
-            (.clockStep, .clockStep, scenario.skew > 0 ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
+            (.clockStep, .clockStep, scenario.skew > .zero ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
         ]
         for (fault, stream, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
@@ -128,7 +129,7 @@ extension Simulation {
         case .path: weather.pathIsWrong = true
         case .capacity:
             weather.capacity = chance[.weather].between(5, 200)
-            weather.capacityPause = chance[.weather].pick([nil, nil, 1_000, 7_000, 60_000])
+            weather.capacityPause = chance[.weather].pick([nil, nil, .seconds(1), .seconds(7), .minutes(1)])
         case .quota: weather.quotaIsUsedUp = true
         case .hub: weather.hubIsMissing = true
         case nil: break

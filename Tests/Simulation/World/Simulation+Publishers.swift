@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 
 /// Who publishes events.
 extension Simulation {
@@ -91,7 +92,7 @@ extension Simulation {
             committed <= cluster[place].end
         else { return committed ?? 0 }
         let records = cluster[place].records
-        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindowMilliseconds } ?? records.count
+        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindow.count } ?? records.count
         return min(committed, max(Int64(first), cluster[place].start))
     }
 }

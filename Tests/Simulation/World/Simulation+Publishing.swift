@@ -96,7 +96,7 @@ extension Simulation {
     /// What of the campaign waits in the retry topics.
     var publishedRetries: RetryBacklog.Count {
         var count = RetryBacklog.Count()
-        let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.milliseconds < $1.milliseconds } : nil
+        let shortest = scenario.delays.count > 1 ? scenario.delays.min { $0.length < $1.length } : nil
         for duty in checkers.duties where duty.campaign == Self.publishedCampaign && duty.source == duty.origin {
             for name in duty.lives where !cluster.isDeleted(name.place) {
                 if cluster.record(name)?.headers.text(.reason) == RetryReason.paused.rawValue {

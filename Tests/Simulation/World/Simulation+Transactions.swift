@@ -1,11 +1,12 @@
 import HeraldCore
 import HeraldKafka
 import HeraldKernel
+import HeraldTime
 
 /// What becomes of a transactional producer's requests.
 extension Simulation {
     /// `transaction.timeout.ms`, and how often the broker looks for transactions that are older.
-    static let transactionTimeoutMilliseconds: Int64 = 10_000
+    static let transactionTimeout: Milliseconds = .seconds(10)
 
     /// The faults of a request or its reply.
     private enum Passage {
@@ -239,7 +240,7 @@ extension Simulation {
     }
 
     private func expiresLater(_ expiry: Expiry) {
-        let timeout = Self.transactionTimeoutMilliseconds
+        let timeout = Self.transactionTimeout.count
         schedule(.expires(expiry), after: timeout + self[holder(of: expiry)][.expiry].between(0, timeout))
     }
 

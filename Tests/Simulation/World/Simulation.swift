@@ -169,7 +169,7 @@ package final class Simulation {
         startFollowers()
         scheduleReplays()
         schedulePublishing()
-        let end = now + scenario.longest
+        let end = now + scenario.longest.count
         var atOnce = 0
         while let (at, step) = agenda.next() {
             atOnce = at == now ? atOnce + 1 : 0

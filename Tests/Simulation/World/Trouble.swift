@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTime
 
 /// What goes wrong for some users, events or one push service, and for nobody else.
 ///
@@ -8,7 +9,7 @@ import HeraldEvents
 package struct Trouble: Sendable {
     /// How the backend answers who is hit.
     enum Shape: Sendable, CustomStringConvertible {
-        case status(Int, retryAfter: Int64?)
+        case status(Int, retryAfter: Milliseconds?)
         case timeout
         case reset
         /// A delivery after so long (milliseconds).
@@ -58,7 +59,7 @@ package struct Trouble: Sendable {
 
         var description: String {
             switch self {
-            case .status(let status, let retryAfter?): "\(status) with Retry-After: \(retryAfter) ms"
+            case .status(let status, let retryAfter?): "\(status) with Retry-After: \(retryAfter.count) ms"
             case .status(let status, nil): "\(status)"
             case .timeout: "a time-out"
             case .reset: "a reset"
@@ -88,8 +89,8 @@ package struct Trouble: Sendable {
     private static let before = 300
 
     private static let shapes: [Shape] = [
-        .status(429, retryAfter: nil), .status(429, retryAfter: 1_000), .status(429, retryAfter: 60_000),
-        .status(503, retryAfter: nil), .status(503, retryAfter: 5_000), .status(500, retryAfter: nil),
+        .status(429, retryAfter: nil), .status(429, retryAfter: .seconds(1)), .status(429, retryAfter: .minutes(1)),
+        .status(503, retryAfter: nil), .status(503, retryAfter: .seconds(5)), .status(500, retryAfter: nil),
         .status(400, retryAfter: nil), .status(404, retryAfter: nil), .status(403, retryAfter: nil), .timeout, .reset,
         .slow(700), .slow(1_500),
     ]

@@ -2,6 +2,7 @@ import HeraldCore
 import HeraldEvents
 import HeraldKernel
 import HeraldSettings
+import HeraldTime
 import HeraldWorker
 import Testing
 
@@ -27,10 +28,10 @@ struct WorkerSettingsTests {
                 delivery: {ordering: partition, lanes: 1, dedupe: {window: 90s, size: 500}}
                 """
             ).first)
-        #expect(engine.retry.immediate == 3 && engine.retry.delays == [2_000, 3_600_000])
-        #expect(engine.retry.maxElapsedMilliseconds == 1_800_000 && engine.maxReplays == 7)
+        #expect(engine.retry.immediate == 3 && engine.retry.delays == [.seconds(2), .hours(1)])
+        #expect(engine.retry.maxElapsed == .minutes(30) && engine.maxReplays == 7)
         #expect(engine.ordering == .partition)
-        #expect(engine.duplicateWindowMilliseconds == 90_000 && engine.duplicateSize == 500)
+        #expect(engine.duplicateWindow == .seconds(90) && engine.duplicateSize == 500)
     }
 
     @Test("Limits and breakers are divided among the lanes, and a status means what is set")

@@ -11,15 +11,15 @@ struct MonotonicTimeTests {
         ] as [(Int64, Int64, Int64)])
     func between(later: Int64, earlier: Int64, milliseconds: Int64) {
         let moment = MonotonicTime(nanoseconds: later)
-        #expect(moment.milliseconds(since: MonotonicTime(nanoseconds: earlier)) == milliseconds)
+        #expect(moment.time(since: MonotonicTime(nanoseconds: earlier)) == .milliseconds(milliseconds))
     }
 
     @Test("moving a moment stops at the ends of the range")
     func advance() {
-        #expect(MonotonicTime(nanoseconds: 5).advanced(byMilliseconds: 2).nanoseconds == 2_000_005)
-        #expect(MonotonicTime(nanoseconds: 5).advanced(byMilliseconds: .max).nanoseconds == .max)
-        #expect(MonotonicTime(nanoseconds: -5).advanced(byMilliseconds: .min).nanoseconds == .min)
-        #expect(WallTime(milliseconds: .max).advanced(byMilliseconds: 1).milliseconds == .max)
-        #expect(WallTime(milliseconds: .min).milliseconds(since: WallTime(milliseconds: 1)) == .min)
+        #expect(MonotonicTime(nanoseconds: 5).advanced(by: .milliseconds(2)).nanoseconds == 2_000_005)
+        #expect(MonotonicTime(nanoseconds: 5).advanced(by: .max).nanoseconds == .max)
+        #expect(MonotonicTime(nanoseconds: -5).advanced(by: .min).nanoseconds == .min)
+        #expect(WallTime(milliseconds: .max).advanced(by: .milliseconds(1)).milliseconds == .max)
+        #expect(WallTime(milliseconds: .min).time(since: WallTime(milliseconds: 1)) == .min)
     }
 }

@@ -19,7 +19,7 @@ struct RateLimiterTests {
             return count
         }
         let first = taken(in: 2_000)
-        now = now.advanced(byMilliseconds: 60_000)
+        now = now.advanced(by: .minutes(1))
         let second = taken(in: 2_000)
         let most = 2 * perSecond + perSecond * 0.01 + 1
         #expect(Double(first) >= 2 * perSecond - 1 && Double(first) <= most)

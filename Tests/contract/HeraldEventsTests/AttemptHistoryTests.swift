@@ -8,7 +8,7 @@ struct AttemptHistoryTests {
     private func entry(_ number: Int64, error: String? = nil) -> AttemptEntry {
         AttemptEntry(
             at: WallTime(milliseconds: number), pushService: "apns", status: error == nil ? 503 : nil, error: error,
-            durationMilliseconds: number)
+            duration: .milliseconds(number))
     }
 
     private func append(_ entries: [AttemptEntry], to existing: String) -> String {
@@ -54,7 +54,7 @@ struct AttemptHistoryTests {
         #expect(history.utf8.count <= AttemptHistory.maximumByteCount)
         #expect(history.utf8.count > AttemptHistory.maximumByteCount - 100)
         #expect(entries.last == entry(299))
-        #expect(entries.map(\.durationMilliseconds) == Array((300 - Int64(entries.count))..<300))
+        #expect(entries.map(\.duration.count) == Array((300 - Int64(entries.count))..<300))
     }
 
     @Test("Exactly 8 KiB are kept, and one attempt that is larger alone is not")

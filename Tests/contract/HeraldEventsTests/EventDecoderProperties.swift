@@ -82,7 +82,7 @@ enum EventDecoderProperties {
         var history: [UInt8] = []
         var writer = AttemptHistoryWriter()
         writer.begin(with: event.bytes(of: event.history, value: value.span.bytes))
-        writer.append(AttemptEntry(at: moment, pushService: "apns", status: 500, durationMilliseconds: 1))
+        writer.append(AttemptEntry(at: moment, pushService: "apns", status: 500, duration: .milliseconds(1)))
         writer.write(to: &history)
         try expect(history.count <= AttemptHistory.maximumByteCount, "the history is too long")
         var written = HeaderList()

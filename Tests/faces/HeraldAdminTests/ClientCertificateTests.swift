@@ -8,13 +8,12 @@ import Testing
 
 @Suite("The client certificate for the brokers")
 struct ClientCertificateTests {
-    private static let day: Int64 = 86_400_000
     private static let now = WallTime(milliseconds: 1_800_000_000_000)
 
     private static func facts(daysLeft: Int64, inFile: Int64? = nil) -> ClientCertificate.Facts {
         ClientCertificate.Facts(
-            inUseUntil: now.advanced(byMilliseconds: daysLeft * day),
-            inFileUntil: now.advanced(byMilliseconds: (inFile ?? daysLeft) * day))
+            inUseUntil: now.advanced(by: .days(daysLeft)),
+            inFileUntil: now.advanced(by: .days(inFile ?? daysLeft)))
     }
 
     @Test("A week before its end the log warns once a day, and each hour once it has ended")
@@ -24,17 +23,17 @@ struct ClientCertificateTests {
         #expect(notices.next(facts, now: Self.now) == nil)
         var days: [Int64] = []
         for hour in 0..<10 * 24 {
-            let now = Self.now.advanced(byMilliseconds: Int64(hour) * 3_600_000)
+            let now = Self.now.advanced(by: .hours(hour))
             guard let notice = notices.next(facts, now: now) else { continue }
             if notice.level == .warning { days.append(Int64(hour) / 24) }
             #expect(notice.level == (hour < 8 * 24 ? .warning : .error))
             #expect(notice.sentence.contains("renew it, and restart the worker"))
         }
         #expect(days == [1, 2, 3, 4, 5, 6, 7])
-        let end = Self.now.advanced(byMilliseconds: 20 * Self.day)
+        let end = Self.now.advanced(by: .days(20))
         #expect(notices.next(facts, now: end)?.level == .error)
-        #expect(notices.next(facts, now: end.advanced(byMilliseconds: 3_599_999)) == nil)
-        #expect(notices.next(facts, now: end.advanced(byMilliseconds: 3_600_000))?.level == .error)
+        #expect(notices.next(facts, now: end.advanced(by: .milliseconds(3_599_999))) == nil)
+        #expect(notices.next(facts, now: end.advanced(by: .hours(1)))?.level == .error)
     }
 
     @Test("A renewed one in the file is told once, and asks for a restart; a late one is told at once")

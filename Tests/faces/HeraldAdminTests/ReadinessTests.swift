@@ -30,7 +30,7 @@ struct ReadinessTests {
         Case(reason: .starting, part: "starting") { $0.lanes = [] },
         Case(reason: .starting, part: "starting") { $0.lanes[0].isReady = false },
         Case(reason: .stopping, part: "finishes") { $0.isStopping = true },
-        Case(reason: .stuck, part: "31 s") { $0.lanes[0].at = now.advanced(byMilliseconds: -31_000) },
+        Case(reason: .stuck, part: "31 s") { $0.lanes[0].at = now.advanced(by: .seconds(-31)) },
         Case(reason: .brokersUnreachable, part: "No broker answers (gone)") {
             $0.cluster.isReachable = false
             $0.cluster.error = KafkaError(code: KafkaError.Code.transport, message: "gone")
@@ -54,11 +54,11 @@ struct ReadinessTests {
         },
         Case(reason: .noProgress, part: "Nothing was committed for 31 s, and 7 events") {
             $0.lanes[0].events = 7
-            $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -31_000)
+            $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-31))
         },
         Case(reason: .noProgress, part: "31 s, and 7 events in memory wait for it; broker 2 (b:9092) does not answer") {
             $0.lanes[0].events = 7
-            $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -31_000)
+            $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-31))
             $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)]
         },
         Case(reason: .noProgress, part: "notifications/0, and none was taken for 60 s") {
@@ -67,7 +67,7 @@ struct ReadinessTests {
         Case(reason: .unassigned, part: "rebalance") { $0.lanes[0].phase = .unassigned },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {
-            $0.lanes[0].commitTrouble = .init(since: now.advanced(byMilliseconds: -16_000), text: "NO")
+            $0.lanes[0].commitTrouble = .init(since: now.advanced(by: .seconds(-16)), text: "NO")
         },
         Case(reason: .backendUnreachable, part: "backend.url") { report in
             for _ in 0..<5 {
@@ -115,7 +115,7 @@ struct ReadinessTests {
             var ended = report.lanes[0]
             ended.number = 1
             ended.hasEnded = true
-            ended.at = Self.now.advanced(byMilliseconds: -100_000)
+            ended.at = Self.now.advanced(by: .seconds(-100))
             report.lanes.append(ended)
         }
         #expect(Readiness(report, now: Self.now).findings == [])
@@ -130,20 +130,20 @@ struct ReadinessTests {
         func findings(_ change: (inout WorkerReport) -> Void) -> [Readiness.Finding] {
             Readiness(Reports.ready(change), now: now).findings
         }
-        #expect(findings { $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -30_000) } == [])
+        #expect(findings { $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-30)) } == [])
         #expect(
             findings {
-                $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -89_000)
-                $0.lanes[0].commitIntervalMilliseconds = 30_000
+                $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-89))
+                $0.lanes[0].commitInterval = .seconds(30)
             } == [], "the settings ask for no more commits")
         #expect(findings { $0.cluster.silentBrokers = [.init(id: 2, host: "b", port: 9_092)] } == [])
         #expect(
             findings {
-                $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -99_000)
+                $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-99))
                 $0.lanes[0].hasEnded = true
                 $0.lanes.append(Reports.ready().lanes[0])
             } == [], "a lane that has ended waits for nothing")
-        let stalled = Reports.ready { $0.lanes[0].outcomesWaitSince = now.advanced(byMilliseconds: -600_000) }
+        let stalled = Reports.ready { $0.lanes[0].outcomesWaitSince = now.advanced(by: .minutes(-10)) }
         #expect(Readiness.stuckLane(stalled, now: now) == nil, "it is alive: a restart would repeat its calls")
     }
 
@@ -195,10 +195,10 @@ struct ReadinessTests {
         for second in 1...59 {
             log.note(
                 [(.unanswered(.refused), 10), (.deadLetters(.rejected), 2)],
-                now: Self.now.advanced(byMilliseconds: Int64(second) * 1_000))
+                now: Self.now.advanced(by: Int64(second) * .seconds(1)))
         }
         #expect(lines.withLock { $0.count } == 2)
-        log.note([], now: Self.now.advanced(byMilliseconds: 60_000))
+        log.note([], now: Self.now.advanced(by: .minutes(1)))
         #expect(lines.withLock { $0.count } == 3 && lines.withLock { $0.last?.contains("590") } == true)
     }
 
@@ -235,7 +235,7 @@ struct ReadinessTests {
         FaultyRecords(
             topic: "notifications", fault: .noKey, count: count,
             example: .init(partition: 2, offset: 1_041, source: "shop"),
-            at: now.advanced(byMilliseconds: -secondsAgo * 1_000))
+            at: now.advanced(by: -secondsAgo * .seconds(1)))
     }
 
     @Test("Publishers' faults warn for a quarter of an hour, and leave the worker ready")
@@ -257,9 +257,9 @@ struct ReadinessTests {
         let lines = Guarded<[String]>([])
         let log = TroubleLog(warn: { text, fields in lines.withLock { $0.append("\(text) \(fields)") } })
         for second in 0..<60 {
-            log.publishers([Self.faulty(2)], now: Self.now.advanced(byMilliseconds: Int64(second) * 1_000))
+            log.publishers([Self.faulty(2)], now: Self.now.advanced(by: Int64(second) * .seconds(1)))
         }
-        log.note([], now: Self.now.advanced(byMilliseconds: 60_000))
+        log.note([], now: Self.now.advanced(by: .minutes(1)))
         let said = lines.withLock { $0 }
         #expect(said.count == 2 && said.allSatisfy { $0.hasPrefix("records of notifications have no key: ") })
         #expect(said.last?.contains("118") == true && said.last?.contains("notifications/2/1041, source shop") == true)
@@ -305,7 +305,7 @@ struct ReadinessTests {
         var trend = LagTrend(rounds: 3)
         #expect(trend.perSecond == nil)
         for (second, offsets) in [(0, 1_000), (10, 100), (20, 150), (30, 300)] as [(Int64, Int64)] {
-            trend.add(offsets, at: Self.now.advanced(byMilliseconds: second * 1_000))
+            trend.add(offsets, at: Self.now.advanced(by: second * .seconds(1)))
         }
         #expect(trend.perSecond == 10)
     }

@@ -21,12 +21,12 @@ enum Reports {
             PartitionReport(partition, done: 90), PartitionReport(retry, delay: "5s", done: 3),
         ]
         lane.oldestEvents = [
-            wall.advanced(byMilliseconds: -4_000), wall.advanced(byMilliseconds: -90_500), nil,
+            wall.advanced(by: .seconds(-4)), wall.advanced(by: .milliseconds(-90_500)), nil,
         ]
         lane.inFlightLimit = 40
         lane.rateLimits = [500, nil]
-        lane.counters.count(.delivered, service: 0, of: 0, after: 20)
-        lane.counters.count(.deadLettered, service: nil, of: 2, after: 20)
+        lane.counters.count(.delivered, service: 0, of: 0, after: .milliseconds(20))
+        lane.counters.count(.deadLettered, service: nil, of: 2, after: .milliseconds(20))
         lane.counters.count(.unanswered(.timeout), service: 1)
         var cluster = ClusterReport()
         cluster.isReachable = true

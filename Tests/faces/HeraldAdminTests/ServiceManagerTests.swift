@@ -13,7 +13,7 @@ import Testing
 struct ServiceManagerTests {
     private static let now = Reports.now
 
-    private static func later(_ milliseconds: Int64) -> MonotonicTime { now.advanced(byMilliseconds: milliseconds) }
+    private static func later(_ milliseconds: Int64) -> MonotonicTime { now.advanced(by: .milliseconds(milliseconds)) }
 
     /// A worker whose lanes turned at this moment.
     private static func alive(

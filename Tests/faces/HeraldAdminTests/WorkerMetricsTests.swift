@@ -52,11 +52,11 @@ struct WorkerMetricsTests {
     @Test("The oldest event is the oldest of all lanes, and of what no lane has consumed")
     func oldestEvent() {
         func age(_ change: (inout WorkerReport) -> Void) -> [Int64] {
-            Reports.ready(change).oldestEventAges(now: Moment(monotonic: Reports.now, wall: Reports.wall))
+            Reports.ready(change).oldestEventAges(now: Moment(monotonic: Reports.now, wall: Reports.wall)).map(\.count)
         }
         #expect(age { _ in } == [4_000, 90_500, 0])
         #expect(age { $0.lanes = [] } == [0, 0, 0], "nothing is known before the lanes start")
-        let older = Reports.wall.advanced(byMilliseconds: -100_000)
+        let older = Reports.wall.advanced(by: .seconds(-100))
         let twoLanes = age {
             $0.lanes.append($0.lanes[0])
             $0.lanes[1].oldestEvents[1] = older
@@ -67,9 +67,9 @@ struct WorkerMetricsTests {
         #expect(
             age {
                 $0.cluster.backlog.note(
-                    [unread], ends: [Reports.partition: 105], at: Reports.now.advanced(byMilliseconds: -10_000))
+                    [unread], ends: [Reports.partition: 105], at: Reports.now.advanced(by: .seconds(-10)))
             } == [10_000, 90_500, 0])
-        let ahead = Reports.wall.advanced(byMilliseconds: 5_000)
+        let ahead = Reports.wall.advanced(by: .seconds(5))
         #expect(age { $0.lanes[0].oldestEvents = [ahead, nil, nil] } == [0, 0, 0], "clocks differ")
     }
 

@@ -87,7 +87,7 @@ struct BatchWriterTests {
             _ = script.take()
             script.report(.notProduced(KafkaError(code: KafkaError.Code.state, isAbortable: true)))
             script.report(.transaction(.aborted(nil, .acknowledged)))
-            #expect(script.writer.nextWake?.milliseconds(since: script.now) == pause)
+            #expect(script.writer.nextWake?.time(since: script.now).count == pause)
             script.pass(pause)
         }
     }
@@ -198,7 +198,7 @@ extension KafkaError {
 
 /// A writer and what it was told.
 private struct BatchWriterScript {
-    var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: 10_000))
+    var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: .seconds(10)))
     var now = MonotonicTime(nanoseconds: 0)
 
     /// One whose first commit is under way.
@@ -230,7 +230,7 @@ private struct BatchWriterScript {
     }
 
     mutating func pass(_ milliseconds: Int64) {
-        now = now.advanced(byMilliseconds: milliseconds)
+        now = now.advanced(by: .milliseconds(milliseconds))
         writer.advance(now: now)
     }
 

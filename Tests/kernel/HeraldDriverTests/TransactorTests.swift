@@ -9,7 +9,7 @@ import Testing
 private final class Writer {
     private let wakeup: Wakeup
     private let transactor: Transactor
-    private var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: 60_000))
+    private var writer = BatchWriter(BatchWriter.Configuration(transactionTimeout: .minutes(1)))
 
     init(_ properties: ClientProperties) throws {
         wakeup = try Wakeup()

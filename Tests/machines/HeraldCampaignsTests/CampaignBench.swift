@@ -121,7 +121,7 @@ final class CampaignBench {
                     audience: CampaignMachine.AudienceCounts(
                         recipients: recipients.count, mark: mark.text, beginsWith: beginsWith,
                         comparedTo: campaign?.progress?.audience),
-                    process: 7, writer: BatchWriter.Configuration(transactionTimeout: 10_000)),
+                    process: 7, writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))),
                 recipients: recipients))
     }
 

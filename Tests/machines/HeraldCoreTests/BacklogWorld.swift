@@ -62,7 +62,7 @@ struct BacklogWorld: ~Copyable {
     private static func engine(_ delays: [DelayName], _ change: (inout EngineConfiguration) -> Void) -> Engine {
         var configuration = EngineConfiguration(decoder: RecordDecoder(maxEventBytes: 1_000))
         configuration.retryDelays = delays
-        configuration.retry = RetryPolicy(delays: delays.map(\.milliseconds))
+        configuration.retry = RetryPolicy(delays: delays.map(\.length))
         change(&configuration)
         return Engine(configuration: configuration)
     }
@@ -70,7 +70,7 @@ struct BacklogWorld: ~Copyable {
     private mutating func assign() {
         let topics =
             [ConsumedTopic(name: "notifications", role: .request(weight: 10))]
-            + delays.map { ConsumedTopic(name: "notifications.retry.\($0)", role: .retry(delay: $0.milliseconds)) }
+            + delays.map { ConsumedTopic(name: "notifications.retry.\($0)", role: .retry(delay: $0.length)) }
         engine.assigned(
             topics.indices.map { AssignedPartition(topic: $0, number: 0, startOffset: offsets[$0]) }, topics: topics,
             now: now)

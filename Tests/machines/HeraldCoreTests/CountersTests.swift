@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldEvents
+import HeraldTime
 import Testing
 
 @Suite("What an engine counts")
@@ -49,13 +50,13 @@ struct CountersTests {
             ("of-last-year/0/4", [2, 3, 1]), ("notifications.bul/0/4", [2, 3, 2]),
         ] {
             harness.event("c", on: EngineHarness.oneSecond, headers: [("herald-origin", origin)])
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
             harness.answer(200)
             #expect(counts() == expected, "\(origin)")
         }
         // Somebody wrote it there without saying where it came from.
         harness.event("d", on: EngineHarness.oneSecond)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(200)
         #expect(counts() == [2, 3, 3])
     }
@@ -69,7 +70,7 @@ struct CountersTests {
         harness.record("no JSON")
         harness.event("b")
         harness.answer(429)
-        harness.pass(60_000)
+        harness.pass(.minutes(1))
         harness.answer(CallResult(failure: .timeout))
         let counters = harness.engine.counters
         #expect(counters.notifications(.delivered, service: 0) + counters.notifications(.delivered, service: 1) == 1)

@@ -38,10 +38,10 @@ final class EngineHarness {
     init(_ change: (inout EngineConfiguration) -> Void = { _ in }) {
         var configuration = EngineConfiguration(decoder: RecordDecoder(maxEventBytes: 1_000))
         configuration.retryDelays = ["1s", "10s"].compactMap { DelayName($0) }
-        configuration.retry = RetryPolicy(immediate: 1, delays: [1_000, 10_000])
+        configuration.retry = RetryPolicy(immediate: 1, delays: [.seconds(1), .seconds(10)])
         configuration.maxInFlight = 8
         // The broker is played by hand, and commits are seldom what a test is about.
-        configuration.maxUnrecordedMilliseconds = .max
+        configuration.maxUnrecorded = .max
         change(&configuration)
         engine = Engine(configuration: configuration)
         assign()
@@ -57,8 +57,8 @@ final class EngineHarness {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),
             ConsumedTopic(name: "notifications.bulk", role: .request(weight: 1)),
-            ConsumedTopic(name: "notifications.retry.1s", role: .retry(delay: 1_000)),
-            ConsumedTopic(name: "notifications.retry.10s", role: .retry(delay: 10_000)),
+            ConsumedTopic(name: "notifications.retry.1s", role: .retry(delay: .seconds(1))),
+            ConsumedTopic(name: "notifications.retry.10s", role: .retry(delay: .seconds(10))),
         ]
         engine.assigned(
             topics.indices.map {
@@ -132,18 +132,18 @@ final class EngineHarness {
         collect()
     }
 
-    func pass(_ milliseconds: Int64) {
-        time += milliseconds
+    func pass(_ span: Milliseconds) {
+        time += span.count
         engine.tick(now: now)
         collect()
     }
 
-    /// News of a campaign, which has been so for `age` milliseconds.
+    /// News of a campaign, which has been so for so long.
     func campaign(
-        _ name: String, is state: CampaignControl.State, for age: Int64 = 0, pauseIfFailures: Double? = nil
+        _ name: String, is state: CampaignControl.State, for age: Milliseconds = .zero, pauseIfFailures: Double? = nil
     ) {
         let control = CampaignControl(
-            state: state, at: WallTime(milliseconds: time - age), by: "test", pauseIfFailures: pauseIfFailures)
+            state: state, at: WallTime(milliseconds: time - age.count), by: "test", pauseIfFailures: pauseIfFailures)
         engine.campaign(name, is: control, now: now)
         collect()
     }

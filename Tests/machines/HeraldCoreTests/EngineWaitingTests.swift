@@ -24,9 +24,9 @@ struct EngineWaitingTests {
         #expect(reason.kind == kind)
         let until = try #require(reason.until)
         let calls = harness.calls.count
-        harness.pass(until.milliseconds - 1 - harness.time)
+        harness.pass(.milliseconds(until.milliseconds - 1 - harness.time))
         #expect(harness.calls.count == calls, "called before \(reason)")
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.calls.count == calls + 1, "not called at \(reason)")
         #expect(Self.kinds(harness, slot) == [.calling])
     }
@@ -42,7 +42,7 @@ struct EngineWaitingTests {
     func calling() throws {
         let harness = EngineHarness()
         let slot = try Self.slot(harness.event("ann"))
-        harness.pass(700)
+        harness.pass(.milliseconds(700))
         #expect(Self.reasons(harness, slot) == [.calling(since: WallTime(milliseconds: harness.time - 700))])
         #expect(harness.engine.waitCounts(now: harness.now)[Int(Kind.calling.rawValue)] == 1)
         #expect(!Kind.calling.isWait)
@@ -73,7 +73,7 @@ struct EngineWaitingTests {
         let none = EngineHarness {
             $0.ordering = .none
             $0.duplicateSize = 16
-            $0.duplicateWindowMilliseconds = 60_000
+            $0.duplicateWindow = .minutes(1)
         }
         let text = #"{"id":"x","user":"ann","message":"m","pns":["apns"]}"#
         none.record(text)
@@ -109,7 +109,7 @@ struct EngineWaitingTests {
         let harness = EngineHarness { $0.maxInFlight = 40 }
         // One refusal delays its own event alone.
         for number in 0..<20 { harness.event("u\(number)") }
-        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: 500)) }
+        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: .milliseconds(500))) }
         let slot = try Self.slot(harness.event("ann"))
         try Self.expectCall(harness, at: slot, is: .backendPause)
     }
@@ -153,9 +153,9 @@ struct EngineWaitingTests {
             return
         }
         let calls = harness.calls.count
-        harness.pass(probe.milliseconds - 1 - harness.time)
+        harness.pass(.milliseconds(probe.milliseconds - 1 - harness.time))
         #expect(harness.calls.count == calls)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.calls.count == calls + 1)
         harness.answer(200)
         #expect([.calling] == Self.kinds(harness, slot) || [.unacknowledged] == Self.kinds(harness, slot))
@@ -172,24 +172,24 @@ struct EngineWaitingTests {
         harness.answer(401)
         let reason = try #require(Self.reasons(harness, slot).first)
         #expect(reason.kind == .credentialsDoubt)
-        harness.pass(try #require(reason.until).milliseconds - harness.time)
+        harness.pass(.milliseconds(try #require(reason.until).milliseconds - harness.time))
         #expect([.outage, .calling].contains(try #require(Self.kinds(harness, slot).first)))
     }
 
     @Test("Outcomes that are not recorded hold calls, and so does a standstill, until a commit")
     func unrecorded() throws {
-        let harness = EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
+        let harness = EngineHarness { $0.maxUnrecorded = .seconds(1) }
         harness.settle()
         let since = WallTime(milliseconds: harness.time)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         let slot = try Self.slot(harness.event("ann"))
         #expect(Self.reasons(harness, slot) == [.unrecordedOutcomes(since: since)])
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         harness.commitEnds(.acknowledged)
         #expect(Self.kinds(harness, slot) == [.calling])
 
-        harness.engine.stoodStill(for: 5_000)
+        harness.engine.stoodStill(for: .seconds(5))
         let other = try Self.slot(harness.event("bob"))
         #expect(Self.kinds(harness, other) == [.stoodStill])
     }
@@ -200,7 +200,7 @@ struct EngineWaitingTests {
             $0.retryDelays = []
             $0.retry = RetryPolicy(immediate: 1, delays: [])
         }
-        harness.campaign("c", is: .paused, for: 500)
+        harness.campaign("c", is: .paused, for: .milliseconds(500))
         let slot = try Self.slot(harness.event("ann", more: #","campaign":"c""#))
         let reason = try #require(Self.reasons(harness, slot).first)
         #expect(
@@ -214,7 +214,7 @@ struct EngineWaitingTests {
 
     @Test("Each push service has its own reason; the same one is said once")
     func services() throws {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         let slot = try Self.slot(harness.event("ann", "apns,gcm"))
         let both = harness.engine.waits(of: slot, now: harness.now) { _ in ("", "") }
         #expect(both.map(\.services.count) == [2] && both.map(\.reason.kind) == [.calling])
@@ -229,7 +229,7 @@ struct EngineWaitingTests {
         plain.answer(200)
         #expect(Self.reasons(plain, slot) == [.unacknowledged(until: nil)])
         plain.fail(try #require(plain.produced.first).id, .other)
-        let again = WallTime(milliseconds: plain.time + Engine.productionPauseMilliseconds)
+        let again = WallTime(milliseconds: plain.time + Engine.productionPause.count)
         #expect(Self.reasons(plain, slot) == [.unacknowledged(until: again)])
 
         let atomic = EngineHarness.atomic()
@@ -237,9 +237,9 @@ struct EngineWaitingTests {
         atomic.answer(200)
         let open = try #require(Self.reasons(atomic, member).first)
         #expect(open.kind == .transaction)
-        atomic.pass(try #require(open.until).milliseconds - atomic.time)
+        atomic.pass(.milliseconds(try #require(open.until).milliseconds - atomic.time))
         #expect(Self.kinds(atomic, member) == [.transaction] || Self.kinds(atomic, member) == [.transactionEnds])
-        atomic.pass(200)
+        atomic.pass(.milliseconds(200))
         #expect(Self.kinds(atomic, member) == [.transactionEnds])
         atomic.producerLost()
         #expect(Self.kinds(atomic, member) == [.producer])
@@ -250,7 +250,7 @@ struct EngineWaitingTests {
         let harness = EngineHarness.atomic()
         let slot = try Self.slot(harness.event("ann"))
         harness.answer(200)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         let id = try #require(harness.produced.first).id
         harness.fail(id, .doesNotFit)
         #expect(Self.kinds(harness, slot) == [.recordRefused])

@@ -28,7 +28,7 @@ enum WholeRecordProperties {
     private static func brokenProperty(of record: Record, source: Int, choice: Int) -> String? {
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.retryDelays = ["5s"].compactMap { DelayName($0) }
-        configuration.retry = RetryPolicy(immediate: 0, delays: [5_000])
+        configuration.retry = RetryPolicy(immediate: 0, delays: [.seconds(5)])
         configuration.maxInFlight = 8
         var engine = Engine(configuration: configuration)
         engine.assigned(
@@ -38,7 +38,7 @@ enum WholeRecordProperties {
             ],
             topics: [
                 ConsumedTopic(name: "notifications", role: .request(weight: 1)),
-                ConsumedTopic(name: "notifications.retry.5s", role: .retry(delay: 5_000)),
+                ConsumedTopic(name: "notifications.retry.5s", role: .retry(delay: .seconds(5))),
             ], now: now)
         engine.clearActions()
         // Long ago, so that a retry is due.
@@ -66,8 +66,8 @@ enum WholeRecordProperties {
             let actions = engine.actions
             engine.clearActions()
             if actions.isEmpty {
-                let later = time.monotonic.advanced(byMilliseconds: 60_000)
-                time = Moment(monotonic: later, wall: time.wall.advanced(byMilliseconds: 60_000))
+                let later = time.monotonic.advanced(by: .minutes(1))
+                time = Moment(monotonic: later, wall: time.wall.advanced(by: .minutes(1)))
                 engine.tick(now: time)
             }
             for action in actions {

@@ -16,7 +16,7 @@ struct FeedbackEngineTests {
 
     private func engine(_ change: (inout FeedbackEngine.Configuration) -> Void = { _ in }) -> FeedbackEngine {
         var configuration = FeedbackEngine.Configuration()
-        configuration.refreshMilliseconds = 3_600_000
+        configuration.refreshInterval = .hours(1)
         change(&configuration)
         var engine = FeedbackEngine(configuration, now: at(0))
         engine.begin(0, at: 0, identity: Self.identity)
@@ -38,14 +38,14 @@ struct FeedbackEngineTests {
     private func take(_ result: NotificationResult?, _ offset: Int64, _ engine: inout FeedbackEngine, now: Int64 = 0) {
         engine.take(
             result, byteCount: 300, partition: 0, offset: offset, now: at(now),
-            wall: Self.wall.advanced(byMilliseconds: now))
+            wall: Self.wall.advanced(by: .milliseconds(now)))
     }
 
     private func answer(
         _ ask: FeedbackEngine.Ask?, _ answer: MessageAnswer, _ engine: inout FeedbackEngine, _ now: Int64
     ) throws {
         let ask = try #require(ask)
-        engine.answered(ask.token, answer, now: at(now), wall: Self.wall.advanced(byMilliseconds: now))
+        engine.answered(ask.token, answer, now: at(now), wall: Self.wall.advanced(by: .milliseconds(now)))
     }
 
     private func details(_ state: String, _ outcomes: [String: Int] = [:]) -> MessageAnswer {
@@ -65,7 +65,7 @@ struct FeedbackEngineTests {
         let batch = try #require(taken)
         let feedback = try #require(batch.feedback.first)
         #expect(feedback.conclusion == .final && feedback.state == "Completed" && feedback.reached == 2)
-        #expect(feedback.user == "ann" && feedback.checkedAt == Self.wall.advanced(byMilliseconds: 5_100))
+        #expect(feedback.user == "ann" && feedback.checkedAt == Self.wall.advanced(by: .milliseconds(5_100)))
         #expect(batch.positions == [.init(partition: 0, offset: 1, metadata: "")])
         #expect(engine.held == 1 && engine.takeBatch(now: at(9_000)) == nil)
         engine.committed()
@@ -128,13 +128,13 @@ struct FeedbackEngineTests {
         for offset in 0..<3 { take(try result("NH-\(offset)"), Int64(offset), &engine) }
         let first = engine.nextAsk(now: at(5_000))
         let second = engine.nextAsk(now: at(5_000))
-        try answer(first, .unavailable(reason: "HTTP 429", retryAfterMilliseconds: 3_000), &engine, 5_100)
+        try answer(first, .unavailable(reason: "HTTP 429", retryAfter: .seconds(3)), &engine, 5_100)
         #expect(engine.nextAsk(now: at(8_099)) == nil)
         // Both were under way: that is one refusal.
-        try answer(second, .unavailable(reason: "HTTP 503", retryAfterMilliseconds: nil), &engine, 5_200)
+        try answer(second, .unavailable(reason: "HTTP 503", retryAfter: nil), &engine, 5_200)
         let probe = engine.nextAsk(now: at(8_100))
         #expect(probe != nil && engine.nextAsk(now: at(8_100)) == nil && engine.nextMoment == at(3_600_000))
-        try answer(probe, .unavailable(reason: "HTTP 503", retryAfterMilliseconds: nil), &engine, 8_200)
+        try answer(probe, .unavailable(reason: "HTTP 503", retryAfter: nil), &engine, 8_200)
         #expect(engine.nextAsk(now: at(10_199)) == nil)
         let again = engine.nextAsk(now: at(10_200))
         try answer(again, details("Completed"), &engine, 10_300)

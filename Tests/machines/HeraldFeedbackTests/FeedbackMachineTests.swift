@@ -18,17 +18,17 @@ struct FeedbackMachineTests {
     @Test("It claims the name, finds its place, asks, and writes feedback and offset in one transaction")
     func follows() throws {
         var script = Script()
-        script.pass(0)
+        script.pass(.zero)
         #expect(script.take() == ["claim"])
         script.transaction(.ready(lateClaims: 0))
         #expect(script.take() == ["find"])
         script.start(at: 4)
         #expect(script.take() == ["following"])
         try script.deliver("NH-1", offset: 4)
-        script.pass(5_000)
+        script.pass(.seconds(5))
         #expect(script.take() == ["ask NH-1"])
         script.answer(token: 1)
-        script.pass(1_000)
+        script.pass(.seconds(1))
         #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit 5"])
@@ -40,18 +40,18 @@ struct FeedbackMachineTests {
     func beginsAnew() throws {
         var script = Script.following()
         try script.deliver("NH-1", offset: 0)
-        script.pass(5_000)
+        script.pass(.seconds(5))
         script.machine.readingFailed(.timeOut, now: script.moment)
         #expect(script.take() == ["ask NH-1", "again"])
-        script.pass(0)
+        script.pass(.zero)
         #expect(script.take() == [] && script.machine.phase.name == .resting)
-        script.pass(FeedbackMachine.restMilliseconds)
+        script.pass(FeedbackMachine.restTime)
         #expect(script.take() == ["claim"])
         script.transaction(.ready(lateClaims: 0))
         script.start(at: 0)
         _ = script.take()
         try script.deliver("NH-1", offset: 0)
-        script.pass(5_000)
+        script.pass(.seconds(5))
         #expect(script.take() == ["ask NH-1"])
         script.answer(token: 1)
         #expect(script.machine.counts.waiting == 1)
@@ -63,7 +63,7 @@ struct FeedbackMachineTests {
     func fenced() throws {
         for (age, end) in [(0, FeedbackMachine.End.replaced), (60_000, nil)] as [(Int64, FeedbackMachine.End?)] {
             var script = try Script.committing()
-            script.wait(age)
+            script.wait(.milliseconds(age))
             script.transaction(.committed(sequence: 1, .fence, .fatal(isFenced: true)))
             #expect(script.machine.end == end && script.machine.isOver == (end != nil))
         }
@@ -74,7 +74,7 @@ struct FeedbackMachineTests {
         var script = try Script.committing()
         script.transaction(.committed(sequence: 1, .timeOut, .abortable))
         #expect(script.take() == ["again"] && script.machine.counts.recorded.isEmpty)
-        script.pass(FeedbackMachine.restMilliseconds)
+        script.pass(FeedbackMachine.restTime)
         #expect(script.take() == ["claim"])
     }
 
@@ -83,23 +83,23 @@ struct FeedbackMachineTests {
         var script = Script.following()
         try script.deliver("NH-1", offset: 0)
         try script.deliver("NH-2", offset: 1)
-        script.pass(5_000)
+        script.pass(.seconds(5))
         #expect(script.take() == ["ask NH-1", "ask NH-2"])
         script.answer(token: 2)
         script.machine.stop(now: script.now)
-        script.pass(0)
+        script.pass(.zero)
         #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit 0"] && !script.machine.isOver)
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
-        script.pass(0)
+        script.pass(.zero)
         #expect(script.machine.end == .stopped)
     }
 
     @Test("Told to stop before it follows, it ends at once")
     func stopsEarly() {
         var script = Script()
-        script.pass(0)
+        script.pass(.zero)
         script.machine.stop(now: script.now)
         #expect(script.machine.end == .stopped)
     }
@@ -116,14 +116,14 @@ struct FeedbackMachineTests {
     func forbidden() {
         let error = KafkaError(code: KafkaError.Code.topicAuthorizationFailed)
         var script = Script()
-        script.pass(0)
+        script.pass(.zero)
         script.transaction(.ready(lateClaims: 0))
         script.machine.notStarted(error, now: script.moment)
         #expect(script.machine.isOver)
         script = .following()
         script.machine.beginAgain()
-        script.pass(0)
-        script.pass(0)
+        script.pass(.zero)
+        script.pass(.zero)
         script.transaction(.ready(lateClaims: 0))
         script.machine.notStarted(error, now: script.moment)
         #expect(script.machine.phase.name == .resting)
@@ -132,7 +132,7 @@ struct FeedbackMachineTests {
     @Test("Brokers that are away are told once, and again after they were there")
     func waits() {
         var script = Script()
-        script.pass(0)
+        script.pass(.zero)
         _ = script.take()
         script.transaction(.waiting(.timeOut))
         script.transaction(.waiting(.timeOut))
@@ -146,11 +146,11 @@ struct FeedbackMachineTests {
     func partitions() throws {
         var script = try Script.committing()
         script.machine.beginAgain()
-        script.pass(1_000)
+        script.pass(.seconds(1))
         #expect(script.take() == [])
         script.transaction(.committed(sequence: 1, nil, .acknowledged))
-        script.pass(0)
-        script.pass(0)
+        script.pass(.zero)
+        script.pass(.zero)
         #expect(script.take() == ["claim"])
     }
 
@@ -159,7 +159,7 @@ struct FeedbackMachineTests {
         var script = Script.following()
         script.machine.takeDevices([OutgoingRecord(topic: "f", key: nil, value: [1])])
         #expect(script.machine.nextWake == .distantPast)
-        script.pass(0)
+        script.pass(.zero)
         #expect(script.take() == ["produce 1"])
         script.report(.produced)
         #expect(script.take() == ["commit"])
@@ -194,19 +194,20 @@ private struct FeedbackScript {
 
     init() {
         var engine = FeedbackEngine.Configuration()
-        engine.offsetsMilliseconds = 3_600_000
-        engine.refreshMilliseconds = 3_600_000
+        engine.offsetsInterval = .hours(1)
+        engine.refreshInterval = .hours(1)
         machine = FeedbackMachine(
             FeedbackMachine.Configuration(
                 engine: engine,
-                writer: BatchWriter.Configuration(transactionTimeout: 60_000, patience: 60_000), topics: Topics()),
+                writer: BatchWriter.Configuration(transactionTimeout: .minutes(1), patience: .minutes(1)),
+                topics: Topics()),
             now: now)
     }
 
     /// One that follows, from the first offset on.
     static func following() -> Self {
         var script = Self()
-        script.pass(0)
+        script.pass(.zero)
         script.transaction(.ready(lateClaims: 0))
         script.start(at: 0)
         _ = script.take()
@@ -217,22 +218,22 @@ private struct FeedbackScript {
     static func committing() throws -> Self {
         var script = following()
         try script.deliver("NH-1", offset: 0)
-        script.pass(5_000)
+        script.pass(.seconds(5))
         script.answer(token: 1)
-        script.pass(1_000)
+        script.pass(.seconds(1))
         script.report(.produced)
         _ = script.take()
         return script
     }
 
     var moment: Moment {
-        Moment(monotonic: now, wall: Self.wall.advanced(byMilliseconds: now.nanoseconds / 1_000_000))
+        Moment(monotonic: now, wall: Self.wall.advanced(by: .milliseconds(now.nanoseconds / 1_000_000)))
     }
 
-    mutating func wait(_ milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+    mutating func wait(_ span: Milliseconds) { now = now.advanced(by: span) }
 
-    mutating func pass(_ milliseconds: Int64) {
-        wait(milliseconds)
+    mutating func pass(_ span: Milliseconds) {
+        wait(span)
         machine.advance(now: moment)
     }
 

@@ -62,7 +62,7 @@ private struct FeedbackWorld {
     private mutating func makeResult(_ partition: Int32, _ offset: Int64) throws -> NotificationResult? {
         guard Int.random(in: 0..<4, using: &random) > 0 else { return nil }
         messageCount += 1
-        let sentAt = Self.wall.advanced(byMilliseconds: .random(in: -3_600_000...600_000, using: &random))
+        let sentAt = Self.wall.advanced(by: .random(in: .hours(-1)...(.minutes(10)), using: &random))
         var result = try NotificationResult(
             decoding: Array(
                 """
@@ -167,7 +167,7 @@ private struct FeedbackWorld {
                     guard engine.mayTake(partition, offset) else { break }
                     engine.take(
                         record, byteCount: 100, partition: partition, offset: offset, now: Self.moment(now),
-                        wall: Self.wall.advanced(byMilliseconds: now))
+                        wall: Self.wall.advanced(by: .milliseconds(now)))
                     taken += 1
                 }
                 next[Int(partition)] += 1
@@ -192,19 +192,19 @@ private struct FeedbackWorld {
         while let index = underWay.firstIndex(where: { $0.at <= now }) {
             let token = underWay.remove(at: index).token
             engine.answered(
-                token, makeAnswer(), now: Self.moment(now), wall: Self.wall.advanced(byMilliseconds: now))
+                token, makeAnswer(), now: Self.moment(now), wall: Self.wall.advanced(by: .milliseconds(now)))
         }
     }
 
     private mutating func makeAnswer() -> MessageAnswer {
         if isHubAway {
             return .unavailable(
-                reason: "away", retryAfterMilliseconds: Bool.random(using: &random) ? 500 : nil)
+                reason: "away", retryAfter: Bool.random(using: &random) ? .milliseconds(500) : nil)
         }
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .notKnown
         case 1: return .details(MessageDetails(state: .init("Processing"), outcomes: [:]))
-        case 2: return .unavailable(reason: "HTTP 429", retryAfterMilliseconds: nil)
+        case 2: return .unavailable(reason: "HTTP 429", retryAfter: nil)
         default: return .details(MessageDetails(state: .init("Completed"), outcomes: ["Success": 1]))
         }
     }

@@ -103,7 +103,8 @@ struct ReplayBench {
                 machine: ReplayMachine(
                     ReplayMachine.Configuration(
                         context: context, work: .replay(plan, context.rules, options), job: job,
-                        process: ReplayScript.process, writer: BatchWriter.Configuration(transactionTimeout: 10_000))),
+                        process: ReplayScript.process,
+                        writer: BatchWriter.Configuration(transactionTimeout: .seconds(10)))),
                 nextOutcome: outcomes.count))
     }
 

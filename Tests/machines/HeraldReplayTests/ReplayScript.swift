@@ -46,7 +46,7 @@ struct ReplayScript {
         machine = ReplayMachine(
             ReplayMachine.Configuration(
                 context: context, work: work, job: job, process: Self.process,
-                writer: BatchWriter.Configuration(transactionTimeout: 60_000)))
+                writer: BatchWriter.Configuration(transactionTimeout: .minutes(1))))
     }
 
     static func context(foreign: ForeignTopic? = nil) -> ReplayContext {

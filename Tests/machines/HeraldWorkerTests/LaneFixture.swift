@@ -20,7 +20,7 @@ struct LaneFixture {
         var configuration = EngineConfiguration(decoder: RecordDecoder())
         configuration.topics.requests = [Self.topic]
         configuration.retryDelays = ["5s"].compactMap { DelayName($0) }
-        configuration.retry = RetryPolicy(immediate: 0, delays: [5_000])
+        configuration.retry = RetryPolicy(immediate: 0, delays: [.seconds(5)])
         configuration.isAtomic = isAtomic
         change(&configuration)
         lane = Lane(
@@ -32,12 +32,12 @@ struct LaneFixture {
             })
     }
 
-    /// One turn, so much later (milliseconds), in which everybody is heard; what the lane did.
+    /// One turn, so much later, in which everybody is heard; what the lane did.
     @discardableResult
-    func turn(after milliseconds: Int64 = 0) -> [String] {
-        io.now.monotonic = io.now.monotonic.advanced(byMilliseconds: milliseconds)
-        io.now.wall = io.now.wall.advanced(byMilliseconds: milliseconds)
-        lane.turn([.consumer, .producer, .messages], after: milliseconds)
+    func turn(after span: Milliseconds = .zero) -> [String] {
+        io.now.monotonic = io.now.monotonic.advanced(by: span)
+        io.now.wall = io.now.wall.advanced(by: span)
+        lane.turn([.consumer, .producer, .messages], after: span)
         return io.takeDoings()
     }
 

@@ -29,17 +29,17 @@ struct LaneProducerTests {
     @Test("A record that finds the producer's queue full is offered again a little later")
     func queueFull() {
         let fixture = answered(offers: [.refused(KafkaError(code: Code.queueFull))])
-        #expect(fixture.turn(after: 10) == [result])
-        #expect(fixture.turn(after: 1_000) == [result])
+        #expect(fixture.turn(after: .milliseconds(10)) == [result])
+        #expect(fixture.turn(after: .seconds(1)) == [result])
         fixture.acknowledge()
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         #expect(fixture.lane.engine.load == (0, 0, 0))
     }
 
     @Test("A record that its topic does not take is offered again, smaller")
     func doesNotFit() {
         let fixture = answered(503, offers: [.doesNotFit])
-        let doings = fixture.turn(after: 10) + fixture.turn(after: 1_000)
+        let doings = fixture.turn(after: .milliseconds(10)) + fixture.turn(after: .seconds(1))
         #expect(doings.count { $0.hasPrefix("produce retry") } == 2)
         #expect(Set(doings).count == 2)
     }
@@ -47,10 +47,10 @@ struct LaneProducerTests {
     @Test("A record that the broker refuses is offered until it takes it, and people are told why")
     func refused() {
         let fixture = answered()
-        #expect(fixture.turn(after: 10) == [result])
+        #expect(fixture.turn(after: .milliseconds(10)) == [result])
         fixture.acknowledge(Code.messageTimedOut)
         var doings: [String] = []
-        for _ in 0..<10 { doings += fixture.turn(after: 1_000) }
+        for _ in 0..<10 { doings += fixture.turn(after: .seconds(1)) }
         #expect(doings.first == result)
         #expect(fixture.lane.refusal != nil)
         fixture.acknowledge()
@@ -61,9 +61,9 @@ struct LaneProducerTests {
     @Test("Whoever may not write from the start is told how to change that")
     func forbidden() {
         let fixture = answered()
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         fixture.acknowledge(Code.topicAuthorizationFailed)
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         guard case .failed(let sentence)? = fixture.lane.end else {
             Issue.record("the lane goes on")
             return
@@ -74,13 +74,13 @@ struct LaneProducerTests {
     @Test("A last commit that the group refuses is not made again, one that failed is", arguments: [true, false])
     func commits(isRefused: Bool) {
         let fixture = answered()
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         fixture.acknowledge()
         fixture.io.rebalances.append(.revoke([LaneFixture.partition()], lost: false))
-        #expect(fixture.turn(after: 10) == ["commit 1: notifications/0@1"])
+        #expect(fixture.turn(after: .milliseconds(10)) == ["commit 1: notifications/0@1"])
         fixture.io.endedCommits.append(
             (1, KafkaError(code: isRefused ? Code.illegalGeneration : Code.coordinatorNotAvailable)))
-        let doings = fixture.turn() + fixture.turn(after: 1_000)
+        let doings = fixture.turn() + fixture.turn(after: .seconds(1))
         #expect(fixture.lane.meter.failedCommits == 1)
         #expect(doings == [isRefused ? "unassign" : "commit 2: notifications/0@1"])
     }
@@ -112,7 +112,7 @@ struct LaneProducerTests {
         let fixture = answered(isAtomic: true)
         fixture.io.generation = 2
         var doings: [String] = []
-        for _ in 0..<5 { doings += fixture.turn(after: 100) }
+        for _ in 0..<5 { doings += fixture.turn(after: .milliseconds(100)) }
         #expect(
             doings == ["begin a transaction", result, "commit transaction 1 for generation 1: notifications/0@1"])
         fixture.io.messages.append(.transaction(.committed(sequence: 1, nil, .acknowledged)))
@@ -125,13 +125,13 @@ struct LaneProducerTests {
     func abort() {
         let fixture = answered(isAtomic: true)
         fixture.turn()
-        #expect(fixture.turn(after: 100).contains(result))
+        #expect(fixture.turn(after: .milliseconds(100)).contains(result))
         fixture.acknowledge(Code.messageTimedOut)
-        var doings = fixture.turn(after: 10)
+        var doings = fixture.turn(after: .milliseconds(10))
         #expect(doings.contains("abort"))
         fixture.io.messages.append(.transaction(.aborted(nil, .acknowledged)))
         doings = []
-        for _ in 0..<20 where !doings.contains(result) { doings += fixture.turn(after: 1_000) }
+        for _ in 0..<20 where !doings.contains(result) { doings += fixture.turn(after: .seconds(1)) }
         #expect(doings.contains(result))
         #expect(fixture.lane.meter.aborts == 1)
     }
@@ -139,9 +139,9 @@ struct LaneProducerTests {
     @Test("A commit whose outcome nobody knows is asked about by a new producer")
     func inDoubt() {
         let fixture = answered(isAtomic: true)
-        for _ in 0..<5 { fixture.turn(after: 100) }
+        for _ in 0..<5 { fixture.turn(after: .milliseconds(100)) }
         // Old enough for the broker to have ended it by itself.
-        fixture.turn(after: 120_000)
+        fixture.turn(after: .minutes(2))
         fixture.io.producerFailure = KafkaError(code: Code.fenced, isFatal: true)
         #expect(fixture.turn().contains("renew the producer"))
         fixture.io.producerFailure = nil
@@ -153,7 +153,7 @@ struct LaneProducerTests {
     func rival() {
         let fixture = answered(isAtomic: true)
         fixture.io.transactionError = KafkaError(code: Code.fenced, isFatal: true)
-        #expect(fixture.turn(after: 100).contains("announce rival"))
+        #expect(fixture.turn(after: .milliseconds(100)).contains("announce rival"))
         #expect(fixture.lane.end != nil)
     }
 }

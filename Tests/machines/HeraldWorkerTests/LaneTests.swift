@@ -19,12 +19,12 @@ struct LaneTests {
         fixture.io.queues[0] = [record]
         #expect(fixture.turn() == ["call service 0 for anna: hello, id anna-0"])
         fixture.answer(200)
-        #expect(fixture.turn(after: 10) == ["produce result, key anna, headers []"])
+        #expect(fixture.turn(after: .milliseconds(10)) == ["produce result, key anna, headers []"])
         #expect(record.releases == 0)
         fixture.acknowledge()
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         #expect(record.releases == 1)
-        #expect(fixture.turn(after: 1_000) == ["commit 1: notifications/0@1"])
+        #expect(fixture.turn(after: .seconds(1)) == ["commit 1: notifications/0@1"])
         fixture.io.endedCommits.append((1, nil))
         fixture.turn()
         #expect(fixture.lane.meter.commits == 1)
@@ -80,9 +80,9 @@ struct LaneTests {
         #expect(fixture.lane.refused?.record.offset == Int64(room))
         #expect(records.suffix(2).map(\.releases) == [0, 1])
         fixture.answer(200)
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         fixture.acknowledge()
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         #expect(records[0].releases == 1)
         #expect(fixture.lane.refused == nil)
     }
@@ -110,9 +110,9 @@ struct LaneTests {
         #expect(fixture.turn() == ["call service 0 for anna: hello, id anna-0"])
         #expect(fixture.io.queues[0].count == 1)
         fixture.answer(200)
-        fixture.turn(after: 10)
+        fixture.turn(after: .milliseconds(10))
         fixture.acknowledge()
-        #expect(fixture.turn(after: 10).contains("call service 0 for bert: hello, id bert-1"))
+        #expect(fixture.turn(after: .milliseconds(10)).contains("call service 0 for bert: hello, id bert-1"))
     }
 
     @Test("A record that stays for long is copied")
@@ -122,7 +122,7 @@ struct LaneTests {
         let record = ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")
         fixture.io.queues[0] = [record]
         fixture.turn()
-        for _ in 0..<30 where !record.isKept { fixture.turn(after: 1_000) }
+        for _ in 0..<30 where !record.isKept { fixture.turn(after: .seconds(1)) }
         #expect(record.isKept)
         #expect(record.releases == 0)
     }
@@ -134,7 +134,7 @@ struct LaneTests {
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
         fixture.answer(503, retryAfter: "3600", detail: "busy")
-        let doings = fixture.turn(after: 10)
+        let doings = fixture.turn(after: .milliseconds(10))
         #expect(doings.first?.hasPrefix("produce retry, key anna, headers [") == true)
         #expect(doings.first?.contains("herald-") == true)
         #expect(fixture.lane.meter.unansweredCalls == 0)
@@ -147,7 +147,7 @@ struct LaneTests {
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
         fixture.answer(0, failure: .reset)
-        #expect(fixture.turn(after: 10).first?.hasPrefix("produce retry") == true)
+        #expect(fixture.turn(after: .milliseconds(10)).first?.hasPrefix("produce retry") == true)
         #expect(fixture.lane.meter.lastFailure == .reset)
     }
 
@@ -158,9 +158,10 @@ struct LaneTests {
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
         fixture.answer(401)
-        #expect(fixture.turn(after: 10) == ["credentials refused at 0, holding: false", "renew credentials"])
+        #expect(
+            fixture.turn(after: .milliseconds(10)) == ["credentials refused at 0, holding: false", "renew credentials"])
         fixture.io.messages.append(.credentialsRenewed)
-        #expect(fixture.turn(after: 10) == ["call service 0 for anna: hello, id anna-0"])
+        #expect(fixture.turn(after: .milliseconds(10)) == ["call service 0 for anna: hello, id anna-0"])
     }
 
     @Test("Without credentials nothing is called until there are others")
@@ -222,15 +223,15 @@ struct LaneTests {
         let fixture = LaneFixture(intervals: .usual)
         fixture.assign()
         let count = fixture.io.reports.count
-        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 250))
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(by: .milliseconds(250)))
         fixture.io.isReading = true
-        fixture.turn(after: 250)
+        fixture.turn(after: .milliseconds(250))
         #expect(fixture.io.reports.count == count)
-        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 5))
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(by: .milliseconds(5)))
         fixture.io.isReading = false
-        fixture.turn(after: 5)
+        fixture.turn(after: .milliseconds(5))
         #expect(fixture.io.reports.count == count + 1)
-        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(byMilliseconds: 250))
+        #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(by: .milliseconds(250)))
     }
 
     @Test("A consumer or a plain producer of no use ends the lane, and says what to do")

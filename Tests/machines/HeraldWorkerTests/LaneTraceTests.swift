@@ -5,6 +5,7 @@ import HeraldEvents
 import HeraldKafka
 import HeraldKernel
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -49,7 +50,7 @@ struct LaneTraceTests {
         io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna", headers: headers)]
         fixture.turn()
         fixture.answer(status)
-        fixture.turn(after: 3)
+        fixture.turn(after: .milliseconds(3))
     }
 
     @Test("An event has a span, below it one for its call and one for its outcome; the producer's is its parent")
@@ -57,7 +58,7 @@ struct LaneTraceTests {
         deliver(200, headers: [("traceparent", Self.producer)])
         #expect(spans().map(\.name) == ["POST /api/notifications"], "nothing else has ended")
         fixture.acknowledge()
-        fixture.turn(after: 2)
+        fixture.turn(after: .milliseconds(2))
         let rest = spans()
         #expect(rest.map(\.name) == ["settle notifications", "process notifications"])
         let (settle, process) = (rest[0], rest[1])
@@ -96,7 +97,7 @@ struct LaneTraceTests {
         io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
         fixture.answer(0, failure: .timeout)
-        fixture.turn(after: 3)
+        fixture.turn(after: .milliseconds(3))
         let call = try #require(spans().first)
         #expect(call.failure == "timeout" && call.attributes.last == SpanAttribute("error.type", "timeout"))
     }
@@ -185,10 +186,10 @@ struct LaneTraceTests {
         let atomic = try Self(ratio: 1, isAtomic: true)
         atomic.deliver(200)
         #expect(atomic.spans().map(\.name) == ["POST /api/notifications"])
-        for _ in 0..<2 { atomic.fixture.turn(after: 200) }
+        for _ in 0..<2 { atomic.fixture.turn(after: .milliseconds(200)) }
         #expect(atomic.spans().isEmpty)
         atomic.io.messages.append(.transaction(.committed(sequence: 1, nil, .acknowledged)))
-        atomic.fixture.turn(after: 1)
+        atomic.fixture.turn(after: .milliseconds(1))
         let rest = atomic.spans()
         #expect(rest.map(\.name) == ["settle notifications", "process notifications"])
         #expect(rest.allSatisfy { $0.failure == nil })
@@ -215,7 +216,7 @@ struct LaneTraceTests {
         test.io.unforwarded = (0...room).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         test.fixture.turn()
         test.io.rebalances.append(.revoke([LaneFixture.partition()], lost: true))
-        test.fixture.turn(after: 3)
+        test.fixture.turn(after: .milliseconds(3))
         #expect(test.spans().count { $0.kind == .consumer } == room + 1)
     }
 

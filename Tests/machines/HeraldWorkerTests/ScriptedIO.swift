@@ -77,8 +77,8 @@ final class ScriptedIO: LaneIO {
 
     func takeRebalance() -> Rebalance? { rebalances.isEmpty ? nil : rebalances.removeFirst() }
 
-    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
-        note("find starts of \(partitions) for assignment \(assignment) after \(pause)")
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds) {
+        note("find starts of \(partitions) for assignment \(assignment) after \(pause.count)")
     }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) {
@@ -231,9 +231,9 @@ final class ScriptedIO: LaneIO {
         isClosed = true
     }
 
-    func wait(milliseconds: Int32) -> LaneEvents {
-        now.monotonic = now.monotonic.advanced(byMilliseconds: Int64(milliseconds))
-        now.wall = now.wall.advanced(byMilliseconds: Int64(milliseconds))
+    func wait(timeout: Milliseconds) -> LaneEvents {
+        now.monotonic = now.monotonic.advanced(by: timeout)
+        now.wall = now.wall.advanced(by: timeout)
         return [.consumer, .producer, .messages]
     }
 

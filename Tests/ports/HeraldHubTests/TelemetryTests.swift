@@ -69,16 +69,16 @@ struct TelemetryTests {
         let body = document(state: "Completed")
         #expect(answer(200, body: body) == .details(try MessageDetails(document: body)))
         #expect(answer(404) == .notKnown && answer(400) == .notKnown)
-        #expect(answer(429, retryAfter: "7") == .unavailable(reason: "HTTP 429", retryAfterMilliseconds: 7_000))
+        #expect(answer(429, retryAfter: "7") == .unavailable(reason: "HTTP 429", retryAfter: .seconds(7)))
         #expect(
             answer(403, retryAfter: "Sun, 06 Nov 1994 08:49:40 GMT")
-                == .unavailable(reason: "HTTP 403", retryAfterMilliseconds: 3_000))
-        #expect(answer(503) == .unavailable(reason: "HTTP 503", retryAfterMilliseconds: nil))
-        #expect(answer(429, retryAfter: "soon") == .unavailable(reason: "HTTP 429", retryAfterMilliseconds: nil))
+                == .unavailable(reason: "HTTP 403", retryAfter: .seconds(3)))
+        #expect(answer(503) == .unavailable(reason: "HTTP 503", retryAfter: nil))
+        #expect(answer(429, retryAfter: "soon") == .unavailable(reason: "HTTP 429", retryAfter: nil))
         #expect(
-            answer(429, retryAfter: "999999999") == .unavailable(reason: "HTTP 429", retryAfterMilliseconds: 600_000))
+            answer(429, retryAfter: "999999999") == .unavailable(reason: "HTTP 429", retryAfter: .minutes(10)))
         for status in [401, 403, 408, 500, 502, 504] {
-            #expect(answer(status) == .unavailable(reason: "HTTP \(status)", retryAfterMilliseconds: nil))
+            #expect(answer(status) == .unavailable(reason: "HTTP \(status)", retryAfter: nil))
         }
         guard case .unavailable = answer(200, body: Array("<html/>".utf8)) else {
             Issue.record("a page of somebody else's was taken for the hub's")

@@ -107,7 +107,7 @@ struct ExplanationTests {
     @Test("A dead letter whose call got no answer may have arrived")
     func unanswered() throws {
         let call = AttemptEntry(
-            at: Sample.at(1), pushService: "apns", error: "timeout", durationMilliseconds: 10_000)
+            at: Sample.at(1), pushService: "apns", error: "timeout", duration: .seconds(10))
         let steps = [
             Sample.published(), TimelineStep(at: Sample.at(1), kind: .called(call), record: Sample.origin),
             Sample.dead(2), Self.deadLettered(2, "apns"), Sample.settled(2, "gcm"),

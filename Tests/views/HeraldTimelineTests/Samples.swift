@@ -18,7 +18,7 @@ enum Sample {
     }
 
     static func called(_ second: Int64, _ service: String = "apns", status: Int = 503) -> TimelineStep {
-        let call = AttemptEntry(at: at(second), pushService: service, status: status, durationMilliseconds: 12)
+        let call = AttemptEntry(at: at(second), pushService: service, status: status, duration: .milliseconds(12))
         return TimelineStep(at: at(second), kind: .called(call), record: origin)
     }
 
@@ -93,7 +93,7 @@ enum Sample {
     static func situation(now: Int64 = 1_000, committed: Int64? = 5_000) -> Explanation.Situation {
         var situation = Explanation.Situation(
             now: at(now),
-            retry: RetryPolicy(immediate: 2, delays: [5_000, 30_000, 300_000], maxElapsedMilliseconds: 3_600_000),
+            retry: RetryPolicy(immediate: 2, delays: [.seconds(5), .seconds(30), .minutes(5)], maxElapsed: .hours(1)),
             delays: ["5s", "30s", "5m"].compactMap { DelayName($0) }, resultsTopic: "notifications.results",
             meaning: { $0 == 400 ? "rejected" : "transient" })
         situation.committedOffset = committed

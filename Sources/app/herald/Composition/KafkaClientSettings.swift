@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldSettings
+import HeraldTime
 import HeraldWorker
 
 /// librdkafka's properties, made from the settings: Herald's own choices, and over them what the user set.
@@ -11,9 +12,9 @@ enum KafkaClientSettings {
 
     /// The broker ends a transaction by itself that is open for so long, unless the user says otherwise: as
     /// short as a session, but never before its commit is due.
-    static func transactionTimeoutMilliseconds(_ settings: Settings) -> Int64 {
-        settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0) }
-            ?? max(10_000, 3 * settings.delivery.commitInterval.milliseconds)
+    static func transactionTimeout(_ settings: Settings) -> Milliseconds {
+        settings.kafka.properties["transaction.timeout.ms"].flatMap { Int64($0).map { .milliseconds($0) } }
+            ?? max(.seconds(10), 3 * Milliseconds(settings.delivery.commitInterval))
     }
 
     /// A lane's producer, which loses nothing: idempotent, acknowledged by all replicas.
@@ -28,7 +29,7 @@ enum KafkaClientSettings {
             // A settlement is never given up: what the broker will not take is held, and offered again.
             properties.append(("message.timeout.ms", "0"))
         case .atomic:
-            let timeout = String(transactionTimeoutMilliseconds(settings))
+            let timeout = String(transactionTimeout(settings).count)
             properties += [
                 ("transactional.id", "\(settings.kafka.group)-\(instance)-\(lane)"),
                 // As short as a session: until it is over no reader gets past the transaction that a killed worker left

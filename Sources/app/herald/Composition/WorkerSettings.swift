@@ -5,6 +5,7 @@ import HeraldEvents
 import HeraldKernel
 import HeraldSettings
 import HeraldText
+import HeraldTime
 import HeraldTools
 import HeraldWorker
 
@@ -134,16 +135,16 @@ extension Settings {
             case .none: .none
             }
         engine.isAtomic = delivery.guarantee == .atomic
-        engine.transactionTimeoutMilliseconds = KafkaClientSettings.transactionTimeoutMilliseconds(self)
-        engine.blockedAfterMilliseconds = max(engine.blockedAfterMilliseconds, backend.timeout.milliseconds * 3 / 2)
+        engine.transactionTimeout = KafkaClientSettings.transactionTimeout(self)
+        engine.blockedAfter = max(engine.blockedAfter, Milliseconds(backend.timeout) * 3 / 2)
         engine.maxBufferedBytes = max(limits.eventBytes, engine.maxBufferedBytes / delivery.lanes)
-        engine.duplicateWindowMilliseconds = delivery.dedupe.window.milliseconds
+        engine.duplicateWindow = Milliseconds(delivery.dedupe.window)
         engine.duplicateSize = delivery.dedupe.window == .zero ? 0 : delivery.dedupe.size / delivery.lanes
         engine.live = live
-        engine.commitIntervalMilliseconds = delivery.commitInterval.milliseconds
+        engine.commitInterval = Milliseconds(delivery.commitInterval)
         // With rare commits calls are unrecorded for as long: they would wait for every commit.
-        engine.maxUnrecordedMilliseconds = max(delivery.maxUnrecorded, delivery.commitInterval * 2).milliseconds
-        engine.drainTimeoutMilliseconds = delivery.drainTimeout.milliseconds
+        engine.maxUnrecorded = Milliseconds(max(delivery.maxUnrecorded, delivery.commitInterval * 2))
+        engine.drainTimeout = Milliseconds(delivery.drainTimeout)
         engine.retry = retryPolicy
         engine.maxReplays = retry.replays
         engine.repeatsUnanswered = backend.kind == .http || backend.hub.retryUnanswered

@@ -104,18 +104,17 @@ private struct ReadEvent {
             warnings.append("notBefore (\(RFC3339.text(notBefore))) is past: the event would be sent at once")
         }
         for (field, moment) in [(EventField.expiresAt, expiresAt), (.notBefore, notBefore)] {
-            if let moment, moment > now.advanced(byMilliseconds: Self.farMilliseconds) {
+            if let moment, moment > now.advanced(by: Self.farAhead) {
                 warnings.append("\(field.text) (\(RFC3339.text(moment))) is more than a year away")
             }
         }
-        if let time = moment(.time, in: members), time > now.advanced(byMilliseconds: Self.dayMilliseconds) {
+        if let time = moment(.time, in: members), time > now.advanced(by: .days(1)) {
             warnings.append("time (\(RFC3339.text(time))), when it happened, is more than a day away")
         }
         return warnings
     }
 
-    private static let dayMilliseconds: Int64 = 86_400_000
-    private static let farMilliseconds = 366 * dayMilliseconds
+    private static let farAhead = Milliseconds.days(366)
 
     private func moment(_ field: EventField, in members: [Member]) -> WallTime? {
         members.last { $0.name == field.text }?.text.flatMap { RFC3339.parse($0.utf8.span.bytes) }

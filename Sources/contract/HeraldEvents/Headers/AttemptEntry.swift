@@ -11,17 +11,17 @@ public struct AttemptEntry: Equatable, Sendable {
     /// What went wrong when there was no answer, such as `timeout`.
     public var error: String?
     /// How long the call took.
-    public var durationMilliseconds: Int64
+    public var duration: Milliseconds
 
     /// A call.
     public init(
-        at: WallTime, pushService: String, status: Int? = nil, error: String? = nil, durationMilliseconds: Int64
+        at: WallTime, pushService: String, status: Int? = nil, error: String? = nil, duration: Milliseconds
     ) {
         self.at = at
         self.pushService = pushService
         self.status = status
         self.error = error
-        self.durationMilliseconds = durationMilliseconds
+        self.duration = duration
     }
 
     /// Whether the backend may have taken the message all the same: the call was made, and its answer is not known.

@@ -32,7 +32,7 @@ public enum AttemptHistory {
             else { return nil }
             return AttemptEntry(
                 at: at, pushService: pushService, status: element["status"]?.integer.map { Int($0) },
-                error: element["error"]?.string, durationMilliseconds: milliseconds)
+                error: element["error"]?.string, duration: .milliseconds(milliseconds))
         }
     }
 }

@@ -32,7 +32,7 @@ public struct AttemptHistoryWriter: Sendable {
         writer.append("pns", entry.pushService, to: &pieces)
         if let status = entry.status { writer.append("status", Int64(status), to: &pieces) }
         if let error = entry.error { writer.append("error", error, to: &pieces) }
-        writer.append("ms", entry.durationMilliseconds, to: &pieces)
+        writer.append("ms", entry.duration.count, to: &pieces)
         writer.end(&pieces)
     }
 

@@ -55,7 +55,7 @@ struct ServiceNews {
             lines.append("STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 }))
         }
         if let watchdog, now >= nextSignOfLife ?? now, Readiness.stuckLane(report, now: now) == nil {
-            nextSignOfLife = now.advanced(byMilliseconds: Int64(watchdog / .milliseconds(2)))
+            nextSignOfLife = now.advanced(by: Milliseconds(watchdog / 2))
             lines.append("WATCHDOG=1")
         }
         return lines

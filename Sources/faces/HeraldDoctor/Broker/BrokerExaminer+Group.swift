@@ -97,7 +97,7 @@ extension BrokerExaminer {
         // A retry waits for its topic's delay from when it was written, and no longer.
         let latest = SystemClock.wall().milliseconds - Self.latenessMilliseconds
         let overdue = try survey.waiting(in: positions) { [names = plan.topics.names] partition in
-            names.delay(ofTopic: partition.topic).map { latest - $0.milliseconds }
+            names.delay(ofTopic: partition.topic).map { latest - $0.length.count }
         }
         for index in positions.partitions.indices {
             positions.partitions[index].overdue = overdue[positions.partitions[index].partition] ?? 0

@@ -35,7 +35,7 @@ final class CampaignClients: JobIO {
     }
 
     /// So often it looks for outcomes and orders, and asks whether it is to stop.
-    private static let turnMilliseconds: Int64 = 20
+    private static let turnLength: Milliseconds = .milliseconds(20)
     /// How long the next record is waited for on the way to an end.
     private static let readingMilliseconds: Int32 = 20
     private static let backlogPatience = Duration.seconds(1)
@@ -258,6 +258,6 @@ final class CampaignClients: JobIO {
 
     func wait(until moment: MonotonicTime?) {
         guard reading == nil, !isGathering, answers.isEmpty else { return }
-        transactor.wait(until: moment, atMost: Self.turnMilliseconds)
+        transactor.wait(until: moment, atMost: Self.turnLength)
     }
 }

@@ -49,7 +49,7 @@ package final class RetryBacklog {
         }
         let delays = layout.retries.keys.compactMap { topic in context.topics.delay(ofTopic: topic).map { ($0, topic) }
         }
-        let shortest = delays.count > 1 ? delays.min { $0.0.milliseconds < $1.0.milliseconds }?.1 : nil
+        let shortest = delays.count > 1 ? delays.min { $0.0.length < $1.0.length }?.1 : nil
         longTopics = Set(delays.map(\.1)).subtracting([shortest].compactMap(\.self))
         do throws(KafkaError) {
             reader = try TopicReader(properties: context.readerProperties)

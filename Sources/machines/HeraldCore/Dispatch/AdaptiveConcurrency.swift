@@ -94,11 +94,11 @@ struct AdaptiveConcurrency: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - number: calls are numbered in the order of their beginnings.
-    ///   - milliseconds: how long it took; `nil` when that says nothing.
+    ///   - duration: how long it took; `nil` when that says nothing.
     ///   - inFlight: how many calls were in flight, this one included.
     ///   - latest: the number of the call that began last.
     mutating func ended(
-        _ number: UInt64, milliseconds: Int32?, answered: Bool, inFlight: Int, latest: UInt64, now: MonotonicTime
+        _ number: UInt64, duration: Milliseconds?, answered: Bool, inFlight: Int, latest: UInt64, now: MonotonicTime
     ) {
         switch state {
         case .starting:
@@ -113,7 +113,7 @@ struct AdaptiveConcurrency: Sendable, Equatable {
             return
         case .comparing, .trying: break
         }
-        guard round.ended(number, milliseconds: milliseconds, inFlight: inFlight, latest: latest, now: now) else {
+        guard round.ended(number, duration: duration, inFlight: inFlight, latest: latest, now: now) else {
             return
         }
         if let typical = round.typical { judge(typical, inFlight: inFlight) }

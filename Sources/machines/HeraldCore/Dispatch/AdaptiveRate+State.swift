@@ -12,32 +12,32 @@ extension AdaptiveRate {
     static let fewest = 50.0
     /// After a refusal the limit stays for this long at first, and for twice as long each time that the
     /// next one comes at about the same rate.
-    static let firstRestMilliseconds: Int64 = 10_000
-    static let longestRestMilliseconds: Int64 = 60_000
+    static let firstRest: Milliseconds = .seconds(10)
+    static let longestRest: Milliseconds = .minutes(1)
     /// What each call that gets through adds to a limit of which hardly anything is known (calls a second): less where a
     /// second's quota is gone sooner.
     static let gain = 8.0
     static let smallGain = 3.0
     static let low = 200.0
     /// A limit that met no refusal for so long is forgotten.
-    static let forgottenAfterMilliseconds: Int64 = 600_000
+    static let forgottenAfter: Milliseconds = .minutes(10)
     /// What was sent before the last decrease says nothing about it, nor what was sent so soon after it: a
     /// backend that counts the calls of a second refuses what is left of it.
-    static let settlingMilliseconds: Int64 = 1_000
+    static let settlingTime: Milliseconds = .seconds(1)
     /// The same where calls got through all the while: no second's quota was used up.
-    static let mixedSettlingMilliseconds: Int64 = 300
+    static let mixedSettling: Milliseconds = .milliseconds(300)
     /// When so many calls in a row are refused meanwhile, it takes none before the next second.
     static let silence = 10
     /// Retries say nothing for so long after a call that was none has got through.
-    static let silenceOfRetriesMilliseconds: Int64 = 1_000
+    static let silenceOfRetries: Milliseconds = .seconds(1)
     /// After so long without an answer activity counts from the next answer again.
-    static let idleMilliseconds: Int64 = 3_000
+    static let idleTime: Milliseconds = .seconds(3)
     /// What depends on the user is believed to do so for so long.
-    static let rememberedMilliseconds: Int64 = 60_000
+    static let rememberedTime: Milliseconds = .minutes(1)
     /// Meanwhile users who were refused before say nothing for so long after another's call that got through.
-    static let silenceOfUsersMilliseconds: Int64 = 10_000
+    static let silenceOfUsers: Milliseconds = .seconds(10)
     /// No pause is longer at first.
-    static let firstPauseMilliseconds: Int64 = 5_000
+    static let firstPause: Milliseconds = .seconds(5)
 }
 
 extension AdaptiveRate {
@@ -45,7 +45,7 @@ extension AdaptiveRate {
         var limit: Double?
         /// What got through when the limit was lowered.
         var borne = 0.0
-        var rest = AdaptiveRate.firstRestMilliseconds
+        var rest = AdaptiveRate.firstRest
         var loweredAt = MonotonicTime.distantPast
         var settledAt = MonotonicTime.distantPast
         /// How fast the limit grows because too little is known to stay anywhere.

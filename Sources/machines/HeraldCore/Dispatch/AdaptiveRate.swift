@@ -48,12 +48,12 @@ struct AdaptiveRate: Sendable, Equatable {
     private var crowd = RefusalSum()
     private var edge = RefusalSum()
     /// The shortest pause that the refusals of ``crowd`` asked for; 0 when one of them did not.
-    private var shortestPauseMilliseconds: Int64 = 0
+    private var shortestPause: Milliseconds = .zero
     /// No pause is longer.
     ///
     /// The first ones may have been asked for by events that a backend refuses for their own sake. It doubles while each pause is
     /// followed by a crowd of refusals.
-    private var longestPauseMilliseconds = Self.firstPauseMilliseconds
+    private var longestPause = Self.firstPause
     private var trial: RateTrial?
     /// The calls since the limit was lowered last, and how many of them were refused.
     private var callsSince = 0
@@ -94,19 +94,19 @@ struct AdaptiveRate: Sendable, Equatable {
     /// - Parameters:
     ///   - sentAt: when the call began.
     ///   - isRetry: whether the event has failed before; `isKnown`: whether the user's latest call was refused.
-    ///   - retryAfter: how long the event shall wait (milliseconds), if the backend said so.
-    /// - Returns: how long the push service has to be left in peace (milliseconds).
+    ///   - retryAfter: how long the event shall wait, if the backend said so.
+    /// - Returns: how long the push service has to be left in peace.
     mutating func refusedCall(
-        sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, retryAfter: Int64?, now: MonotonicTime
-    ) -> Int64 {
+        sentAt: MonotonicTime, isRetry: Bool, isKnown: Bool, retryAfter: Milliseconds?, now: MonotonicTime
+    ) -> Milliseconds {
         answered(now)
         refused.add(now)
-        comparesUntil = now.advanced(byMilliseconds: Self.rememberedMilliseconds)
+        comparesUntil = now.advanced(by: Self.rememberedTime)
         _ = compare(isKnown: isKnown, refused: true, now)
         guard sentAt >= state.settledAt else { return refusedWhileSettling(sentAt: sentAt, now) }
-        guard speaks(isRetry: isRetry, isKnown: isKnown, now) else { return 0 }
-        let asked = retryAfter ?? 0
-        shortestPauseMilliseconds = crowd.isEmpty ? asked : min(shortestPauseMilliseconds, asked)
+        guard speaks(isRetry: isRetry, isKnown: isKnown, now) else { return .zero }
+        let asked = retryAfter ?? .zero
+        shortestPause = crowd.isEmpty ? asked : min(shortestPause, asked)
         crowd.refused(allowing: expected.crowd, now)
         if state.limit != nil {
             edge.refused(allowing: expected.edge, now)
@@ -114,36 +114,35 @@ struct AdaptiveRate: Sendable, Equatable {
             refusalsSince += 1
         }
         expectFewer(now)
-        if judge(refused: true, now) { return 0 }
+        if judge(refused: true, now) { return .zero }
         if crowd.sum >= expected.crowdBound {
             // A limit on trial is not lowered again before the verdict, or a slow service would never hear it.
             if let trial, trial.isFair(at: state.limit), !hasGrown, crowd.calls < Int(Self.fewest) || !isShut {
-                return 0
+                return .zero
             }
             // What gets through tells the rate in a moment.
-            if crowd.isMixed(now), crowd.rate(now) == nil { return 0 }
-            let isAgain = now < resumedAt.advanced(byMilliseconds: RateTrial.longestMilliseconds)
-            longestPauseMilliseconds =
-                isAgain ? min(2 * longestPauseMilliseconds, 3_600_000) : Self.firstPauseMilliseconds
+            if crowd.isMixed(now), crowd.rate(now) == nil { return .zero }
+            let isAgain = now < resumedAt.advanced(by: RateTrial.longest)
+            longestPause = isAgain ? min(2 * longestPause, .hours(1)) : Self.firstPause
             // As long as a good part gets through, a lower rate is enough.
             let asksForQuiet = crowd.share > RateTrial.nothing
             lowerForCrowd(now)
-            guard asksForQuiet else { return 0 }
-            let quiet = min(shortestPauseMilliseconds, longestPauseMilliseconds)
-            if quiet > 0 { resume(at: now.advanced(byMilliseconds: quiet)) }
+            guard asksForQuiet else { return .zero }
+            let quiet = min(shortestPause, longestPause)
+            if quiet > .zero { resume(at: now.advanced(by: quiet)) }
             return quiet
         }
         // A search finds the edge with a crowd.
-        guard trial == nil, state.search == .none, edge.sum >= expected.edgeBound else { return 0 }
+        guard trial == nil, state.search == .none, edge.sum >= expected.edgeBound else { return .zero }
         lowerAtEdge(now)
-        return 0
+        return .zero
     }
 
     /// Whether an answer says something about the rate.
     private func speaks(isRetry: Bool, isKnown: Bool, _ now: MonotonicTime) -> Bool {
-        let silence = now < dependsOnUserUntil ? Self.silenceOfUsersMilliseconds : Self.silenceOfRetriesMilliseconds
-        if isKnown, now <= lastOtherPass.advanced(byMilliseconds: silence) { return false }
-        return !isRetry || now > lastFirstPass.advanced(byMilliseconds: Self.silenceOfRetriesMilliseconds)
+        let silence = now < dependsOnUserUntil ? Self.silenceOfUsers : Self.silenceOfRetries
+        if isKnown, now <= lastOtherPass.advanced(by: silence) { return false }
+        return !isRetry || now > lastFirstPass.advanced(by: Self.silenceOfRetries)
     }
 
     /// Holds users who were refused before against others; true when the limit changed.
@@ -151,7 +150,7 @@ struct AdaptiveRate: Sendable, Equatable {
         contrast.count(isKnown: isKnown, refused: refused, now)
         if contrast.dependsOnUser {
             let isNew = now >= dependsOnUserUntil
-            dependsOnUserUntil = now.advanced(byMilliseconds: Self.rememberedMilliseconds)
+            dependsOnUserUntil = now.advanced(by: Self.rememberedTime)
             guard isNew || trial != nil, state.limit != nil else { return false }
             expected = ExpectedRefusals(share: max(expected.share, min(contrast.shareOfOthers, 0.9)))
             expectedAt = now
@@ -169,14 +168,14 @@ struct AdaptiveRate: Sendable, Equatable {
 
     /// A call was refused that was sent after the last decrease, or before it.
     ///
-    /// - Returns: how long the push service has to be left in peace (milliseconds).
-    private mutating func refusedWhileSettling(sentAt: MonotonicTime, _ now: MonotonicTime) -> Int64 {
-        guard sentAt >= state.loweredAt else { return 0 }
+    /// - Returns: how long the push service has to be left in peace.
+    private mutating func refusedWhileSettling(sentAt: MonotonicTime, _ now: MonotonicTime) -> Milliseconds {
+        guard sentAt >= state.loweredAt else { return .zero }
         refusedInRow += 1
-        guard refusedInRow == Self.silence, now < state.settledAt else { return 0 }
+        guard refusedInRow == Self.silence, now < state.settledAt else { return .zero }
         // What got through was a whole second's worth, however soon: there is nothing to search for above it.
         if state.borne >= Self.fewest { state.search = .none }
-        return state.settledAt.milliseconds(since: now)
+        return state.settledAt.time(since: now)
     }
 
     /// Sending to this push service pauses until `moment`: what gets through meanwhile says nothing.
@@ -192,8 +191,8 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Lets the limit grow when it is time; true when it changed.
     mutating func grow(now: MonotonicTime) -> Bool {
         guard let limit = state.limit else { return false }
-        let quiet = (now.nanoseconds - state.loweredAt.nanoseconds) / 1_000_000
-        if quiet > Self.forgottenAfterMilliseconds {
+        let quiet = Milliseconds.milliseconds((now.nanoseconds - state.loweredAt.nanoseconds) / 1_000_000)
+        if quiet > Self.forgottenAfter {
             state = State()
             trial = nil
             return true
@@ -221,7 +220,7 @@ struct AdaptiveRate: Sendable, Equatable {
     }
 
     private mutating func answered(_ now: MonotonicTime) {
-        if now > lastAnswer.advanced(byMilliseconds: Self.idleMilliseconds) { activeSince = now }
+        if now > lastAnswer.advanced(by: Self.idleTime) { activeSince = now }
         lastAnswer = now
     }
 
@@ -260,7 +259,7 @@ struct AdaptiveRate: Sendable, Equatable {
     /// Refusals have become much rarer than expected.
     private mutating func expectFewer(_ now: MonotonicTime) {
         // The last seconds have to be of the time since.
-        guard expected.share > 0, now >= expectedAt.advanced(byMilliseconds: 3_000),
+        guard expected.share > 0, now >= expectedAt.advanced(by: .seconds(3)),
             refusedShare(now) < expected.share / 2
         else { return }
         expected = ExpectedRefusals(share: expected.share * 0.95)
@@ -296,11 +295,11 @@ struct AdaptiveRate: Sendable, Equatable {
     private mutating func lowerForCrowd(_ now: MonotonicTime) {
         let (before, hasGrownBefore, wasShut) = (state, hasGrown, isShut)
         let share = crowd.share
-        let isEarly = now < activeSince.advanced(byMilliseconds: 1_000)
+        let isEarly = now < activeSince.advanced(by: .seconds(1))
         let offered = refused.latest(now) + through.latest(now)
         let mixedRate = crowd.isMixed(now) ? crowd.rate(now) : nil
         if let mixedRate { lower(toMixed: mixedRate, now) } else { lower(isEarly: isEarly, now) }
-        let elapsed = isEarly ? max(0.05, Double(now.milliseconds(since: activeSince)) / 1_000) : 1
+        let elapsed = isEarly ? max(0.05, now.time(since: activeSince).inSeconds) : 1
         let begins = max(state.settledAt, resumedAt)
         if wasShut {
             // What it bears when it takes calls again is not known, and no verdict is needed until then.
@@ -335,17 +334,17 @@ struct AdaptiveRate: Sendable, Equatable {
         let isKnown = state.search == .near || state.search == .none && state.limit.map { rate > 0.5 * $0 } ?? false
         lower(to: rate, atMost: state.limit.map { Self.retreat * $0 } ?? .infinity, now)
         state.search = isKnown ? .none : .near
-        state.settledAt = max(resumedAt, now.advanced(byMilliseconds: Self.mixedSettlingMilliseconds))
+        state.settledAt = max(resumedAt, now.advanced(by: Self.mixedSettling))
     }
 
     private mutating func lower(isEarly: Bool, _ now: MonotonicTime) {
-        if let limit = state.limit, state.search != .far, now < resumedAt.advanced(byMilliseconds: 3_000) {
+        if let limit = state.limit, state.search != .far, now < resumedAt.advanced(by: .seconds(3)) {
             // The last seconds were in part a pause, in which a backend that allows bursts has saved up for one.
-            let isWholeSecond = now >= resumedAt.advanced(byMilliseconds: 1_000) && crowd.share > RateTrial.nothing
+            let isWholeSecond = now >= resumedAt.advanced(by: .seconds(1)) && crowd.share > RateTrial.nothing
             let second = isWholeSecond ? min(through.latest(now), 0.75 * limit) : 0
             state.borne = max(through.average(now), keptAfterPause * limit, second, Self.floor)
             state.limit = max(Self.floor, Self.retreat * state.borne)
-            state.rest = Self.firstRestMilliseconds
+            state.rest = Self.firstRest
             state.search = .none
             lowered(now)
             return
@@ -379,7 +378,7 @@ struct AdaptiveRate: Sendable, Equatable {
         let rate = rate / (1 - expected.share)
         state.rest =
             abs(rate - state.borne) < 0.1 * state.borne
-            ? min(state.rest * 2, Self.longestRestMilliseconds) : Self.firstRestMilliseconds
+            ? min(state.rest * 2, Self.longestRest) : Self.firstRest
         // A few calls say hardly anything about the rate, and refusals of all of them nothing.
         state.search =
             if isFirst && (isEarly || rate < Self.fewest) { .far } else if rate < 0.01 * refused.latest(now) {
@@ -392,7 +391,7 @@ struct AdaptiveRate: Sendable, Equatable {
 
     private mutating func lowered(_ now: MonotonicTime) {
         state.loweredAt = now
-        state.settledAt = now.advanced(byMilliseconds: Self.settlingMilliseconds)
+        state.settledAt = now.advanced(by: Self.settlingTime)
         grownAt = now
         wasReached = false
         startCounting()

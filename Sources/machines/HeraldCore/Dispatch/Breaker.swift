@@ -25,7 +25,7 @@ public struct BreakerRule: Sendable, Equatable {
 /// while another is well, does not trip the breaker: its events wait in the delay topics and the others go on.
 struct Breaker: Sendable {
     /// The window is twice this long at most: the half that is being filled, and the one before.
-    static let halfWindowMilliseconds: Int64 = 10_000
+    static let halfWindow: Milliseconds = .seconds(10)
     /// A push service of a topic with fewer calls in the window says nothing about itself.
     static let fewest = 10
     /// So many failing users are told apart; with more of them some may count twice.
@@ -96,8 +96,8 @@ struct Breaker: Sendable {
 
     private mutating func turn(_ now: MonotonicTime) {
         guard now >= turnsAt else { return }
-        if now >= turnsAt.advanced(byMilliseconds: Self.halfWindowMilliseconds) { reset() }
-        turnsAt = now.advanced(byMilliseconds: Self.halfWindowMilliseconds)
+        if now >= turnsAt.advanced(by: Self.halfWindow) { reset() }
+        turnsAt = now.advanced(by: Self.halfWindow)
         half += 1
         current = width - current
         for place in 0..<width { counts[current + place] = Count() }

@@ -116,16 +116,17 @@ struct CallGate: Sendable {
 
     /// The backend said that it can't take more: of this event, or when it says so often of this push service.
     ///
-    /// - Parameter retryAfter: how long it wants quiet (milliseconds), if it said so.
+    /// - Parameter retryAfter: how long it wants quiet, if it said so.
     mutating func refused(
-        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Milliseconds?,
+        now: MonotonicTime
     ) {
         let isKnown = refusedUsers.contains(user, service: service, now: now)
         refusedUsers.note(user, service: service, now: now)
         let pause = services[service].rate.refusedCall(
             sentAt: sentAt, isRetry: isRetry, isKnown: isKnown, retryAfter: retryAfter, now: now)
-        if pause > 0 {
-            let until = now.advanced(byMilliseconds: pause)
+        if pause > .zero {
+            let until = now.advanced(by: pause)
             services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
         }
         follow(service)
@@ -158,8 +159,8 @@ struct CallGate: Sendable {
     ///
     /// - Parameters:
     ///   - queued: how many calls to it wait in memory.
-    ///   - delays: the delays (milliseconds), rising; at least one.
-    mutating func deferCall(_ service: Int, queued: Int, delays: [Int64], now: MonotonicTime) -> Int {
+    ///   - delays: the delays, rising; at least one.
+    mutating func deferCall(_ service: Int, queued: Int, delays: [Milliseconds], now: MonotonicTime) -> Int {
         let borne = (services[service].borne?.interval ?? 0) / DeferralPlan.marginOfLearnedRate
         let interval = max(services[service].limit?.interval ?? 0, borne)
         let opens = opening(of: service)

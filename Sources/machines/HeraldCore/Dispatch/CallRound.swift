@@ -6,7 +6,7 @@ import HeraldTime
 /// take least.
 struct CallRound: Sendable, Equatable {
     /// It takes calls for so long, and at least so many of them.
-    static let windowMilliseconds: Int64 = 500
+    static let window: Milliseconds = .milliseconds(500)
     static let fewest = 20
 
     /// The numbers of its first call and of its last one; that is `.max` while more of them begin.
@@ -27,7 +27,7 @@ struct CallRound: Sendable, Equatable {
     mutating func restart(after latest: UInt64, now: MonotonicTime) {
         first = latest + 1
         last = .max
-        takesUntil = now.advanced(byMilliseconds: Self.windowMilliseconds)
+        takesUntil = now.advanced(by: Self.window)
         for index in buckets.indices { buckets[index] = 0 }
         measured = 0
         unmeasured = 0
@@ -39,17 +39,17 @@ struct CallRound: Sendable, Equatable {
     /// A call ended.
     ///
     /// - Parameters:
-    ///   - milliseconds: how long it took; `nil` when that says nothing.
+    ///   - duration: how long it took; `nil` when that says nothing.
     ///   - inFlight: how many calls were in flight, this one included.
     ///   - latest: the number of the call that began last.
     /// - Returns: Whether the round is over.
     mutating func ended(
-        _ number: UInt64, milliseconds: Int32?, inFlight: Int, latest: UInt64, now: MonotonicTime
+        _ number: UInt64, duration: Milliseconds?, inFlight: Int, latest: UInt64, now: MonotonicTime
     ) -> Bool {
         mostInFlight = max(mostInFlight, inFlight)
         if number >= first, number <= last {
-            if let milliseconds {
-                buckets[Self.bucket(milliseconds)] += 1
+            if let duration {
+                buckets[Self.bucket(Int32(clamping: duration))] += 1
                 measured += 1
             } else {
                 unmeasured += 1

@@ -11,7 +11,7 @@ import HeraldTime
 /// A call *begins*, *hangs* perhaps when it is the oldest and was overtaken, and *ends*.
 struct CallTracker: Sendable {
     /// No call hangs before it has taken so long.
-    static let hangsAfterMilliseconds: Int64 = 1_000
+    static let hangsAfter: Milliseconds = .seconds(1)
     /// So many calls that began later must have been answered.
     static let overtakers = 16
     /// Calls hang in number when as many do as this part of all that there may be.
@@ -108,7 +108,7 @@ struct CallTracker: Sendable {
         let isAnswered = result.status != 0
         if isAnswered { passed += 1 }
         concurrency.ended(
-            number, milliseconds: isAnswered || result.failure == .timeout ? result.durationMilliseconds : nil,
+            number, duration: isAnswered || result.failure == .timeout ? result.duration : nil,
             answered: isAnswered, inFlight: busy, latest: sequence, now: now)
     }
 
@@ -123,12 +123,12 @@ struct CallTracker: Sendable {
     /// When the oldest call that was overtaken counts as hanging; `nil` when only an answer can change anything.
     var nextHanging: MonotonicTime? {
         guard let oldest = started.first, passed >= oldest.overtakenAt else { return nil }
-        return oldest.at.advanced(byMilliseconds: Self.hangsAfterMilliseconds)
+        return oldest.at.advanced(by: Self.hangsAfter)
     }
 
     /// Looks at the oldest calls, each until it has ended or hangs.
     mutating func findHanging(in events: inout EventTable, now: MonotonicTime) {
-        let latest = now.advanced(byMilliseconds: -Self.hangsAfterMilliseconds)
+        let latest = now.advanced(by: -Self.hangsAfter)
         while let oldest = started.first {
             let index = events.service(oldest.token)
             let isUnderWay =
@@ -138,7 +138,7 @@ struct CallTracker: Sendable {
                 guard oldest.at <= latest, passed >= oldest.overtakenAt else { return }
                 events.noteHanging(index)
                 concurrency.ended(
-                    oldest.sequence, milliseconds: nil, answered: false, inFlight: busy, latest: sequence, now: now)
+                    oldest.sequence, duration: nil, answered: false, inFlight: busy, latest: sequence, now: now)
                 hanging += 1
                 passed += 1
             }

@@ -12,7 +12,7 @@ struct DeadLetterBreaker: Sendable {
     /// Fewer users than this, or a quarter of the answers looked at, are no wrong path, however often they are rejected.
     static let fewestUsers = 10
     /// A source that was found to be bad by itself does not count while another call gets through this often.
-    static let excuseMilliseconds: Int64 = 10_000
+    static let excuseTime: Milliseconds = .seconds(10)
 
     private struct Answer: Sendable {
         /// The status that rejects; 0 when it does not.
@@ -59,7 +59,7 @@ struct DeadLetterBreaker: Sendable {
     /// - Parameter source: a hash of the event's topic and source; those without a source count as one.
     mutating func fail(status: Int, user: UInt64, source: UInt64, now: MonotonicTime) -> Bool {
         guard rule.of > 0 else { return false }
-        if excused == source, now < lastPass.advanced(byMilliseconds: Self.excuseMilliseconds) { return false }
+        if excused == source, now < lastPass.advanced(by: Self.excuseTime) { return false }
         let status = UInt16(clamping: status)
         inARow = status == rowStatus ? inARow + 1 : 1
         rowStatus = status

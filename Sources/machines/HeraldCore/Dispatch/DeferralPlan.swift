@@ -8,9 +8,9 @@ import HeraldTime
 struct DeferralPlan: Sendable {
     /// No call is deferred for longer at once, unless even the shortest delay is longer: when the rate rises, the
     /// push service waits for no more than what was deferred last.
-    static let longestMilliseconds: Int64 = 1_800_000
+    static let longest: Milliseconds = .minutes(30)
     /// So much earlier than it is needed a call comes back.
-    static let marginMilliseconds: Int64 = 1_000
+    static let margin: Milliseconds = .seconds(1)
     /// For so many times a learned rate the plan is made.
     ///
     /// Such a rate is a guess, often too low when a backend counts by the minute, and it grows. A call that comes back too
@@ -18,16 +18,16 @@ struct DeferralPlan: Sendable {
     static let marginOfLearnedRate: Int64 = 2
     private static let second: Int64 = 1_000_000_000
 
-    private let delays: [Int64]
+    private let delays: [Milliseconds]
     /// How many calls come back in each second, the current one at `current % counts.count`.
     private var counts: [Int32]
     private var current: Int64 = .min
 
-    /// - Parameter delays: the delays (milliseconds), rising; at least one.
-    init(delays: [Int64]) {
-        let usable = delays.filter { $0 <= Self.longestMilliseconds }
+    /// - Parameter delays: the delays, rising; at least one.
+    init(delays: [Milliseconds]) {
+        let usable = delays.filter { $0 <= Self.longest }
         self.delays = usable.isEmpty ? [delays[0]] : usable
-        counts = Array(repeating: 0, count: Int((self.delays.last ?? 0) / 1_000) + 2)
+        counts = Array(repeating: 0, count: Int((self.delays.last ?? .zero).wholeSeconds) + 2)
     }
 
     /// The index of the delay by which one more call is deferred.
@@ -41,7 +41,7 @@ struct DeferralPlan: Sendable {
         var busyUntil = max(opens, now).nanoseconds
         func work(_ calls: Int) -> Int64 { Int64(min(Double(calls) * Double(interval), 1e18)) }
         busyUntil += work(queued)
-        let enough = now.advanced(byMilliseconds: (delays.last ?? 0) + Self.marginMilliseconds).nanoseconds
+        let enough = now.advanced(by: (delays.last ?? .zero) + Self.margin).nanoseconds
         // What was planned for this second has come back already, or does so at any moment.
         var second = current + 1
         var place = self.place(second)
@@ -52,9 +52,9 @@ struct DeferralPlan: Sendable {
             place = place + 1 == count ? 0 : place + 1
             second += 1
         }
-        let busyFor = (busyUntil - now.nanoseconds) / 1_000_000 - Self.marginMilliseconds
+        let busyFor = Milliseconds.milliseconds((busyUntil - now.nanoseconds) / 1_000_000) - Self.margin
         let index = delays.lastIndex { $0 <= busyFor } ?? 0
-        counts[self.place(now.advanced(byMilliseconds: delays[index]).nanoseconds / Self.second)] += 1
+        counts[self.place(now.advanced(by: delays[index]).nanoseconds / Self.second)] += 1
         return index
     }
 

@@ -8,11 +8,11 @@ import HeraldTime
 /// wait while others go on is *deferred*: what comes more for it waits in the retry topics.
 struct Dispatcher: Sendable {
     /// A push service that was not called for longer than this is none that could go on.
-    static let recentlyMilliseconds: Int64 = 600_000
+    static let recentTime: Milliseconds = .minutes(10)
 
     private let width: Int
     private var maxInFlight: Int
-    private let delays: [Int64]
+    private let delays: [Milliseconds]
     private(set) var queue: CallQueue
     private(set) var gate: CallGate
     /// The push services for which too many calls wait.
@@ -106,7 +106,8 @@ extension Dispatcher {
     }
 
     mutating func refused(
-        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Int64?, now: MonotonicTime
+        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Milliseconds?,
+        now: MonotonicTime
     ) {
         gate.refused(
             service, user: user, sentAt: sentAt, isRetry: isRetry, retryAfter: retryAfter, now: now)
@@ -130,7 +131,7 @@ extension Dispatcher {
     mutating func findDeferred(now: MonotonicTime) {
         guard gate.isLimited || !deferred.isEmpty else { return }
         deferred = PushServiceSet()
-        let recent = now.advanced(byMilliseconds: -Self.recentlyMilliseconds)
+        let recent = now.advanced(by: -Self.recentTime)
         for service in queue.services {
             guard gate.isLimited(service) else { continue }
             let othersGoOn = gate.services.indices.contains { other in

@@ -170,7 +170,7 @@ extension Engine {
     private func began(_ result: CallResult, _ now: Moment) -> MonotonicTime {
         // Its duration is rounded down. Taken for later than it was, the rest of a burst would count against the limit
         // that its beginning has led to.
-        now.monotonic.advanced(byMilliseconds: -Int64(result.durationMilliseconds) - 1)
+        now.monotonic.advanced(by: -result.duration - .milliseconds(1))
     }
 
     /// The backend does not want this call, now or ever.
@@ -184,7 +184,7 @@ extension Engine {
     }
 
     mutating func countFailure(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
-        let began = now.wall.advanced(byMilliseconds: -Int64(result.durationMilliseconds))
+        let began = now.wall.advanced(by: -result.duration)
         events.countFailure(slot, FailedAttempt(at: began, service: UInt8(service), result: result))
     }
 
@@ -220,7 +220,7 @@ extension Engine {
             schedule(.quickRetry(events.token(slot, service)), after: wait, now: now)
         case .delayed(let wait):
             let reason: RetryReason = result.retryAfter != nil || result.isThrottled ? .throttled : .transient
-            let due = now.wall.advanced(byMilliseconds: wait)
+            let due = now.wall.advanced(by: wait)
             decide(
                 slot, service, .retry(delay: configuration.retry.hop(for: wait) ?? 0, due: due, reason: reason),
                 now: now)

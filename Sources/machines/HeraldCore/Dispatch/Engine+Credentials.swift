@@ -4,7 +4,7 @@ public import HeraldTime
 /// Credentials that the backend refuses: to all calls, or to one user's.
 extension Engine {
     /// So long others may take to show that the credentials are accepted.
-    static let suspectPatienceMilliseconds: Int64 = 1_000
+    static let suspectPatience: Milliseconds = .seconds(1)
 
     /// There is no token to call with; a call would be refused.
     ///
@@ -78,7 +78,7 @@ extension Engine {
 
     private mutating func suspect(_ token: CallToken, _ result: CallResult, now: Moment) {
         credentials.suspect(SuspectCall(token: token, result: result))
-        schedule(.suspect(token), after: Self.suspectPatienceMilliseconds, now: now)
+        schedule(.suspect(token), after: Self.suspectPatience, now: now)
         let most = Credentials.mostSuspects
         guard credentials.areRefusedInRow, credentials.suspects.count >= most, suspectUsers.count >= most else {
             return

@@ -7,7 +7,7 @@ extension Engine {
     /// Notes whether a call that ended had an answer.
     mutating func noteHanging(_ slot: Int32, _ result: borrowing CallResult, now: Moment) {
         if result.failure == .timeout {
-            hangingUsers.hung(events[slot].userHash, milliseconds: result.durationMilliseconds, now: now.monotonic)
+            hangingUsers.hung(events[slot].userHash, after: result.duration, now: now.monotonic)
         } else if calls.hangInNumber {
             hangingUsers.answered(events[slot].userHash, now: now.monotonic)
         }
@@ -26,7 +26,7 @@ extension Engine {
         guard !calls.hasRoomForSuspect, !health.isInOutage, configuration.ordering != .partition,
             let delay = hangingUsers.deferCall(room: calls.roomForSuspects, now: now.monotonic)
         else { return false }
-        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        let due = now.wall.advanced(by: configuration.retry.delays[delay])
         decide(slot, service, .retry(delay: delay, due: due, reason: .blocked), now: now)
         return true
     }

@@ -71,7 +71,7 @@ extension Engine {
         guard dispatcher.deferred.contains(service), !health.isInOutage,
             let delay = dispatcher.deferral(of: service, ofClass: callClass(of: slot), now: now.monotonic)
         else { return false }
-        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        let due = now.wall.advanced(by: configuration.retry.delays[delay])
         decide(slot, service, .retry(delay: delay, due: due, reason: .throttled), now: now)
         return true
     }

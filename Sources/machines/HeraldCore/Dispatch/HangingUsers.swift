@@ -5,24 +5,24 @@ import HeraldTime
 /// A user whose call hung is likely to hang again, and a hanging call takes a place for longer than any other call.
 struct HangingUsers: Sendable {
     /// A user is remembered for so long at least, and for twice as long at most.
-    static let rememberedMilliseconds: Int64 = 60_000
+    static let rememberedTime: Milliseconds = .minutes(1)
     /// So many of them are told apart.
     static let users = 1_024
 
-    private let delays: [Int64]
+    private let delays: [Milliseconds]
     /// The users, each at a place of its own, marked with the period in which its call hung.
     private var marks = Array(repeating: UInt64(0), count: users)
     private var plan: DeferralPlan?
-    /// How long the latest call took that hung (milliseconds).
-    private var latest: Int64 = 0
+    /// How long the latest call took that hung.
+    private var latest = Milliseconds.zero
 
-    /// - Parameter delays: those of the delay topics (milliseconds), rising.
-    init(delays: [Int64]) { self.delays = delays }
+    /// - Parameter delays: those of the delay topics, rising.
+    init(delays: [Milliseconds]) { self.delays = delays }
 
-    /// A call for this user had no answer in time, and took so long (milliseconds).
-    mutating func hung(_ user: UInt64, milliseconds: Int32, now: MonotonicTime) {
+    /// A call for this user had no answer in time, and took so long.
+    mutating func hung(_ user: UInt64, after duration: Milliseconds, now: MonotonicTime) {
         marks[place(user)] = mark(user, period(now))
-        latest = Int64(milliseconds)
+        latest = duration
     }
 
     /// This user's call was answered.
@@ -42,7 +42,7 @@ struct HangingUsers: Sendable {
         guard !delays.isEmpty else { return nil }
         if plan == nil { plan = DeferralPlan(delays: delays) }
         return plan?.deferCall(
-            queued: 0, interval: max(1, latest) * 1_000_000 / Int64(room), opens: now, now: now)
+            queued: 0, interval: max(.milliseconds(1), latest).nanoseconds / Int64(room), opens: now, now: now)
     }
 
     /// Other partitions come: what was deferred comes back somewhere else.
@@ -51,7 +51,7 @@ struct HangingUsers: Sendable {
     private func place(_ user: UInt64) -> Int { Int(truncatingIfNeeded: user & UInt64(Self.users - 1)) }
 
     private func period(_ now: MonotonicTime) -> UInt64 {
-        UInt64(bitPattern: now.nanoseconds / (Self.rememberedMilliseconds * 1_000_000))
+        UInt64(bitPattern: now.nanoseconds / Self.rememberedTime.nanoseconds)
     }
 
     /// Never 0 but for one hash in as many as there are.

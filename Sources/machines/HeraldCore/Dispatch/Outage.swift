@@ -7,12 +7,12 @@ public import HeraldTime
 /// no dead letter.
 public struct Outage: Sendable, Equatable {
     /// The first probe comes after this long; the wait doubles with each that fails.
-    public static let firstProbeMilliseconds: Int64 = 1_000
+    public static let firstProbeDelay: Milliseconds = .seconds(1)
     /// No probe waits longer than this.
-    public static let slowestProbeMilliseconds: Int64 = 30_000
+    public static let slowestProbeDelay: Milliseconds = .seconds(30)
     /// So long after a probe that was rejected the next user is asked: the backend is well, and rejecting costs it
     /// next to nothing.
-    static let rejectedProbeMilliseconds: Int64 = 250
+    static let rejectedProbeDelay: Milliseconds = .milliseconds(250)
     /// So many events more of each class are taken during an outage, and twice as many with each probe that fails, so
     /// that there is another user to probe with, even behind many that fail.
     static let probeCandidates = 16
@@ -29,7 +29,7 @@ public struct Outage: Sendable, Equatable {
     public internal(set) var status: Int
     /// Dead-letter breaker: the source whose answer tripped it.
     var source: UInt64
-    var probeDelay = Self.firstProbeMilliseconds
+    var probeDelay = Self.firstProbeDelay
     /// When an event that was a probe before is called again.
     var nextProbe: MonotonicTime
     /// When another event is called.
@@ -51,7 +51,7 @@ public struct Outage: Sendable, Equatable {
         since = now.wall
         self.status = status
         self.source = source
-        nextProbe = now.monotonic.advanced(byMilliseconds: Self.firstProbeMilliseconds)
+        nextProbe = now.monotonic.advanced(by: Self.firstProbeDelay)
         nextOther = nextProbe
         room = Array(repeating: Self.probeCandidates, count: classes)
     }
@@ -59,7 +59,7 @@ public struct Outage: Sendable, Equatable {
     /// Something may have changed for the better: the next probe is due now, and the waits start from the shortest
     /// again.
     mutating func probeSoon(now: MonotonicTime) {
-        probeDelay = Self.firstProbeMilliseconds
+        probeDelay = Self.firstProbeDelay
         nextProbe = now
         nextOther = now
     }
@@ -91,14 +91,14 @@ public struct Outage: Sendable, Equatable {
     mutating func probeFailed(ofClass number: Int, now: MonotonicTime) {
         probe = nil
         room[number] += Self.probeCandidates << min(probes, 6)
-        probeDelay = min(probeDelay * 2, Self.slowestProbeMilliseconds)
-        nextProbe = now.advanced(byMilliseconds: probeDelay)
+        probeDelay = min(probeDelay * 2, Self.slowestProbeDelay)
+        nextProbe = now.advanced(by: probeDelay)
         // A failing user may be the reason: others are asked without growing waits. But credentials that are shown too often lock
         // an account.
         nextOther =
             switch reason {
-            case .deadLetterBreaker: now.advanced(byMilliseconds: Self.rejectedProbeMilliseconds)
-            case .breaker: now.advanced(byMilliseconds: Self.firstProbeMilliseconds)
+            case .deadLetterBreaker: now.advanced(by: Self.rejectedProbeDelay)
+            case .breaker: now.advanced(by: Self.firstProbeDelay)
             case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused, .hubNotFound, .quotaUsedUp:
                 isOneUsers ? now : nextProbe
             }

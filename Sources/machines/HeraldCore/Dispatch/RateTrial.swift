@@ -9,8 +9,8 @@ struct RateTrial: Sendable, Equatable {
     static let enough = 100.0...1_000
     static let telling = 10.0
     /// How long it takes at least, and at most if there were ``fewest`` calls.
-    static let shortestMilliseconds: Int64 = 1_000
-    static let longestMilliseconds: Int64 = 20_000
+    static let shortest: Milliseconds = .seconds(1)
+    static let longest: Milliseconds = .seconds(20)
     static let fewest = 20
     /// A limit above this share of what was offered is not low enough to make a difference.
     static let fair = 0.9
@@ -97,10 +97,10 @@ struct RateTrial: Sendable, Equatable {
 
     func isOver(_ now: MonotonicTime) -> Bool {
         guard calls >= Self.fewest else { return false }
-        let elapsed = now.milliseconds(since: begins)
+        let elapsed = now.time(since: begins)
         let enough = min(max(Self.telling / refusedShare, Self.enough.lowerBound), Self.enough.upperBound)
         if isClearlyRelated { return true }
-        return elapsed >= Self.longestMilliseconds || elapsed >= Self.shortestMilliseconds && Double(calls) >= enough
+        return elapsed >= Self.longest || elapsed >= Self.shortest && Double(calls) >= enough
     }
 
     /// Whether it is known already that the refusals have nothing to do with the rate: they come as often as before.
@@ -118,7 +118,7 @@ struct RateTrial: Sendable, Equatable {
 
     /// Whether the limit stays as it is, so that it is clear soon.
     func holds(_ now: MonotonicTime) -> Bool {
-        mayBeClear && now < begins.advanced(byMilliseconds: Self.shortestMilliseconds)
+        mayBeClear && now < begins.advanced(by: Self.shortest)
     }
 
     /// Whether it is known already that refusals have become rarer.

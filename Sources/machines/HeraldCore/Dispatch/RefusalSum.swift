@@ -14,8 +14,8 @@ struct RefusalSum: Sendable, Equatable {
     /// Shares of refusals among calls that get through all the while: what gets through meanwhile is a rate, when it is so many.
     static let mixed = 0.12...0.75
     static let telling = 16
-    private static let shortestMilliseconds: Int64 = 30
-    private static let longestMilliseconds: Int64 = 1_200
+    private static let shortest: Milliseconds = .milliseconds(30)
+    private static let longest: Milliseconds = .milliseconds(1_200)
 
     var isEmpty: Bool { sum == 0 }
 
@@ -28,7 +28,7 @@ struct RefusalSum: Sendable, Equatable {
     /// Whether calls get through all the while: not one behind the other, as before and after a second's end.
     func isMixed(_ now: MonotonicTime) -> Bool {
         Self.mixed.contains(share) && Self.areMixed(runs: runs, refusals, of: calls)
-            && now.milliseconds(since: began) <= Self.longestMilliseconds
+            && now.time(since: began) <= Self.longest
     }
 
     /// Whether refusals come in as many runs as by chance, or at least in half as many.
@@ -38,9 +38,9 @@ struct RefusalSum: Sendable, Equatable {
 
     /// How many got through in a second since the sum was 0; `nil` when it is too soon to say.
     func rate(_ now: MonotonicTime) -> Double? {
-        let elapsed = now.milliseconds(since: began)
-        guard passes >= Self.telling, elapsed >= Self.shortestMilliseconds else { return nil }
-        return Double(passes) * 1_000 / Double(elapsed)
+        let elapsed = now.time(since: began)
+        guard passes >= Self.telling, elapsed >= Self.shortest else { return nil }
+        return Double(passes) * 1_000 / Double(elapsed.count)
     }
 
     mutating func passed(allowing share: Double) {

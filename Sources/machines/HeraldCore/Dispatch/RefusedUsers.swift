@@ -3,7 +3,7 @@ import HeraldTime
 /// Users whose latest call a push service refused, in a table of fixed size: a user whose place another takes is forgotten.
 struct RefusedUsers: Sendable {
     /// A user is remembered for so long at least, and for twice as long at most.
-    static let rememberedMilliseconds: Int64 = 60_000
+    static let rememberedTime: Milliseconds = .minutes(1)
     /// So many are told apart.
     static let places = 8_192
 
@@ -23,7 +23,7 @@ struct RefusedUsers: Sendable {
 
     mutating func note(_ user: UInt64, service: Int, now: MonotonicTime) {
         let key = key(user, service)
-        forgottenAt = now.advanced(byMilliseconds: 2 * Self.rememberedMilliseconds)
+        forgottenAt = now.advanced(by: 2 * Self.rememberedTime)
         marks[place(key)] = key &+ period(now)
     }
 
@@ -39,6 +39,6 @@ struct RefusedUsers: Sendable {
 
     /// From 2 on, so that a fresh table is empty.
     private func period(_ now: MonotonicTime) -> UInt64 {
-        UInt64(bitPattern: max(0, now.nanoseconds) / (Self.rememberedMilliseconds * 1_000_000)) &+ 2
+        UInt64(bitPattern: max(0, now.nanoseconds) / Self.rememberedTime.nanoseconds) &+ 2
     }
 }

@@ -2,20 +2,20 @@ public import HeraldTime
 
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds or an HTTP date.
 public enum RetryAfter {
-    /// The wait that the field asks for, in milliseconds, at least 0 and at most `limit`; `nil` for anything that is
+    /// The wait that the field asks for, at least 0 and at most `limit`; `nil` for anything that is
     /// neither a number of seconds nor a date, which is then treated as if it were not there.
-    public static func milliseconds(_ field: String, now: WallTime, limit: Int64) -> Int64? {
+    public static func wait(_ field: String, now: WallTime, limit: Milliseconds) -> Milliseconds? {
         let text = field.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         guard let first = text.first else { return nil }
-        let wait: Int64
+        let wait: Milliseconds
         if first >= 0x30, first <= 0x39 {
             guard let seconds = seconds(text) else { return nil }
-            wait = seconds.multipliedReportingOverflow(by: 1_000).overflow ? .max : seconds * 1_000
+            wait = .seconds(seconds)
         } else {
             guard let date = HTTPDate.parse(field) else { return nil }
-            wait = date.milliseconds(since: now)
+            wait = date.time(since: now)
         }
-        return min(max(wait, 0), max(limit, 0))
+        return min(max(wait, .zero), max(limit, .zero))
     }
 
     /// Decimal digits to the end of the field; more than an `Int64` holds counts as its maximum.

@@ -7,9 +7,9 @@ import HeraldTime
 /// held against each other, because a limit by the second or by the minute refuses all calls for a while (the test of Cochran,
 /// Mantel and Haenszel).
 struct UserContrast: Sendable, Equatable {
-    /// A moment has so many calls if it is at least as long as the first and no longer than the second (milliseconds).
+    /// A moment has so many calls if it is at least as long as the first and no longer than the second.
     static let calls = 20
-    static let moment: ClosedRange<Int64> = 100...1_000
+    static let moment: ClosedRange<Milliseconds> = .milliseconds(100)...(.seconds(1))
     /// Of users who were refused before so large a share is refused again when it depends on them.
     static let again = 0.9
     /// By so many standard deviations that is more than of all.
@@ -56,7 +56,7 @@ struct UserContrast: Sendable, Equatable {
         if known + others == 0 {
             began = now
         } else {
-            let elapsed = now.milliseconds(since: began)
+            let elapsed = now.time(since: began)
             let isFull = known + others >= Self.calls && elapsed >= Self.moment.lowerBound
             if isFull || elapsed >= Self.moment.upperBound { close(now) }
         }

@@ -5,9 +5,9 @@ public import HeraldTime
 /// Campaigns that do not run: a cancelled one's events end, a paused one's wait in the retry topics.
 extension Engine {
     /// A suspended event comes back to see whether its campaign goes on after this long at the latest.
-    static let longestSuspensionMilliseconds: Int64 = 300_000
+    static let longestSuspension: Milliseconds = .minutes(5)
     /// Without retry topics it waits in memory, and looks this often.
-    static let suspensionInMemoryMilliseconds: Int64 = 1_000
+    static let suspensionInMemory: Milliseconds = .seconds(1)
 
     /// News of a campaign.
     ///
@@ -87,14 +87,14 @@ extension Engine {
     private mutating func suspend(_ slot: Int32, _ service: Int, since: WallTime, now: Moment) {
         guard let shortest = configuration.retry.delays.first else {
             events.rest(events.place(slot, service))
-            schedule(.quickRetry(events.token(slot, service)), after: Self.suspensionInMemoryMilliseconds, now: now)
+            schedule(.quickRetry(events.token(slot, service)), after: Self.suspensionInMemory, now: now)
             return
         }
-        let wait = max(shortest, min(now.wall.milliseconds(since: since), Self.longestSuspensionMilliseconds))
+        let wait = max(shortest, min(now.wall.time(since: since), Self.longestSuspension))
         decide(
             slot, service,
             .retry(
-                delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(byMilliseconds: wait),
+                delay: configuration.retry.hop(for: wait) ?? 0, due: now.wall.advanced(by: wait),
                 reason: .paused), now: now)
     }
 }

@@ -43,23 +43,23 @@ extension Engine {
         let deferral = loudUsers.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)
         events.noteBehind(slot, deferral.behind)
         if !configuration.isAtomic { loudUsers.onTheWay += 1 }
-        let due = now.wall.advanced(byMilliseconds: deferral.wait)
+        let due = now.wall.advanced(by: deferral.wait)
         decideAll(slot, .retry(delay: deferral.delay, due: due, reason: .blocked), now: now)
         return true
     }
 
     /// When a retry is taken back that is due at `moment`, because many of its user go round.
     mutating func returnTime(_ slot: Int32, due moment: WallTime, now: Moment) -> WallTime {
-        let wait = moment.milliseconds(since: now.wall)
-        guard !loudUsers.isEmpty, events[slot].event.attempts == 0, wait <= LoudUsers.horizonMilliseconds else {
+        let wait = moment.time(since: now.wall)
+        guard !loudUsers.isEmpty, events[slot].event.attempts == 0, wait <= LoudUsers.horizon else {
             return moment
         }
-        let due = now.monotonic.advanced(byMilliseconds: max(0, wait))
+        let due = now.monotonic.advanced(by: max(.zero, wait))
         let opens = loudUsers.returns(
             events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due,
             isIdle: events.lineCount(of: events[slot].userHash) == 0)
         guard opens > due else { return moment }
-        return now.wall.advanced(byMilliseconds: (opens.nanoseconds - now.monotonic.nanoseconds) / 1_000_000)
+        return now.wall.advanced(by: .milliseconds((opens.nanoseconds - now.monotonic.nanoseconds) / 1_000_000))
     }
 
     /// A retry is in memory again, and its hop is over.

@@ -77,9 +77,9 @@ extension Engine {
                 status: state.status, decidedAt: state.decidedAt))
     }
 
-    /// How long ago the event was published first (milliseconds).
-    private func age(of slot: Int32, at moment: WallTime) -> Int64 {
-        moment.milliseconds(since: events[slot].event.originTimestamp ?? events[slot].timestamp ?? moment)
+    /// How long ago the event was published first.
+    private func age(of slot: Int32, at moment: WallTime) -> Milliseconds {
+        moment.time(since: events[slot].event.originTimestamp ?? events[slot].timestamp ?? moment)
     }
 
     mutating func complete(partition: Int32, offset: Int64) {

@@ -16,32 +16,32 @@ struct LoudUsers: Sendable {
     static let most = 256
     /// So many deferred events are known, 16 bytes for each; of more the order is that in which they come back.
     static let mostOut = 262_144
-    /// No event is deferred for less (milliseconds): each time costs a record.
-    static let shortestMilliseconds: Int64 = 250
-    /// So long after its delay an event may come back (milliseconds).
-    static let graceMilliseconds: Int64 = 60_000
+    /// No event is deferred for less: each time costs a record.
+    static let shortest: Milliseconds = .milliseconds(250)
+    /// So long after its delay an event may come back.
+    static let grace: Milliseconds = .minutes(1)
 
     /// So many a second are taken back before their turn from the topics of longer delays.
     static let returnsPerSecond = 2_000
     /// So many of a user of whom nothing is in memory: the plan was wrong, because his calls became quicker.
     static let returnsPerSecondWhenIdle = 16_000
-    /// So much earlier than at that rate they may come (milliseconds).
-    private static let toleranceMilliseconds: Int64 = 50
-    /// What is due later has no turn yet (milliseconds): the first record of a long delay would hold back those of all others
+    /// So much earlier than at that rate they may come.
+    private static let tolerance: Milliseconds = .milliseconds(50)
+    /// What is due later has no turn yet: the first record of a long delay would hold back those of all others
     /// until its own moment.
-    static let horizonMilliseconds: Int64 = 1_000
+    static let horizon: Milliseconds = .seconds(1)
 
     /// How an event is deferred.
     struct Deferral: Equatable {
         /// The index of the delay.
         var delay: Int
-        /// When it comes back (milliseconds from now), which is not later than the delay.
-        var wait: Int64
+        /// When it comes back (from now), which is not later than the delay.
+        var wait: Milliseconds
         /// How many earlier events of the user there are.
         var behind: Int
     }
 
-    private let delays: [Int64]
+    private let delays: [Milliseconds]
     private var streams: [UInt64: Stream] = [:]
     /// How many events of all streams are known to be out.
     var out: Int { outByDelay.reduce(0, +) }
@@ -51,8 +51,8 @@ struct LoudUsers: Sendable {
     /// When the next may be taken back.
     private var opens = MonotonicTime.distantPast
 
-    /// - Parameter delays: those of the delay topics (milliseconds), rising.
-    init(delays: [Int64]) {
+    /// - Parameter delays: those of the delay topics, rising.
+    init(delays: [Milliseconds]) {
         self.delays = delays
         outByDelay = Array(repeating: 0, count: delays.count)
     }
@@ -83,9 +83,9 @@ struct LoudUsers: Sendable {
         let behind = max(1, line + earlier)
         // It comes back when a quarter of the share is free.
         let wait = Double(max(0, behind - share * 3 / 4)) * Double(interval) / 1_000_000
-        let wanted = max(Self.shortestMilliseconds, Int64(min(wait, Double(DeferralPlan.longestMilliseconds))))
-        let queued = Int64(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
-        let delay = delays.indices.last { delays[$0] + ($0 > 0 ? queued : 0) <= wanted } ?? 0
+        let wanted = max(Self.shortest, .milliseconds(Int64(min(wait, Double(DeferralPlan.longest.count)))))
+        let queued = Milliseconds.milliseconds(outByDelay.dropFirst().reduce(0, +) * 1_000 / Self.returnsPerSecond)
+        let delay = delays.indices.last { delays[$0] + ($0 > 0 ? queued : .zero) <= wanted } ?? 0
         let isKnown = out < Self.mostOut
         outByDelay[delay] += withStream(key, now: now) { $0.add(offset, delay, isKnown: isKnown, now: now) }
         return Deferral(delay: delay, wait: min(wanted, delays[delay]), behind: behind)
@@ -113,7 +113,7 @@ struct LoudUsers: Sendable {
         let start = max(opens, moment)
         let rate = isIdle ? Self.returnsPerSecondWhenIdle : Self.returnsPerSecond
         opens = MonotonicTime(nanoseconds: start.nanoseconds + 1_000_000_000 / Int64(rate))
-        return start > moment.advanced(byMilliseconds: Self.toleranceMilliseconds) ? start : moment
+        return start > moment.advanced(by: Self.tolerance) ? start : moment
     }
 
     /// An event of the stream was called, and ended so long after it had become the first of its user (nanoseconds).
@@ -124,11 +124,11 @@ struct LoudUsers: Sendable {
     /// Gives up what should have come back long ago, and forgets the users that are not loud any more.
     mutating func sweep(now: MonotonicTime) {
         guard !streams.isEmpty else { return }
-        let limit = now.advanced(byMilliseconds: -Self.graceMilliseconds)
+        let limit = now.advanced(by: -Self.grace)
         for key in Array(streams.keys) {
             for delay in delays.indices {
                 outByDelay[delay] -=
-                    streams[key]?.giveUp(delay, before: limit.advanced(byMilliseconds: -delays[delay])) ?? 0
+                    streams[key]?.giveUp(delay, before: limit.advanced(by: -delays[delay])) ?? 0
             }
             if let stream = streams[key], stream.out == 0, stream.latest < limit { streams[key] = nil }
         }

@@ -22,12 +22,13 @@ struct ArrivalTimes {
     private var oldest = 0
     private var count = 0
 
-    /// - Parameter window: In milliseconds, more than zero.
-    init(window: Int64) {
+    /// - Parameter window: More than zero.
+    init(window: Milliseconds) {
+        let last = window.count - 1
         var bits: Int64 = 0
-        while (window - 1) >> bits >= Self.ticksAtMost { bits += 1 }
+        while last >> bits >= Self.ticksAtMost { bits += 1 }
         tickBits = bits
-        windowTicks = (window - 1) >> bits + 1
+        windowTicks = last >> bits + 1
     }
 
     var byteCount: Int { marks.capacity * MemoryLayout<Mark>.stride }

@@ -81,10 +81,10 @@ struct DuplicateWindow {
     /// The number that the next event gets.
     private var next = 0
 
-    /// A memory of at most `size` events and `window` milliseconds; with none of either it remembers nothing.
-    init(size: Int, window: Int64) {
-        limit = window > 0 ? min(max(size, 0), PositionIndex.largestCapacity) : 0
-        arrivals = ArrivalTimes(window: max(window, 1))
+    /// A memory of at most `size` events within a `window`; with none of either it remembers nothing.
+    init(size: Int, window: Milliseconds) {
+        limit = window > .zero ? min(max(size, 0), PositionIndex.largestCapacity) : 0
+        arrivals = ArrivalTimes(window: max(window, .milliseconds(1)))
     }
 
     /// The number of events that are remembered.

@@ -87,7 +87,7 @@ extension Engine {
     public mutating func revoked(now: Moment) {
         switch membership {
         case .assigned:
-            stop(leaving: false, timeout: configuration.revokeTimeoutMilliseconds, now: now)
+            stop(leaving: false, timeout: configuration.revokeTimeout, now: now)
         case .none, .left:
             actions.append(.unassign)
         case .stopping, .lastCommit:
@@ -121,7 +121,7 @@ extension Engine {
             lifecycle.leave()
             actions.append(.leave(complete: true))
         case .assigned:
-            stop(leaving: true, timeout: configuration.drainTimeoutMilliseconds, now: now)
+            stop(leaving: true, timeout: configuration.drainTimeout, now: now)
         case .stopping, .lastCommit:
             lifecycle.leaveAfterStop()
         case .left:

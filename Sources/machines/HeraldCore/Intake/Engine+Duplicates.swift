@@ -11,7 +11,7 @@ import HeraldTime
 /// well.
 extension Engine {
     /// How often an event looks whether its first one is decided that no order keeps it behind.
-    private static let followIntervalMilliseconds: Int64 = 1_000
+    private static let followInterval: Milliseconds = .seconds(1)
     /// So many copies of one event are looked at to find the one before it.
     private static let longestSearch = 8
 
@@ -119,21 +119,21 @@ extension Engine {
             }
         }
         if events[slot].isDecided { return true }
-        if waits { wait(slot, until: now.wall.advanced(byMilliseconds: Self.followIntervalMilliseconds), now: now) }
+        if waits { wait(slot, until: now.wall.advanced(by: Self.followInterval), now: now) }
         return waits
     }
 
     /// Goes behind the first one into its retry topic, whose consumer knows how that one ended.
     private mutating func follow(_ slot: Int32, _ service: Int, _ delay: Int, now: Moment) {
         let delay = min(delay, configuration.retry.delays.count - 1)
-        let due = now.wall.advanced(byMilliseconds: configuration.retry.delays[delay])
+        let due = now.wall.advanced(by: configuration.retry.delays[delay])
         decide(
             slot, service, .retry(delay: delay, due: due, reason: events[slot].isRetry ? nil : .blocked), now: now)
     }
 
     /// The first delay that is not shorter than that of the slot's retry topic.
     func delayIndex(of slot: Int32) -> Int {
-        let delay = sources[Int(events[slot].source)].delay ?? 0
+        let delay = sources[Int(events[slot].source)].delay ?? .zero
         return configuration.retry.delays.firstIndex { $0 >= delay } ?? max(0, configuration.retry.delays.count - 1)
     }
 }

@@ -4,9 +4,9 @@ public import HeraldTime
 
 extension Engine {
     /// A retry partition whose first record is due later than this is not fetched meanwhile.
-    static let pauseBeyondMilliseconds: Int64 = 10_000
+    static let pauseBeyond: Milliseconds = .seconds(10)
     /// It is fetched again this long before, because a resumed partition takes up to a second.
-    static let resumeAheadMilliseconds: Int64 = 2_000
+    static let resumeAhead: Milliseconds = .seconds(2)
 
     /// The source to take the next record from, or `nil` when nothing should be taken now.
     public mutating func nextSource() -> Int? {
@@ -154,9 +154,9 @@ extension Engine {
     /// A record of a retry topic waits until its hop is over; meanwhile the rest of its partition stays in its queue,
     /// where it is in due order.
     private mutating func admitRetry(_ slot: Int32, now: Moment) {
-        let delay = sources[Int(events[slot].source)].delay ?? 0
+        let delay = sources[Int(events[slot].source)].delay ?? .zero
         let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
-        let hopEnds = arrived.advanced(byMilliseconds: delay)
+        let hopEnds = arrived.advanced(by: delay)
         let due = min(hopEnds, events[slot].event.dueAt ?? hopEnds)
         let moment = returnTime(slot, due: due, now: now)
         guard moment > now.wall else {
@@ -168,9 +168,9 @@ extension Engine {
         sources.block(source)
         noteFate(of: slot, .retrying(delay: delayIndex(of: slot)))
         wait(slot, until: moment, now: now)
-        if moment.milliseconds(since: now.wall) > Self.pauseBeyondMilliseconds {
+        if moment.time(since: now.wall) > Self.pauseBeyond {
             sources.pause(source, for: .farOff, actions: &actions)
-            let ahead = moment.milliseconds(since: now.wall) - Self.resumeAheadMilliseconds
+            let ahead = moment.time(since: now.wall) - Self.resumeAhead
             schedule(.resume(events.id(of: slot)), after: ahead, now: now)
         }
     }
@@ -203,10 +203,10 @@ extension Engine {
         if events[slot].isRetry, let written = events[slot].event.dueAt {
             // A clock that was wrong may have written any moment; no retry waits longer than this for the backend's sake.
             let arrived = min(events[slot].timestamp ?? now.wall, now.wall)
-            due = max(due, min(written, arrived.advanced(byMilliseconds: configuration.retry.retryAfterLimit)))
+            due = max(due, min(written, arrived.advanced(by: configuration.retry.retryAfterLimit)))
         }
         guard due > now.wall else { return .nothing }
-        if let delay = configuration.retry.hop(for: due.milliseconds(since: now.wall)) {
+        if let delay = configuration.retry.hop(for: due.time(since: now.wall)) {
             return .hop(delay: delay, due: due)
         }
         if events.waitingCount >= configuration.maxWaiting, !configuration.retry.delays.isEmpty {
@@ -219,7 +219,7 @@ extension Engine {
     /// Keeps the event in memory until `moment`.
     mutating func wait(_ slot: Int32, until moment: WallTime, now: Moment) {
         events.wait(slot)
-        schedule(.event(events.id(of: slot)), after: moment.milliseconds(since: now.wall), now: now)
+        schedule(.event(events.id(of: slot)), after: moment.time(since: now.wall), now: now)
     }
 
     /// Lines the event up behind its user's other events, or its partition's; the first is called at once.

@@ -26,8 +26,8 @@ public struct PublisherFaults: Sendable, Equatable {
         }
     }
 
-    /// For so long one example stands for all that come (milliseconds): each costs memory.
-    static let exampleMilliseconds: Int64 = 10_000
+    /// For so long one example stands for all that come: each costs memory.
+    static let exampleLifetime: Milliseconds = .seconds(10)
     /// So many bytes of a source are kept.
     static let longestSource = 64
 
@@ -68,7 +68,7 @@ public struct PublisherFaults: Sendable, Equatable {
     mutating func count(_ fault: PublisherFault, ofTopic topic: Int, now: MonotonicTime) -> Bool {
         let place = place(fault, topic)
         counts[place] += 1
-        guard examples[place] == nil || now.milliseconds(since: exampleTimes[place]) >= Self.exampleMilliseconds else {
+        guard examples[place] == nil || now.time(since: exampleTimes[place]) >= Self.exampleLifetime else {
             return false
         }
         exampleTimes[place] = now

@@ -15,7 +15,7 @@ struct ReadAhead: Sendable {
     static let recordRoom = 4_000
     /// A source that was paused for that is fetched again after this long in any case, each in its turn: no source's
     /// backlog waits for the end of another's.
-    static let crowdedLimitMilliseconds: Int64 = 1_000
+    static let crowdedLimit: Milliseconds = .seconds(1)
 
     private let maxBytes: Int
     /// What lies in the queues.
@@ -155,7 +155,7 @@ struct ReadAhead: Sendable {
         _ source: Int, _ sources: inout SourceTable, now: MonotonicTime, actions: inout [Action]
     ) {
         sources.pause(source, for: .crowded, actions: &actions)
-        nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimitMilliseconds)
+        nextCrowded = now.advanced(by: Self.crowdedLimit)
     }
 
     /// Fetches one more source again, each in its turn; without room none that has records yet.
@@ -168,7 +168,7 @@ struct ReadAhead: Sendable {
             guard sources[source].pauses.contains(.crowded), hasRoom || counts[source] == 0 else { continue }
             lastResumed = source
             turn = hasRoom ? nil : source
-            nextCrowded = now.advanced(byMilliseconds: Self.crowdedLimitMilliseconds)
+            nextCrowded = now.advanced(by: Self.crowdedLimit)
             sources.resume(source, from: .crowded, partitions, actions: &actions)
             return
         }

@@ -1,3 +1,5 @@
+import HeraldTime
+
 /// One queue to take from: a request topic, or one partition of a retry topic.
 public struct Source: Sendable {
     /// Why it is not fetched.
@@ -13,8 +15,8 @@ public struct Source: Sendable {
     public fileprivate(set) var topic: Int
     /// The indices of its partitions in the assignment.
     public fileprivate(set) var partitions: [Int32] = []
-    /// Retry topics: how long their records wait (milliseconds).
-    fileprivate(set) var delay: Int64?
+    /// Retry topics: how long their records wait.
+    fileprivate(set) var delay: Milliseconds?
     fileprivate(set) var weight: Int
     /// The place of its topic among the request topics; no place's for retries, each of which tells its own.
     fileprivate(set) var requestTopic: Int
@@ -31,7 +33,7 @@ public struct Source: Sendable {
     /// From a partition's number to its index in the assignment; -1 for those of others.
     fileprivate var indices: [Int32] = []
 
-    fileprivate init(topic: Int, requestTopic: Int, delay: Int64? = nil, weight: Int) {
+    fileprivate init(topic: Int, requestTopic: Int, delay: Milliseconds? = nil, weight: Int) {
         self.topic = topic
         self.requestTopic = requestTopic
         self.delay = delay

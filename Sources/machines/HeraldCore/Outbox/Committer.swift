@@ -6,11 +6,11 @@ import HeraldTime
 /// how long something waits for one. The engine carries out what it answers.
 struct Committer: Sendable {
     /// After a commit that failed it is made again after this long.
-    static let pauseMilliseconds: Int64 = 100
+    static let pause: Milliseconds = .milliseconds(100)
     /// The longest wait between a transaction that failed and the next one.
-    static let longestPauseMilliseconds: Int64 = 5_000
+    static let longestPause: Milliseconds = .seconds(5)
 
-    private let interval: Int64
+    private let interval: Milliseconds
     /// With so many members a transaction is committed early.
     private var crowd: Int
     /// With so many settled events a transaction is opened before its commit is due.
@@ -54,7 +54,7 @@ struct Committer: Sendable {
 
     init(configuration: EngineConfiguration) {
         state = configuration.isAtomic ? .atomic(.preparing(doubt: nil)) : .plain(.idle(afterFailure: false))
-        interval = configuration.commitIntervalMilliseconds
+        interval = configuration.commitInterval
         crowd = configuration.transactionRoom / 2
     }
 
@@ -88,7 +88,7 @@ struct Committer: Sendable {
     }
 
     /// The commits of an assignment begin.
-    mutating func assigned(now: MonotonicTime) { nextCommit = now.advanced(byMilliseconds: interval) }
+    mutating func assigned(now: MonotonicTime) { nextCommit = now.advanced(by: interval) }
 
     /// There may be something that the broker does not know.
     mutating func noteNews() { hasNews = true }
@@ -105,7 +105,7 @@ struct Committer: Sendable {
 extension Committer {
     /// A commit is to be made of ``propose(_:)``d positions.
     mutating func gather(now: MonotonicTime) {
-        nextCommit = now.advanced(byMilliseconds: interval)
+        nextCommit = now.advanced(by: interval)
         hasNews = false
         positions.removeAll(keepingCapacity: true)
     }
@@ -152,7 +152,7 @@ extension Committer {
         state = .plain(.idle(afterFailure: true))
         exposure.commitFailed()
         hasNews = true
-        nextCommit = now.advanced(byMilliseconds: Self.pauseMilliseconds)
+        nextCommit = now.advanced(by: Self.pause)
     }
 
     /// The partitions are gone: of what is under way nothing must be committed any more.
@@ -291,8 +291,8 @@ extension Committer {
     }
 
     /// Whether a transaction is open that the broker had no reason yet to end by itself.
-    func isYoung(timeout: Int64, now: MonotonicTime) -> Bool {
-        openSince.map { now < $0.advanced(byMilliseconds: timeout) } ?? false
+    func isYoung(timeout: Milliseconds, now: MonotonicTime) -> Bool {
+        openSince.map { now < $0.advanced(by: timeout) } ?? false
     }
 
     /// Whether it may be a claim of this process itself that fenced it; each explains that once.
@@ -320,7 +320,7 @@ extension Committer {
     /// What was asked for did not work; the same call has to be made again.
     mutating func askLater(now: MonotonicTime) {
         guard case .atomic(.ending(let attempt, let ending, _)) = state else { return }
-        state = .atomic(.ending(attempt, ending, askAgain: now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+        state = .atomic(.ending(attempt, ending, askAgain: now.advanced(by: Self.pause)))
     }
 
     /// The same call is made again.
@@ -348,8 +348,8 @@ extension Committer {
             // The next one will not fail for a culprit, but for anything else perhaps.
             exposure.commitFailed()
             failures += 1
-            let pause = min(Self.pauseMilliseconds << Int64(min(failures, 10) - 1), Self.longestPauseMilliseconds)
-            nextBegin = now.advanced(byMilliseconds: pause)
+            let pause = min(Self.pause.doubled(times: min(failures, 10) - 1), Self.longestPause)
+            nextBegin = now.advanced(by: pause)
         }
     }
 }
@@ -364,7 +364,7 @@ extension Committer {
     }
 
     /// Why no call begins: none may, or none might when the last one wanted to, and only a commit has the timer look again.
-    func hold(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Exposure.Hold? {
+    func hold(recordsOut: Int, now: MonotonicTime, within limit: Milliseconds) -> Exposure.Hold? {
         if let hold = exposure.hold(now: now, within: limit), hold == .unproven || isRecording(recordsOut) {
             return hold
         }
@@ -372,7 +372,7 @@ extension Committer {
     }
 
     /// Whether a call may begin; if not, only a commit changes that.
-    mutating func allowsCall(recordsOut: Int, now: MonotonicTime, within limit: Int64) -> Bool {
+    mutating func allowsCall(recordsOut: Int, now: MonotonicTime, within limit: Milliseconds) -> Bool {
         if !isRecording(recordsOut) { exposure.nothingWaits() }
         return exposure.allowsCall(now: now, within: limit)
     }

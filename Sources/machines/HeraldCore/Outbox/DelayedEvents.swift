@@ -11,11 +11,11 @@ import HeraldTime
 struct DelayedEvents: Sendable {
     static let buckets = 64
     /// An event counts so much longer than its delay: a partition that was paused is consumed a little late.
-    static let graceMilliseconds: Int64 = 2_000
+    static let grace: Milliseconds = .seconds(2)
 
-    /// The bounds of a bucket lie so far apart, by delay (milliseconds).
-    private let widths: [Int64]
-    private let delays: [Int64]
+    /// The bounds of a bucket lie so far apart, by delay.
+    private let widths: [Milliseconds]
+    private let delays: [Milliseconds]
     private let topics: Int
     /// Which bucket it is, counted from the epoch, by delay and place.
     private var numbers: [Int64]
@@ -23,11 +23,11 @@ struct DelayedEvents: Sendable {
     private var oldest: [WallTime]
     private static let none = WallTime(milliseconds: .max)
 
-    /// Nothing was written, to topics with these delays (milliseconds).
-    init(delays: [Int64], requestTopics: Int) {
+    /// Nothing was written, to topics with these delays.
+    init(delays: [Milliseconds], requestTopics: Int) {
         self.delays = delays
         // One bucket is the one that has begun, and one the one that the delay ends in.
-        widths = delays.map { max(1, $0 / Int64(Self.buckets - 2) + 1) }
+        widths = delays.map { max(.zero, $0 / Int64(Self.buckets - 2)) + .milliseconds(1) }
         topics = requestTopics + 1
         numbers = Array(repeating: -1, count: delays.count * Self.buckets)
         oldest = Array(repeating: Self.none, count: delays.count * Self.buckets * topics)
@@ -41,9 +41,9 @@ struct DelayedEvents: Sendable {
     ///   - topic: The place of its request topic.
     ///   - since: Since when it waits.
     mutating func note(delay: Int, due: WallTime, topic: Int, since: WallTime, now: WallTime) {
-        let returns = min(due, now.advanced(byMilliseconds: delays[delay]))
+        let returns = min(due, now.advanced(by: delays[delay]))
         guard since < returns, returns.milliseconds >= 0 else { return }
-        let number = returns.milliseconds / widths[delay]
+        let number = returns.milliseconds / widths[delay].count
         let bucket = delay * Self.buckets + Int(number % Int64(Self.buckets))
         if numbers[bucket] != number {
             numbers[bucket] = number
@@ -57,8 +57,8 @@ struct DelayedEvents: Sendable {
         var found = Self.none
         for bucket in numbers.indices {
             let width = widths[bucket / Self.buckets]
-            let end = (numbers[bucket] + 1) * width
-            guard end + Self.graceMilliseconds > now.milliseconds else { continue }
+            let end = WallTime(milliseconds: (numbers[bucket] + 1) * width.count)
+            guard end.advanced(by: Self.grace) > now else { continue }
             found = min(found, oldest[bucket * topics + topic])
         }
         return found < now ? found : nil

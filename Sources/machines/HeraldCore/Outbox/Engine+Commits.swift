@@ -92,8 +92,8 @@ extension Engine {
     ///
     /// The group may have given the partitions to others since. Nothing is called before a commit that begins now shows
     /// that it has not; the broker refuses the commits of a worker that is no longer a member.
-    public mutating func stoodStill(for milliseconds: Int64) {
-        guard milliseconds >= configuration.maxUnrecordedMilliseconds, case .assigned = membership else { return }
+    public mutating func stoodStill(for pause: Milliseconds) {
+        guard pause >= configuration.maxUnrecorded, case .assigned = membership else { return }
         committer.stoodStill()
     }
 
@@ -101,7 +101,7 @@ extension Engine {
     /// are this worker's.
     mutating func mayCall(now: Moment) -> Bool {
         committer.allowsCall(
-            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecordedMilliseconds)
+            recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 
     /// Whether everything about the event is decided and it waits for its commit.

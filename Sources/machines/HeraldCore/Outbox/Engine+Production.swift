@@ -4,13 +4,13 @@ public import HeraldTime
 /// Records on their way to the broker: what becomes of them, and of those that it does not take.
 extension Engine {
     /// How long to wait before a refused record is offered again.
-    static let productionPauseMilliseconds: Int64 = 1_000
+    static let productionPause: Milliseconds = .seconds(1)
     /// The longest wait before a refused record is offered again, in a transaction.
-    static let longestProductionPauseMilliseconds: Int64 = 60_000
+    static let longestProductionPause: Milliseconds = .minutes(1)
     /// How long to wait for room in the producer's queue.
-    static let queueFullPauseMilliseconds: Int64 = 10
+    static let queueFullPause: Milliseconds = .milliseconds(10)
     /// Records that were refused in one batch are offered again so far apart, each in a batch of its own.
-    static let refusalSpreadMilliseconds: Int64 = 30
+    static let refusalSpread: Milliseconds = .milliseconds(30)
 
     /// The record that an action `produce` names; `nil` when its event was given up meanwhile.
     public func production(_ id: ProductionID) -> Production? { productions[id] }
@@ -72,15 +72,13 @@ extension Engine {
         _ id: ProductionID, _ production: Production, _ failure: ProductionFailure, now: Moment
     ) {
         switch failure {
-        case .queueFull: schedule(.production(id), after: Self.queueFullPauseMilliseconds, now: now)
+        case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
         case .doesNotFit, .tooLarge:
             guard !makeSmaller(id.index, production, emits: true, now: now) else { return }
             giveUpShrinking(id)
-            schedule(
-                .production(id),
-                after: Self.productionPauseMilliseconds + Int64(id.index % 128) * Self.refusalSpreadMilliseconds,
-                now: now)
-        case .other: schedule(.production(id), after: Self.productionPauseMilliseconds, now: now)
+            let spread = Self.refusalSpread * Int64(id.index % 128)
+            schedule(.production(id), after: Self.productionPause + spread, now: now)
+        case .other: schedule(.production(id), after: Self.productionPause, now: now)
         }
     }
 
@@ -90,7 +88,7 @@ extension Engine {
         switch failure {
         case .queueFull:
             committer.withhold()
-            schedule(.production(id), after: Self.queueFullPauseMilliseconds, now: now)
+            schedule(.production(id), after: Self.queueFullPause, now: now)
             return
         case .doesNotFit:
             if makeSmaller(id.index, production, emits: true, now: now) { return }
@@ -163,7 +161,7 @@ extension Engine {
         partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
         let pause =
             isHopeless
-            ? min(Self.productionPauseMilliseconds << min(refusals, 10), Self.longestProductionPauseMilliseconds) : 0
+            ? min(Self.productionPause.doubled(times: min(refusals, 10)), Self.longestProductionPause) : .zero
         schedule(.refusedEvent(production.slot), after: pause, now: now)
     }
 

@@ -211,6 +211,6 @@ extension Engine {
         AttemptEntry(
             at: attempt.at, pushService: configuration.decoder.pushServices.names[Int(attempt.service)],
             status: attempt.result.status == 0 ? nil : attempt.result.status, error: attempt.result.failure?.word,
-            durationMilliseconds: Int64(attempt.result.durationMilliseconds))
+            duration: attempt.result.duration)
     }
 }

@@ -69,7 +69,7 @@ extension Engine {
         case .plain, .atomic(.preparing): return
         case .atomic(.closed), .atomic(.open), .atomic(.ending): break
         }
-        if isFenced, committer.isYoung(timeout: configuration.transactionTimeoutMilliseconds, now: now.monotonic),
+        if isFenced, committer.isYoung(timeout: configuration.transactionTimeout, now: now.monotonic),
             !committer.takeLateClaim()
         {
             // The broker had no reason to end the transaction by itself: another process has this worker's name.

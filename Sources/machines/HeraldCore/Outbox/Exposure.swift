@@ -71,14 +71,14 @@ struct Exposure: Sendable {
     /// Why no call may begin; `nil` when one may.
     ///
     /// Only a commit changes that.
-    func hold(now: MonotonicTime, within limit: Int64) -> Hold? {
+    func hold(now: MonotonicTime, within limit: Milliseconds) -> Hold? {
         if isUnproven { return .unproven }
-        guard let oldest, now >= oldest.advanced(byMilliseconds: limit) else { return nil }
+        guard let oldest, now >= oldest.advanced(by: limit) else { return nil }
         return .unrecorded(since: oldest)
     }
 
     /// Whether a call may begin.
-    mutating func allowsCall(now: MonotonicTime, within limit: Int64) -> Bool {
+    mutating func allowsCall(now: MonotonicTime, within limit: Milliseconds) -> Bool {
         isInTheWay = hold(now: now, within: limit) != nil
         return !isInTheWay
     }

@@ -76,9 +76,9 @@ extension Engine {
         }
     }
 
-    /// Has something done after so many milliseconds.
-    mutating func schedule(_ purpose: Reminder, after milliseconds: Int64, now: Moment) {
-        due.add(.init(due: now.monotonic.advanced(byMilliseconds: milliseconds), purpose: purpose))
+    /// Has something done after so long.
+    mutating func schedule(_ purpose: Reminder, after wait: Milliseconds, now: Moment) {
+        due.add(.init(due: now.monotonic.advanced(by: wait), purpose: purpose))
     }
 
     /// When ``run(now:)`` or ``probe(now:)`` has something to begin.

@@ -4,23 +4,23 @@ import HeraldTime
 
 /// What is done now and then.
 struct Upkeep: Sendable {
-    let intervalMilliseconds: Int64
+    let interval: Milliseconds
     private(set) var next = MonotonicTime.distantPast
 
-    init(every intervalMilliseconds: Int64) { self.intervalMilliseconds = intervalMilliseconds }
+    init(every interval: Milliseconds) { self.interval = interval }
 
-    mutating func done(now: MonotonicTime) { next = now.advanced(byMilliseconds: intervalMilliseconds) }
+    mutating func done(now: MonotonicTime) { next = now.advanced(by: interval) }
 }
 
 extension Engine {
     /// A record that stays longer than this is copied.
     ///
     /// Longer than a usual call and the commit behind it take, and short for how much is fetched meanwhile.
-    static let copiedAfterMilliseconds: Int64 = 500
+    static let copiedAfter: Milliseconds = .milliseconds(500)
 
     /// Has the lane copy what stays in memory, because a message holds on to everything that was fetched with it.
     mutating func copyWhatStays(now: Moment) {
-        let limit = now.monotonic.advanced(byMilliseconds: -Self.copiedAfterMilliseconds)
+        let limit = now.monotonic.advanced(by: -Self.copiedAfter)
         for index in events.slots.indices where !events.slots[index].isKept && events.slots[index].takenAt <= limit {
             guard events.slots[index].phase != .free else { continue }
             events.noteKept(Int32(index))
@@ -40,10 +40,10 @@ extension Engine {
         // In an outage all events wait for the backend, and none for another event.
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
         loudUsers.sweep(now: now.monotonic)
-        let limit = now.monotonic.advanced(byMilliseconds: -configuration.blockedAfterMilliseconds)
+        let limit = now.monotonic.advanced(by: -configuration.blockedAfter)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {
-            unblock(Int32(index), due: now.wall.advanced(byMilliseconds: delay), now: now)
+            unblock(Int32(index), due: now.wall.advanced(by: delay), now: now)
         }
     }
 

@@ -23,11 +23,11 @@ package struct FeedbackEngine {
         /// Records in one transaction at most.
         package var batchLimit = 1_000
         /// Between two transactions with records, and with nothing but offsets.
-        package var commitMilliseconds: Int64 = 1_000
-        package var offsetsMilliseconds: Int64 = 5_000
+        package var commitInterval: Milliseconds = .seconds(1)
+        package var offsetsInterval: Milliseconds = .seconds(5)
         /// After so long every offset is committed again: a follower that was replaced learns it by that, and brokers forget
         /// the offsets of partitions that are quiet for days.
-        package var refreshMilliseconds: Int64 = 10_000
+        package var refreshInterval: Milliseconds = .seconds(10)
 
         package init() {}
     }
@@ -91,11 +91,13 @@ package struct FeedbackEngine {
     }
 
     /// A hub forgets a message, or gives it up, after so long (Microsoft's page on message telemetry).
-    static let ageLimitMilliseconds: Int64 = 30 * 60_000
+    static let ageLimit: Milliseconds = .minutes(30)
     /// Before that a hub hardly knows a message.
-    static let firstPauseMilliseconds: Int64 = 5_000
+    static let firstPause: Milliseconds = .seconds(5)
     /// Between two questions about a message, growing.
-    static let pausesMilliseconds: [Int64] = [10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
+    static let pauses: [Milliseconds] = [
+        .seconds(10), .seconds(20), .seconds(40), .seconds(80), .seconds(160), .minutes(5),
+    ]
 
     private let configuration: Configuration
     private var partitions: [Int32: Partition] = [:]
@@ -153,15 +155,15 @@ package struct FeedbackEngine {
             partitions[partition]?.tracker.complete(offset)
             return
         }
-        let age = wall.milliseconds(since: result.completedAt)
-        let left = min(Self.ageLimitMilliseconds, max(0, Self.ageLimitMilliseconds - max(0, age)))
-        let pause = min(Self.firstPauseMilliseconds, max(0, Self.firstPauseMilliseconds - max(0, age)))
+        let age = wall.time(since: result.completedAt)
+        let left = min(Self.ageLimit, max(.zero, Self.ageLimit - max(.zero, age)))
+        let pause = min(Self.firstPause, max(.zero, Self.firstPause - max(.zero, age)))
         lastToken += 1
         messages[lastToken] = Message(
             result: result, backendID: backendID, partition: partition, offset: offset, byteCount: byteCount,
-            deadline: now.advanced(byMilliseconds: left))
+            deadline: now.advanced(by: left))
         self.byteCount += byteCount
-        due.add(.init(due: now.advanced(byMilliseconds: pause), purpose: lastToken))
+        due.add(.init(due: now.advanced(by: pause), purpose: lastToken))
     }
 
     /// The partition was read up to there: what lies below and did not come never will.
@@ -206,16 +208,16 @@ package struct FeedbackEngine {
         case .unavailable(_, let retryAfter):
             // It was no answer about this message.
             messages[token]?.askCount -= 1
-            limiter.failed(retryAfterMilliseconds: retryAfter, now: now)
+            limiter.failed(retryAfter: retryAfter, now: now)
             due.add(.init(due: now, purpose: token))
         }
     }
 
     private mutating func askAgain(_ token: UInt64, _ message: Message, _ now: MonotonicTime) {
-        let pauses = Self.pausesMilliseconds
-        let next = now.advanced(byMilliseconds: pauses[min(message.askCount, pauses.count) - 1])
+        let pauses = Self.pauses
+        let next = now.advanced(by: pauses[min(message.askCount, pauses.count) - 1])
         // The last question comes when the message is too old, never before the shortest pause.
-        let last = max(message.deadline, now.advanced(byMilliseconds: pauses[0]))
+        let last = max(message.deadline, now.advanced(by: pauses[0]))
         due.add(.init(due: min(next, last), purpose: token))
     }
 
@@ -237,11 +239,11 @@ package struct FeedbackEngine {
     package var nextBatchMoment: MonotonicTime? {
         guard writing == nil else { return nil }
         if concluded.count >= configuration.batchLimit { return .distantPast }
-        if !concluded.isEmpty { return lastBatch.advanced(byMilliseconds: configuration.commitMilliseconds) }
+        if !concluded.isEmpty { return lastBatch.advanced(by: configuration.commitInterval) }
         if partitions.values.contains(where: \.tracker.hasUncommitted) {
-            return lastBatch.advanced(byMilliseconds: configuration.offsetsMilliseconds)
+            return lastBatch.advanced(by: configuration.offsetsInterval)
         }
-        return partitions.isEmpty ? nil : lastRefresh.advanced(byMilliseconds: configuration.refreshMilliseconds)
+        return partitions.isEmpty ? nil : lastRefresh.advanced(by: configuration.refreshInterval)
     }
 
     /// What is to become durable now; nothing while another batch does.
@@ -252,7 +254,7 @@ package struct FeedbackEngine {
         let part = Array(concluded.prefix(configuration.batchLimit))
         concluded.removeFirst(part.count)
         for item in part { partitions[item.partition]?.tracker.complete(item.offset) }
-        let isRefresh = now >= lastRefresh.advanced(byMilliseconds: configuration.refreshMilliseconds)
+        let isRefresh = now >= lastRefresh.advanced(by: configuration.refreshInterval)
         if isRefresh { lastRefresh = now }
         var positions: [Position] = []
         for (number, partition) in partitions where partition.tracker.hasUncommitted || isRefresh {

@@ -87,7 +87,7 @@ package struct FeedbackMachine: JobMachine {
     }
 
     /// Before it begins again after trouble.
-    static let restMilliseconds: Int64 = 2_000
+    static let restTime: Milliseconds = .seconds(2)
 
     private let configuration: Configuration
     private(set) var phase = Phase.idle
@@ -98,7 +98,7 @@ package struct FeedbackMachine: JobMachine {
     private var writing: Batch?
     private var devices: [OutgoingRecord]?
     /// It starts again as soon as no batch is under way, after so long (milliseconds).
-    private var beginsAgain: Int64?
+    private var beginsAgain: Milliseconds?
     private var hasFollowed = false
     /// It is known that no broker answers.
     private var isWaiting = false
@@ -152,7 +152,7 @@ package struct FeedbackMachine: JobMachine {
 
     /// Starts again at once: partitions came, or other credentials.
     package mutating func beginAgain() {
-        if case .following = phase { beginsAgain = beginsAgain ?? 0 }
+        if case .following = phase { beginsAgain = beginsAgain ?? .zero }
     }
 
     package mutating func receive(_ report: BatchWriter.Report, now: Moment) {
@@ -189,7 +189,7 @@ package struct FeedbackMachine: JobMachine {
     package mutating func readingFailed(_ error: KafkaError, now: Moment) {
         guard case .following = phase, beginsAgain == nil else { return }
         actions.append(.notice(.beginningAgain("\(error)")))
-        beginsAgain = Self.restMilliseconds
+        beginsAgain = Self.restTime
     }
 
     /// Whether there is room for a partition's next record.
@@ -243,8 +243,8 @@ package struct FeedbackMachine: JobMachine {
         takeWriterActions()
     }
 
-    private mutating func rest(_ milliseconds: Int64, _ now: Moment) {
-        phase.become(.resting(until: now.monotonic.advanced(byMilliseconds: milliseconds)))
+    private mutating func rest(_ time: Milliseconds, _ now: Moment) {
+        phase.become(.resting(until: now.monotonic.advanced(by: time)))
     }
 
     private mutating func finish(_ end: End) { phase.become(.ended(end)) }
@@ -254,7 +254,7 @@ package struct FeedbackMachine: JobMachine {
         if case .finishing = phase { return finish(.stopped) }
         guard hasFollowed || !Self.isFinal(error) else { return finish(.failed(error)) }
         actions.append(.notice(.beginningAgain("\(error)")))
-        rest(Self.restMilliseconds, now)
+        rest(Self.restTime, now)
     }
 
     private static func isFinal(_ error: KafkaError) -> Bool {

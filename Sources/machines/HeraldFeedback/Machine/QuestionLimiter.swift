@@ -7,14 +7,14 @@ internal import HeraldTime
 /// each time, up to a minute. Then one question alone goes first.
 struct QuestionLimiter {
     private static let burstNanoseconds: Int64 = 100_000_000
-    private static let firstPauseMilliseconds: Int64 = 1_000
-    private static let longestPauseMilliseconds: Int64 = 60_000
+    private static let firstPause: Milliseconds = .seconds(1)
+    private static let longestPause: Milliseconds = .minutes(1)
 
     private let inFlightLimit: Int
     private var rate: RateLimiter
     private var pausedUntil: MonotonicTime
     /// The pause that came last; 0 while all is well.
-    private var pauseMilliseconds: Int64 = 0
+    private var pause: Milliseconds = .zero
 
     init(perSecond: Double, inFlightLimit: Int, now: MonotonicTime) {
         let perSecond = max(0.001, perSecond)
@@ -25,7 +25,7 @@ struct QuestionLimiter {
         pausedUntil = now
     }
 
-    private var limit: Int { pauseMilliseconds == 0 ? inFlightLimit : 1 }
+    private var limit: Int { pause == .zero ? inFlightLimit : 1 }
 
     /// When the next question may be put; `nil` while an answer has to come first.
     func earliest(inFlight: Int) -> MonotonicTime? {
@@ -40,16 +40,12 @@ struct QuestionLimiter {
     mutating func asked(now: MonotonicTime) { rate.take(now: now) }
 
     /// The hub has answered.
-    mutating func succeeded() { pauseMilliseconds = 0 }
+    mutating func succeeded() { pause = .zero }
 
     /// It has said nothing of a message.
-    mutating func failed(retryAfterMilliseconds: Int64?, now: MonotonicTime) {
+    mutating func failed(retryAfter: Milliseconds?, now: MonotonicTime) {
         // Several that were under way together are one refusal.
-        if now >= pausedUntil {
-            pauseMilliseconds = min(
-                Self.longestPauseMilliseconds, max(Self.firstPauseMilliseconds, 2 * pauseMilliseconds))
-        }
-        let pause = retryAfterMilliseconds ?? pauseMilliseconds
-        pausedUntil = max(pausedUntil, now.advanced(byMilliseconds: pause))
+        if now >= pausedUntil { pause = min(Self.longestPause, max(Self.firstPause, 2 * pause)) }
+        pausedUntil = max(pausedUntil, now.advanced(by: retryAfter ?? pause))
     }
 }

@@ -1,5 +1,6 @@
 internal import HeraldEvents
 package import HeraldText
+import HeraldTime
 internal import HeraldTools
 
 extension DeadLetterView {
@@ -54,7 +55,7 @@ extension DeadLetterView {
         .present([
             .init("at", .string(attempt.at.text)), .init("pns", .string(attempt.pushService)),
             .init("status", attempt.status.map(JSONValue.integer) ?? .null), .init("error", .text(attempt.error)),
-            .init("ms", .integer(Int(attempt.durationMilliseconds))),
+            .init("ms", .integer(Int(attempt.duration.count))),
         ])
     }
 

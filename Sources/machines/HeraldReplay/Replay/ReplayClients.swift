@@ -18,7 +18,7 @@ final class ReplayClients: JobIO {
     }
 
     /// So often it asks whether it is to stop.
-    private static let turnMilliseconds: Int64 = 20
+    private static let turnLength: Milliseconds = .milliseconds(20)
     private static let lettersPerTurn = 4_096
     /// How long the next letter is waited for: the first of a transaction, and each further one.
     private static let letterMilliseconds: (first: Int32, further: Int32) = (20, 5)
@@ -154,6 +154,6 @@ final class ReplayClients: JobIO {
 
     func wait(until moment: MonotonicTime?) {
         guard !isAsked, stateNews == nil, startFailure == nil else { return }
-        transactor.wait(until: moment, atMost: Self.turnMilliseconds)
+        transactor.wait(until: moment, atMost: Self.turnLength)
     }
 }

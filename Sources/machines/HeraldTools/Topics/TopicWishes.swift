@@ -1,4 +1,5 @@
 package import HeraldEvents
+import HeraldTime
 
 /// What the settings want of Herald's topics.
 package struct TopicWishes: Sendable, Equatable {
@@ -51,7 +52,7 @@ package struct TopicWishes: Sendable, Equatable {
             WantedTopic(
                 name: names.retryTopic(delay), partitions: partitions,
                 // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
-                retentionMilliseconds: max(retentionMilliseconds, maxElapsedMilliseconds + delay.milliseconds),
+                retentionMilliseconds: max(retentionMilliseconds, maxElapsedMilliseconds + delay.length.count),
                 messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
                 newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount)
         }

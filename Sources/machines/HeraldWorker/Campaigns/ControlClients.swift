@@ -17,7 +17,7 @@ final class ControlClients: JobIO {
     /// The topic is quiet for hours: after so long its reader is assigned again at the same position.
     private static let silence = Duration.seconds(30)
     /// It looks for trouble of its client this often at least.
-    private static let idleMilliseconds: Int64 = 5_000
+    private static let idlePause: Milliseconds = .seconds(5)
     /// How long one question to the brokers may take.
     private static let questionMilliseconds = 2_000
 
@@ -182,9 +182,9 @@ final class ControlClients: JobIO {
     func wait(until moment: MonotonicTime?) {
         guard !isBusy, answers.isEmpty else { return }
         let now = SystemClock.monotonic()
-        var end = now.advanced(byMilliseconds: Self.idleMilliseconds)
+        var end = now.advanced(by: Self.idlePause)
         if let moment { end = min(end, moment) }
-        if wakeup.wait(for: .milliseconds(max(0, end.milliseconds(since: now)))) { wakeup.drain() }
+        if wakeup.wait(for: max(.zero, end.time(since: now)).duration) { wakeup.drain() }
     }
 
     // MARK: People

@@ -15,17 +15,17 @@ extension LaneClients {
 
     func takeRebalance() -> Rebalance? { consumer.takeRebalance() }
 
-    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64) {
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds) {
         let queries = consumer.queries
         let engine = configuration.engine
         let history = History(
             topics: Set(engine.topics.requests),
-            begin: SystemClock.wall().advanced(byMilliseconds: -engine.duplicateWindowMilliseconds),
+            begin: SystemClock.wall().advanced(by: -engine.duplicateWindow),
             size: engine.duplicateSize)
         let failures = FailedBefore(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
             pushServices: engine.decoder.pushServices, begin: history.begin, most: history.size)
-        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause))) { [mailbox, logger] in
+        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
                 let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionTimeoutMilliseconds)

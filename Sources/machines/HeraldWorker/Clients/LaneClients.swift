@@ -108,9 +108,9 @@ final class LaneClients: LaneIO {
     }
 
     /// Waits for all clients; the backend's sockets are served at once.
-    func wait(milliseconds: Int32) -> LaneEvents {
+    func wait(timeout: Milliseconds) -> LaneEvents {
         let mayWait = !calls.hasUnwritten || calls.flush(now: SystemClock.monotonic())
-        let count = loop.wait(timeoutMilliseconds: mayWait ? milliseconds : 0)
+        let count = loop.wait(timeoutMilliseconds: mayWait ? Int32(clamping: timeout) : 0)
         let now = SystemClock.monotonic()
         var events: LaneEvents = []
         for index in 0..<count {

@@ -11,7 +11,7 @@ import HeraldTime
 /// One for all lanes of a process, which see the same trouble.
 final class TroubleLog: Sendable {
     /// Between two lines with the same reason.
-    static let intervalMilliseconds: Int64 = 60_000
+    static let interval: Milliseconds = .minutes(1)
     /// So many reasons are told apart; what librdkafka says beyond them is not logged.
     static let reasonLimit = 256
 
@@ -88,7 +88,7 @@ final class TroubleLog: Sendable {
     private static func takeDue(_ entries: inout [Reason: Entry], now: MonotonicTime) -> [(Reason, Entry)] {
         var due: [(Reason, Entry)] = []
         for (reason, entry) in entries {
-            let isPast = entry.loggedAt.map { now.milliseconds(since: $0) >= intervalMilliseconds } ?? true
+            let isPast = entry.loggedAt.map { now.time(since: $0) >= interval } ?? true
             guard isPast else { continue }
             guard entry.count > 0 else {
                 entries[reason] = nil

@@ -6,7 +6,7 @@ import HeraldTime
 
 extension Lane {
     /// A question to the brokers that failed is asked again after this long.
-    private static var questionPauseMilliseconds: Int64 { 1_000 }
+    private static var questionPause: Milliseconds { .seconds(1) }
 
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
@@ -20,7 +20,7 @@ extension Lane {
                 carryOut(now: now)
             }
             pendingAssignment = partitions
-            io.findStarts(of: partitions, assignment: assignment, after: 0)
+            io.findStarts(of: partitions, assignment: assignment, after: .zero)
         case .revoke(_, let lost):
             if lost { meter.losses += 1 } else { meter.revocations += 1 }
             logger.info(lost ? "partitions lost" : "partitions revoked")
@@ -41,7 +41,7 @@ extension Lane {
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
-            io.findStarts(of: partitions, assignment: assignment, after: Self.questionPauseMilliseconds)
+            io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
         case .success(let positions):
             pendingAssignment = nil
             begin(positions)
@@ -84,7 +84,7 @@ extension Lane {
     private func role(of topic: String) -> ConsumedTopic.Role? {
         let topics = configuration.topics
         if let index = topics.requests.firstIndex(of: topic) { return .request(weight: requestWeights[index]) }
-        return topics.delay(ofTopic: topic).map { .retry(delay: $0.milliseconds) }
+        return topics.delay(ofTopic: topic).map { .retry(delay: $0.length) }
     }
 
     /// Answers a revoked assignment; the engine has given everything back before.

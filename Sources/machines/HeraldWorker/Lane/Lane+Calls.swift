@@ -32,22 +32,22 @@ extension Lane {
     }
 
     private func result(of answer: BackendAnswer, _ token: CallToken, now: Moment) -> CallResult {
-        let milliseconds = Int32(truncatingIfNeeded: answer.durationNanoseconds / 1_000_000)
+        let duration = Milliseconds.milliseconds(answer.durationNanoseconds / 1_000_000)
         if let failure = answer.failure {
             return CallResult(
-                failure: failure, detail: answer.detail, durationMilliseconds: milliseconds,
+                failure: failure, detail: answer.detail, duration: duration,
                 mayHaveArrived: answer.mayHaveArrived)
         }
         if answer.status < 300 {
             if let oversized = answer.oversized { return CallResult(oversized: oversized) }
             return CallResult(
                 status: answer.status, retryAfter: retryAfter(answer, now: now), detail: answer.detail,
-                durationMilliseconds: milliseconds)
+                duration: duration)
         }
         let detail = answer.detail.map { hidingMessage(of: token.slot, in: $0) }
         let result = CallResult(
             status: answer.status, retryAfter: retryAfter(answer, now: now), detail: detail,
-            durationMilliseconds: milliseconds, verdict: io.verdict(of: answer, detail: detail))
+            duration: duration, verdict: io.verdict(of: answer, detail: detail))
         if result.refusesCredentials(engine.configuration.live.statuses) {
             // The engine asks before it holds.
             io.credentialsRefused(sentAt: answer.sentAt, isInOutage: engine.outage?.reason == .credentials)
@@ -55,9 +55,9 @@ extension Lane {
         return result
     }
 
-    private func retryAfter(_ answer: BackendAnswer, now: Moment) -> Int64? {
+    private func retryAfter(_ answer: BackendAnswer, now: Moment) -> Milliseconds? {
         answer.retryAfter.flatMap {
-            RetryAfter.milliseconds($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
+            RetryAfter.wait($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
         }
     }
 

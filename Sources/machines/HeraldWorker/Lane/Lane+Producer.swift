@@ -6,7 +6,7 @@ import HeraldTime
 
 extension Lane {
     /// Lasting trouble is reported this often.
-    private static var troubleIntervalMilliseconds: Int64 { 30_000 }
+    private static var troubleInterval: Milliseconds { .seconds(30) }
 
     /// Offers a record that the engine wants to the producer, which copies it.
     func produce(_ id: ProductionID, now: Moment) {
@@ -67,7 +67,7 @@ extension Lane {
         refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
-        reportAgain = now.monotonic.advanced(byMilliseconds: Self.troubleIntervalMilliseconds)
+        reportAgain = now.monotonic.advanced(by: Self.troubleInterval)
         logger.error("the broker does not accept records, retrying: \(error)")
     }
 

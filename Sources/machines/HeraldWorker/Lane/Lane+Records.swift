@@ -91,7 +91,7 @@ extension Lane {
 
     /// Tells the engine how much lies in the queues.
     func lookAhead(now: Moment) {
-        nextLook = now.monotonic.advanced(byMilliseconds: intervals.look)
+        nextLook = now.monotonic.advanced(by: intervals.look)
         lookedBytes = io.fetchedBytes
         engine.readAhead(io.queueCounts, fetched: lookedBytes, now: now)
         carryOut(now: now)

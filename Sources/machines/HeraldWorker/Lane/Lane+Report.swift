@@ -6,13 +6,13 @@ import HeraldTime
 
 extension Lane {
     /// How far partitions are is looked at this often.
-    private static var progressIntervalMilliseconds: Int64 { 1_000 }
+    private static var progressInterval: Milliseconds { .seconds(1) }
 
     /// Leaves a report for others.
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
         if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
-            nextProgress = now.monotonic.advanced(byMilliseconds: Self.progressIntervalMilliseconds)
+            nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
             waiting = engine.waitCounts(now: now)
@@ -20,7 +20,7 @@ extension Lane {
         // The former one may be read at this moment.
         let isLeft = io.leave(report(now: now.monotonic))
         nextReport = now.monotonic.advanced(
-            byMilliseconds: isLeft ? intervals.report : LaneIntervals.reportRetry)
+            by: isLeft ? intervals.report : LaneIntervals.reportRetry)
     }
 
     /// Says what has become of events since the last time.
@@ -63,7 +63,7 @@ extension Lane {
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
         report.outcomesWaitSince = outcomesWaitSince
-        report.commitIntervalMilliseconds = configuration.commitIntervalMilliseconds
+        report.commitInterval = configuration.commitInterval
         return report
     }
 

@@ -12,28 +12,28 @@ package enum LaneEnd: Sendable, Equatable {
 
 extension Lane {
     /// How long the group may take to let it go.
-    private static var patienceMilliseconds: Int64 { 10_000 }
+    private static var patience: Milliseconds { .seconds(10) }
 
     /// Runs until the lane has drained or can't go on.
     func run() -> LaneEnd {
         while true {
-            let timeout = mayHaveMore ? 0 : milliseconds(until: deadline)
-            turn(io.wait(milliseconds: timeout), after: Int64(timeout))
+            let timeout = mayHaveMore ? .zero : time(until: deadline)
+            turn(io.wait(timeout: timeout), after: timeout)
             if let end { return close(end) }
             if let leaving { return leave(leaving) }
         }
     }
 
-    private func milliseconds(until deadline: MonotonicTime) -> Int32 {
+    private func time(until deadline: MonotonicTime) -> Milliseconds {
         let now = io.now.monotonic
-        return deadline <= now ? 0 : Int32(clamping: (deadline.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+        return deadline <= now ? .zero : .milliseconds((deadline.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
     }
 
     /// The drain is over: leaves the group and closes.
     ///
     /// A static member keeps its place.
     private func leave(_ how: LaneEnd) -> LaneEnd {
-        let deadline = io.now.monotonic.advanced(byMilliseconds: Self.patienceMilliseconds)
+        let deadline = io.now.monotonic.advanced(by: Self.patience)
         do {
             try io.beginClosing()
             while !io.isClosed || isAborting, io.now.monotonic < deadline {
@@ -42,7 +42,7 @@ extension Lane {
                 // An abort waits until its failed records were received.
                 receiveDeliveries(now: io.now)
                 carryOut(now: io.now)
-                _ = io.wait(milliseconds: 10)
+                _ = io.wait(timeout: .milliseconds(10))
             }
         } catch {
             logger.warning("the group could not be left: \(error)")

@@ -20,21 +20,23 @@ enum LaneTimer: CaseIterable {
 /// How often a lane does what no event wakes it for (milliseconds).
 package struct LaneIntervals: Sendable {
     /// The clients are polled: a sign of life for the group.
-    package var poll: Int64
+    package var poll: Milliseconds
     /// How much is fetched ahead is looked at.
-    package var look: Int64
+    package var look: Milliseconds
     /// A report is left.
-    package var report: Int64
+    package var report: Milliseconds
 
     /// What a worker's lanes do.
-    package static let usual = LaneIntervals(poll: 500, look: 50, report: 250)
+    package static let usual = LaneIntervals(
+        poll: .milliseconds(500), look: .milliseconds(50), report: .milliseconds(250))
     /// The caller wakes it for everything.
-    package static let never = LaneIntervals(poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
+    package static let never = LaneIntervals(
+        poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
 
     /// How much is fetched ahead is looked at as soon as so many bytes have come.
     static let lookBytes = 4 << 20
-    /// A report that could not be left is tried again after this time (milliseconds).
-    static let reportRetry: Int64 = 5
+    /// A report that could not be left is tried again after this time.
+    static let reportRetry: Milliseconds = .milliseconds(5)
 }
 
 extension Lane {

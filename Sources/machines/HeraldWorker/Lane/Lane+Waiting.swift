@@ -48,7 +48,7 @@ extension Lane {
             let origin = "\(origin(of: slot))"
             return (id(of: slot) ?? origin, origin)
         }
-        let taken = now.wall.advanced(byMilliseconds: -now.monotonic.milliseconds(since: engine.slot(slot).takenAt))
+        let taken = now.wall.advanced(by: -now.monotonic.time(since: engine.slot(slot).takenAt))
         return WaitingPage.Event(
             id: id(of: slot), user: text(slot) { $0.user }, origin: "\(origin(of: slot))", takenAt: taken,
             waits: waits.map { services, reason in

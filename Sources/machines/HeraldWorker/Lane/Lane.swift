@@ -3,7 +3,7 @@ import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 package import HeraldTelemetry
-import HeraldTime
+package import HeraldTime
 
 /// One thread's worker: an ``Engine`` that decides, and the loop that carries out what it decides over a ``LaneIO``.
 ///
@@ -134,8 +134,8 @@ package final class Lane<IO: LaneIO> {
 
     /// One turn of the loop: receive, poll what fits, carry out what was decided.
     ///
-    /// - Parameter timeout: How long the lane was to wait for this turn at most (milliseconds).
-    package func turn(_ events: LaneEvents, after timeout: Int64) {
+    /// - Parameter timeout: How long the lane was to wait for this turn at most.
+    package func turn(_ events: LaneEvents, after timeout: Milliseconds) {
         let now = io.now
         noteStandstill(timeout, now: now)
         let isPoll = isDue(.poll, at: now.monotonic)
@@ -143,7 +143,7 @@ package final class Lane<IO: LaneIO> {
         receiveAnswers(now: now)
         if isPoll || events.contains(.producer) { receiveDeliveries(now: now) }
         if isPoll || events.contains(.consumer) {
-            nextPoll = now.monotonic.advanced(byMilliseconds: intervals.poll)
+            nextPoll = now.monotonic.advanced(by: intervals.poll)
             io.filledQueues(all: isPoll) { engine.recordsArrived(in: $0) }
             receiveCommitOutcomes(now: now)
             serveConsumer()
@@ -161,10 +161,10 @@ package final class Lane<IO: LaneIO> {
     /// Tells the engine how much later it is than this turn was to begin.
     ///
     /// Where the monotonic clock stops with the machine, the wall clock tells.
-    private func noteStandstill(_ timeout: Int64, now: Moment) {
+    private func noteStandstill(_ timeout: Milliseconds, now: Moment) {
         if let before = lastTurn {
             let passed = max(
-                now.monotonic.milliseconds(since: before.monotonic), now.wall.milliseconds(since: before.wall))
+                now.monotonic.time(since: before.monotonic), now.wall.time(since: before.wall))
             engine.stoodStill(for: passed - timeout)
         }
         lastTurn = now

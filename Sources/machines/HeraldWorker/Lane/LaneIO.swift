@@ -33,7 +33,7 @@ package protocol LaneIO: AnyObject {
     /// The oldest rebalance that was not taken yet.
     func takeRebalance() -> Rebalance?
     /// Finds out where these partitions are taken up, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
-    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Int64)
+    func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds)
     /// Fetches exactly these partitions from these offsets.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
     /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
@@ -149,7 +149,7 @@ package protocol LaneIO: AnyObject {
     /// Whether the group is left.
     var isClosed: Bool { get }
     /// Waits until something arrives, for so long (milliseconds) at most.
-    func wait(milliseconds: Int32) -> LaneEvents
+    func wait(timeout: Milliseconds) -> LaneEvents
     /// Lets everything go, leaving the last report.
     func close(_ report: LaneReport)
 }

@@ -7,7 +7,7 @@ import HeraldTime
 /// each request, but fetches return nothing new, and no outcome ever becomes durable.
 struct BrokerShortage: Sendable {
     /// A broker that restarts, or a leader that moves, is no shortage.
-    static let patienceMilliseconds: Int64 = 15_000
+    static let patience: Milliseconds = .seconds(15)
 
     private var since: [TopicPartition: MonotonicTime] = [:]
 
@@ -30,7 +30,7 @@ struct BrokerShortage: Sendable {
                 let place = TopicPartition(topic: topic.name, partition: partition.id)
                 let begin = since[place] ?? now
                 seen[place] = begin
-                if now.milliseconds(since: begin) >= Self.patienceMilliseconds { lasting.append(place) }
+                if now.time(since: begin) >= Self.patience { lasting.append(place) }
             }
         }
         since = seen

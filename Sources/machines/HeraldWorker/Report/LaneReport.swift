@@ -52,7 +52,7 @@ public struct LaneReport: Sendable {
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
     public var outcomesWaitSince: MonotonicTime?
     /// How long they may wait for the next commit, by the settings.
-    public var commitIntervalMilliseconds: Int64 = 0
+    public var commitInterval: Milliseconds = .zero
     /// librdkafka's own words about the lane's clients.
     public var statistics = LaneStatistics()
 

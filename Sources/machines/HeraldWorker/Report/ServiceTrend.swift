@@ -19,7 +19,7 @@ public struct FailingService: Sendable, Equatable {
 /// How each push service's calls ended over the last minute: pure.
 struct ServiceTrend {
     /// How far it looks back (milliseconds).
-    static let windowMilliseconds: Int64 = 60_000
+    static let window: Milliseconds = .minutes(1)
     /// So many that all failed say something.
     static let leastCalls = 10
 
@@ -45,7 +45,7 @@ struct ServiceTrend {
             })
         samples.append(sample)
         // The newest that is older than the window stays: it is what the window's calls are counted from.
-        while samples.count > 2, now.milliseconds(since: samples[1].at) >= Self.windowMilliseconds {
+        while samples.count > 2, now.time(since: samples[1].at) >= Self.window {
             samples.removeFirst()
         }
         guard let first = samples.first else { return [] }

@@ -8,7 +8,7 @@ import HeraldTime
 /// partitions move. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
-    static let patienceMilliseconds: Int64 = 60_000
+    static let patience: Milliseconds = .minutes(1)
 
     private struct Place {
         var done: Int64
@@ -34,7 +34,7 @@ struct StandstillWatch: Sendable {
                 let place =
                     former?.done == done ? former ?? Place(done: done, since: now) : Place(done: done, since: now)
                 seen[report.partition] = place
-                if now.milliseconds(since: place.since) >= Self.patienceMilliseconds { still.append(report.partition) }
+                if now.time(since: place.since) >= Self.patience { still.append(report.partition) }
             }
         }
         places = seen

@@ -55,17 +55,17 @@ public struct WorkerReport: Sendable {
     ///
     /// The last is that of events whose request topic is not among ``requestTopics``. What a lane knows, in memory and of delay topics, counts from the event's publication; what lies unconsumed in a
     /// request topic counts from when the worker first saw it there.
-    public func oldestEventAges(now: Moment) -> [Int64] {
-        var ages = Array(repeating: Int64(0), count: requestTopics.count + 1)
+    public func oldestEventAges(now: Moment) -> [Milliseconds] {
+        var ages = Array(repeating: Milliseconds.zero, count: requestTopics.count + 1)
         for lane in lanes {
             for (place, since) in lane.oldestEvents.enumerated() {
-                if let since { ages[place] = max(ages[place], now.wall.milliseconds(since: since)) }
+                if let since { ages[place] = max(ages[place], now.wall.time(since: since)) }
             }
             for report in lane.partitions {
                 guard let place = requestTopics.firstIndex(of: report.partition.topic),
                     let since = cluster.backlog.since(report)
                 else { continue }
-                ages[place] = max(ages[place], now.monotonic.milliseconds(since: since))
+                ages[place] = max(ages[place], now.monotonic.time(since: since))
             }
         }
         return ages
@@ -97,7 +97,7 @@ public struct ClusterReport: Sendable, Equatable {
     /// Partitions of request topics whose events are not taken, for no known reason.
     public var standingStill: [TopicPartition] = []
     /// For how long they have not been taken, at least.
-    public static let standstillSeconds = StandstillWatch.patienceMilliseconds / 1_000
+    public static let standstillSeconds = StandstillWatch.patience.wholeSeconds
     /// Records that break the publishing contract, since the start.
     public var faultyRecords: [FaultyRecords] = []
     /// The offset after the last of each partition, as far as its leader ever said.

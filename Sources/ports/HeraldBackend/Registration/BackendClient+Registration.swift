@@ -82,13 +82,12 @@ private struct ClientTransport: RegistrationTransport {
                 throw refusal(of: request, reply.answer)
             }
             let asked = retryAfter.flatMap {
-                MessageAnswer.milliseconds(
-                    retryAfter: $0, now: SystemClock.wall().milliseconds, limit: .max)
+                MessageAnswer.wait(retryAfter: $0, now: SystemClock.wall().milliseconds, limit: .max)
             }
-            guard let wait = patience.wait(after: status, retryAfterMilliseconds: asked, repeats: repeats) else {
+            guard let wait = patience.wait(after: status, retryAfter: asked, repeats: repeats) else {
                 return RegistrationReply(status: status, retryAfter: retryAfter, detail: detail, body: reply.body)
             }
-            try await Task.sleep(for: .milliseconds(wait))
+            try await Task.sleep(for: wait.duration)
             repeats += 1
         }
     }

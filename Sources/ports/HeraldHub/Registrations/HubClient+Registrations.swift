@@ -2,6 +2,7 @@ internal import Foundation
 internal import HeraldBytes
 internal import HeraldHTTP
 internal import HeraldText
+import HeraldTime
 
 /// The registrations of a hub, one request each. All of them block, and are repeated when the hub says "later".
 extension HubClient {
@@ -98,9 +99,9 @@ extension HubClient {
             let outcome = perform(method, path, query: query, headers: headers, wantedHeaders: wantedHeaders)
             guard case .response(let response) = outcome,
                 let wait = patience.wait(
-                    after: response.status, retryAfterMilliseconds: response.retryAfterMilliseconds, repeats: repeats)
+                    after: response.status, retryAfter: response.retryAfter, repeats: repeats)
             else { return outcome }
-            pause(wait)
+            pause(wait.count)
             repeats += 1
         }
     }
@@ -114,7 +115,7 @@ extension HubClient {
 
 extension SingleRequest.Response {
     /// What the header `Retry-After` asks for; `nil` without one.
-    fileprivate var retryAfterMilliseconds: Int64? {
-        retryAfterSeconds > 0 ? min(retryAfterSeconds, .max / 1_000) * 1_000 : nil
+    fileprivate var retryAfter: Milliseconds? {
+        retryAfterSeconds > 0 ? .seconds(retryAfterSeconds) : nil
     }
 }

@@ -1,5 +1,5 @@
 internal import HeraldText
-internal import HeraldTime
+public import HeraldTime
 
 /// What a hub's answer to a question about one of its messages means.
 public enum MessageAnswer: Sendable, Hashable {
@@ -9,10 +9,10 @@ public enum MessageAnswer: Sendable, Hashable {
     case notKnown
     /// It says nothing of the message, and would not say anything of another: it is busy, away, or refuses our
     /// credentials.
-    case unavailable(reason: String, retryAfterMilliseconds: Int64?)
+    case unavailable(reason: String, retryAfter: Milliseconds?)
 
     /// So long a hub is left alone at most, whatever it says.
-    static let longestPauseMilliseconds: Int64 = 600_000
+    static let longestPause: Milliseconds = .minutes(10)
 
     /// Classifies an answer.
     ///
@@ -29,24 +29,24 @@ public enum MessageAnswer: Sendable, Hashable {
             do throws(InvalidArgument) {
                 self = .details(try MessageDetails(document: body))
             } catch {
-                self = .unavailable(reason: error.description, retryAfterMilliseconds: nil)
+                self = .unavailable(reason: error.description, retryAfter: nil)
             }
         case 401, 403, 408, 429, 500...:
             self = .unavailable(
                 reason: "HTTP \(status)",
-                retryAfterMilliseconds: retryAfter.flatMap {
-                    Self.milliseconds(retryAfter: $0, now: now, limit: Self.longestPauseMilliseconds)
+                retryAfter: retryAfter.flatMap {
+                    Self.wait(retryAfter: $0, now: now, limit: Self.longestPause)
                 })
         default: self = .notKnown
         }
     }
 
-    /// The header `Retry-After` in milliseconds, at most `limit`; seconds or a date, and `nil` for anything else.
+    /// The header `Retry-After`, at most `limit`; seconds or a date, and `nil` for anything else.
     ///
     /// - Parameter now: milliseconds of Unix time, for a date.
-    package static func milliseconds(retryAfter text: String, now: Int64, limit: Int64) -> Int64? {
-        if let seconds = Int64(text.trimmed), seconds >= 0 { return min(limit / 1_000, seconds) * 1_000 }
+    package static func wait(retryAfter text: String, now: Int64, limit: Milliseconds) -> Milliseconds? {
+        if let seconds = Int64(text.trimmed), seconds >= 0 { return .seconds(min(limit.wholeSeconds, seconds)) }
         guard let date = HTTPDate.parse(text.trimmed) else { return nil }
-        return min(limit, max(0, date.milliseconds - now))
+        return min(limit, max(.zero, date.time(since: WallTime(milliseconds: now))))
     }
 }

@@ -63,7 +63,7 @@ public final class MessageCalls {
             if let failure = completion.failure {
                 let detail = String(decoding: bytes, as: UTF8.self)
                 answers.append(
-                    (completion.token, .unavailable(reason: "\(failure): \(detail)", retryAfterMilliseconds: nil)))
+                    (completion.token, .unavailable(reason: "\(failure): \(detail)", retryAfter: nil)))
                 continue
             }
             let retryAfter = pool.withText(completion.retryAfter) { Self.bytes($0) }

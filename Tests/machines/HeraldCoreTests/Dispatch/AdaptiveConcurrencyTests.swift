@@ -106,16 +106,17 @@ struct AdaptiveConcurrencyTests {
         func end(_ numbers: ClosedRange<UInt64>, after milliseconds: Int32?) {
             for number in numbers {
                 concurrency.ended(
-                    number, milliseconds: milliseconds, answered: milliseconds != nil, inFlight: 40,
+                    number, duration: milliseconds.map { .milliseconds($0) }, answered: milliseconds != nil,
+                    inFlight: 40,
                     latest: numbers.upperBound, now: now)
             }
         }
         end(1...40, after: nil)
         for round in 1...3 as ClosedRange<UInt64> {
-            now = now.advanced(byMilliseconds: 600)
+            now = now.advanced(by: .milliseconds(600))
             end(40 * round + 1...40 * round + 40, after: round == 3 ? 900 : 5)
         }
-        now = now.advanced(byMilliseconds: 600)
+        now = now.advanced(by: .milliseconds(600))
         end(161...200, after: 900)
         #expect(concurrency.limit == 20, "a trial")
         concurrency.forgetCalls(latest: 200)
@@ -210,7 +211,7 @@ struct ConcurrencyWorld {
         for (number, began) in ends.removeValue(forKey: time) ?? [] {
             let saysNothing = hangs && time - began > 1_000 && time / 1_000 % 4 != 0
             concurrency.ended(
-                UInt64(number), milliseconds: saysNothing ? nil : Int32(time - began), answered: !saysNothing,
+                UInt64(number), duration: saysNothing ? nil : .milliseconds(time - began), answered: !saysNothing,
                 inFlight: inFlight, latest: UInt64(calls), now: now)
             inFlight -= 1
         }

@@ -10,10 +10,10 @@ struct AdaptiveRateTests {
         "is found by its refusals: at least 90 % of it is used, and fewer than 2 % of calls are refused",
         arguments: [
             LimitedBackend(burst: 10), LimitedBackend(burst: 20), LimitedBackend(burst: 50), LimitedBackend(burst: 500),
-            LimitedBackend(window: true), LimitedBackend(burst: 50, retryAfter: 1_000),
-            LimitedBackend(burst: 500, retryAfter: 1_000), LimitedBackend(window: true, retryAfter: 1_000),
+            LimitedBackend(window: true), LimitedBackend(burst: 50, retryAfter: .seconds(1)),
+            LimitedBackend(burst: 500, retryAfter: .seconds(1)), LimitedBackend(window: true, retryAfter: .seconds(1)),
             LimitedBackend(burst: 50, latency: 100), LimitedBackend(window: true, latency: 100),
-            LimitedBackend(burst: 500, latency: 100, retryAfter: 1_000),
+            LimitedBackend(burst: 500, latency: 100, retryAfter: .seconds(1)),
         ])
     func finds(backend: LimitedBackend) {
         var world = PacedWorld(backend: backend)
@@ -25,8 +25,8 @@ struct AdaptiveRateTests {
 
     @Test(
         "is found within seconds by a backend that counts each second's calls; few are refused until then",
-        arguments: [2, 20, 100] as [Int64], [nil, 1_000] as [Int64?])
-    func findsSoon(latency: Int64, retryAfter: Int64?) {
+        arguments: [2, 20, 100] as [Int64], [nil, .seconds(1)] as [Milliseconds?])
+    func findsSoon(latency: Int64, retryAfter: Milliseconds?) {
         var world = PacedWorld(backend: LimitedBackend(window: true, latency: latency, retryAfter: retryAfter))
         let time = world.run(until: 4_000)
         #expect(time < 12_000)
@@ -60,7 +60,7 @@ struct AdaptiveRateTests {
             _ = rate.refusedCall(sentAt: now, isRetry: false, isKnown: false, retryAfter: nil, now: now)
         }
         #expect(rate.limit == 97)
-        now = now.advanced(byMilliseconds: AdaptiveRate.forgottenAfterMilliseconds + 1)
+        now = now.advanced(by: AdaptiveRate.forgottenAfter + .milliseconds(1))
         let hasChanged = rate.grow(now: now)
         #expect(hasChanged)
         #expect(rate.limit == nil)
@@ -75,14 +75,14 @@ struct LimitedBackend: Sendable, CustomTestStringConvertible {
     /// So many in each second of the clock instead.
     var window = false
     var latency: Int64 = 2
-    var retryAfter: Int64?
+    var retryAfter: Milliseconds?
 
     private var tokens = 0.0
     private var filledAt: Int64 = 0
     private var second: Int64 = 0
     private var taken = 0.0
 
-    init(burst: Double = 50, window: Bool = false, latency: Int64 = 2, retryAfter: Int64? = nil) {
+    init(burst: Double = 50, window: Bool = false, latency: Int64 = 2, retryAfter: Milliseconds? = nil) {
         self.burst = burst
         self.window = window
         self.latency = latency
@@ -91,7 +91,7 @@ struct LimitedBackend: Sendable, CustomTestStringConvertible {
     }
 
     var testDescription: String {
-        "\(window ? "fixed window" : "burst \(Int(burst))"), latency \(latency) ms, Retry-After \(retryAfter ?? 0) ms"
+        "\(window ? "fixed window" : "burst \(Int(burst))"), latency \(latency) ms, Retry-After \(retryAfter?.count ?? 0) ms"
     }
 
     mutating func takes(at time: Int64) -> Bool {
@@ -143,7 +143,7 @@ struct PacedWorld {
         inFlight.removeFirst(ended.count)
         for call in ended {
             concurrency.ended(
-                call.number, milliseconds: Int32(time - call.sentAt), answered: true, inFlight: inFlight.count + 1,
+                call.number, duration: .milliseconds(time - call.sentAt), answered: true, inFlight: inFlight.count + 1,
                 latest: UInt64(calls), now: now)
             let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
             if call.isTaken {

@@ -11,7 +11,7 @@ struct DeferralTests {
 
     /// A push service that may be called once in twelve seconds, with hours of backlog, while the others go on.
     private static func world() -> BacklogWorld {
-        let backend: BacklogWorld.Backend = { _, _ in CallResult(status: 200, durationMilliseconds: 20) }
+        let backend: BacklogWorld.Backend = { _, _ in CallResult(status: 200, duration: .milliseconds(20)) }
         return BacklogWorld(poll: 10_000, backend: backend) {
             $0.maxInFlight = 40
             $0.serviceCallsPerSecond = [rate, nil, nil]

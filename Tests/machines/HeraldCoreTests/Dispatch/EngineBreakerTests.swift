@@ -28,14 +28,14 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage?.reason == .breaker)
         #expect(harness.takeOthers() == [.notice(.outageBegan(.breaker))])
         while !harness.calls.isEmpty { harness.answer(CallResult(failure: .timeout)) }
-        harness.pass(400)
+        harness.pass(.milliseconds(400))
         #expect(harness.calls.isEmpty, "quick retries wait too")
         #expect(harness.produced.isEmpty)
-        harness.pass(600)
+        harness.pass(.milliseconds(600))
         #expect(harness.calls.count == 1)
         harness.answer(503)
         #expect(harness.engine.outage?.reason == .breaker)
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         harness.answer(200)
         #expect(harness.takeOthers() == [.notice(.outageEnded(.breaker))])
         while !harness.calls.isEmpty { harness.answer(200) }
@@ -46,7 +46,7 @@ struct EngineBreakerTests {
     @Test("one push service that fails alone breaks nothing")
     func oneServiceFails() {
         let harness = breaking {
-            $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
+            $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)])
             $0.breaker = BreakerRule(share: 0.8, of: 100)
         }
         for number in 0..<400 {
@@ -67,11 +67,11 @@ struct EngineBreakerTests {
         #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         #expect(harness.engine.outage?.status == 404)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(404)
         #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         #expect(harness.produced.count { $0.production.kind == .deadLetter } == 39)
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         harness.answer(200)
         #expect(harness.engine.outage == nil)
         while !harness.calls.isEmpty { harness.answer(200) }
@@ -89,15 +89,15 @@ struct EngineBreakerTests {
         while !harness.calls.isEmpty { harness.answer(404) }
         #expect(harness.engine.outage?.reason == .deadLetterBreaker)
         for number in 0..<3 { harness.event("other-\(number)") }
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         for number in 0..<3 {
             #expect(harness.calls.count == 1)
             guard !harness.calls.isEmpty else { return }
             harness.answer(404)
             guard number < 2 else { return }
-            harness.pass(249)
+            harness.pass(.milliseconds(249))
             #expect(harness.calls.isEmpty)
-            harness.pass(1)
+            harness.pass(.milliseconds(1))
         }
     }
 
@@ -145,7 +145,7 @@ struct EngineBreakerTests {
 
     @Test("a few users, however often they are rejected or fail, stop nobody", arguments: [404, 503])
     func fewUsers(everySecond status: Int) {
-        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         for number in 0..<400 {
             harness.event("u\(number % 9)")
             harness.answer(number % 2 == 0 ? status : 503)
@@ -167,18 +167,18 @@ struct EngineBreakerTests {
 
     @Test("retries of what failed before break nothing after others got through, and do when nobody has")
     func retriesOfTheSame() {
-        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = breaking { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         func retries(_ range: Range<Int>) {
             let headers = [("herald-attempts", "1"), ("herald-first-attempt-at", "\(harness.time - 2_000)")]
             for number in range { harness.event("u\(number)", on: EngineHarness.oneSecond, headers: headers) }
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
         }
         retries(0..<50)
         harness.event("well")
         harness.answer(harness.takeCall(at: harness.calls.count - 1), CallResult(status: 200))
         for _ in 0..<50 { harness.answer(503) }
         #expect(harness.engine.outage == nil)
-        harness.pass(30_000)
+        harness.pass(.seconds(30))
         retries(50..<80)
         for _ in 0..<30 { harness.answer(503) }
         #expect(harness.engine.outage?.reason == .breaker)
@@ -193,7 +193,7 @@ struct EngineBreakerTests {
         harness.event("well")
         var seconds = 0
         while harness.engine.outage != nil, seconds < 10 {
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
             seconds += 1
             let isWell = harness.usersInFlight == ["well"]
             harness.answer(isWell ? 200 : 503)
@@ -212,7 +212,7 @@ struct EngineBreakerTests {
         harness.event("urgent")
         var wait: Int64 = 1_000
         for _ in 0..<3 where harness.engine.outage != nil {
-            harness.pass(wait)
+            harness.pass(.milliseconds(wait))
             wait *= 2
             let token = harness.takeCall()
             harness.answer(token, CallResult(status: harness.user(token) == "urgent" ? 200 : 400))
@@ -250,7 +250,7 @@ struct EngineRenewalTests {
         #expect(harness.takeOthers() == [.renewCredentials])
         harness.credentialsRenewed()
         harness.answer(401)
-        harness.pass(Engine.suspectPatienceMilliseconds)
+        harness.pass(Engine.suspectPatience)
         #expect(harness.takeOthers() == [.notice(.outageBegan(.credentials))])
     }
 
@@ -279,9 +279,9 @@ struct EngineRenewalTests {
         harness.event("b")
         harness.answer(401)
         harness.answer(401)
-        harness.pass(Engine.suspectPatienceMilliseconds)
+        harness.pass(Engine.suspectPatience)
         try #require(harness.engine.outage?.reason == .credentials)
-        harness.pass(60_000)
+        harness.pass(.minutes(1))
         harness.answer(200)
         try #require(harness.engine.outage == nil)
         harness.answer(late, CallResult(status: 401))
@@ -311,10 +311,10 @@ struct EngineRenewalTests {
     func unavailable() {
         let harness = EngineHarness()
         harness.engine.credentialsUnavailable(now: harness.now)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.notice(.outageBegan(.tokenUnavailable))])
         harness.event("a")
-        harness.pass(100_000)
+        harness.pass(.seconds(100))
         #expect(harness.calls.isEmpty)
         harness.changeCredentials()
         #expect(harness.calls.count == 1)

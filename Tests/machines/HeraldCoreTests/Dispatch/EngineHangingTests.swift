@@ -18,14 +18,14 @@ struct EngineHangingTests {
             harness.answer(harness.takeCall(at: 3), CallResult(status: 200))
             harness.acknowledgeAll()
         }
-        harness.pass(1_500)
+        harness.pass(.milliseconds(1_500))
         harness.event("observer")
         harness.answer(harness.takeCall(at: 3), CallResult(status: 200))
         harness.acknowledgeAll()
         return harness
     }
 
-    private let timeout = CallResult(failure: .timeout, durationMilliseconds: 10_000)
+    private let timeout = CallResult(failure: .timeout, duration: .seconds(10))
 
     private func retries(_ harness: EngineHarness) -> [Production] {
         harness.produced.map(\.production).filter { $0.kind == .retry }
@@ -103,8 +103,8 @@ struct HangingUsersTests {
 
     @Test("are remembered for a minute at least, and for two at most", arguments: [0, 30, 59] as [Int64])
     func remembered(begin: Int64) {
-        var users = HangingUsers(delays: [1_000])
-        users.hung(77, milliseconds: 10_000, now: at(begin))
+        var users = HangingUsers(delays: [.seconds(1)])
+        users.hung(77, after: .seconds(10), now: at(begin))
         #expect(users.contains(77, now: at(begin)))
         #expect(users.contains(77, now: at(begin + 60)))
         #expect(!users.contains(77, now: at(begin + 120)))
@@ -113,8 +113,8 @@ struct HangingUsersTests {
 
     @Test("are forgotten when they are answered")
     func answered() {
-        var users = HangingUsers(delays: [1_000])
-        users.hung(77, milliseconds: 10_000, now: at(5))
+        var users = HangingUsers(delays: [.seconds(1)])
+        users.hung(77, after: .seconds(10), now: at(5))
         users.answered(77 + UInt64(HangingUsers.users), now: at(6))
         #expect(users.contains(77, now: at(6)))
         users.answered(77, now: at(6))
@@ -123,8 +123,8 @@ struct HangingUsersTests {
 
     @Test("are deferred until their calls can be made, and not at all without a delay topic")
     func plan() {
-        var users = HangingUsers(delays: [1_000, 30_000])
-        users.hung(77, milliseconds: 10_000, now: at(5))
+        var users = HangingUsers(delays: [.seconds(1), .seconds(30)])
+        users.hung(77, after: .seconds(10), now: at(5))
         let delays = (0..<100).map { _ in users.deferCall(room: 10, now: at(5)) }
         #expect(delays.first == 0)
         #expect(delays.last == 1, "ten calls take ten seconds, so the last ones have no turn for a minute and a half")

@@ -17,8 +17,8 @@ struct EngineLimitTests {
         #expect(harness.calls.count == 1)
         for expected in 2...5 {
             let wake = harness.engine.nextWake
-            #expect(wake.map { $0 <= harness.now.monotonic.advanced(byMilliseconds: 100) } == true)
-            harness.pass(100)
+            #expect(wake.map { $0 <= harness.now.monotonic.advanced(by: .milliseconds(100)) } == true)
+            harness.pass(.milliseconds(100))
             #expect(harness.calls.count == expected)
         }
     }
@@ -32,7 +32,7 @@ struct EngineLimitTests {
         for number in 0..<5 { harness.event("u\(number)", "apns,gcm") }
         #expect(names(harness).count { $0 == "apns" } == 1)
         #expect(names(harness).count { $0 == "gcm" } == 5)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(names(harness).count { $0 == "apns" } == 2)
     }
 
@@ -44,8 +44,8 @@ struct EngineLimitTests {
         }
         for number in 0..<500 { harness.event("bulk\(number)", on: EngineHarness.bulk) }
         harness.event("urgent")
-        harness.pass(10)
-        harness.pass(10)
+        harness.pass(.milliseconds(10))
+        harness.pass(.milliseconds(10))
         #expect(harness.usersInFlight.contains("urgent"))
         #expect(harness.calls.count <= 4)
     }
@@ -54,7 +54,7 @@ struct EngineLimitTests {
     func oneRefusal() {
         let harness = EngineHarness()
         harness.event("a", "apns")
-        harness.answer(CallResult(status: 429, retryAfter: 3_600_000))
+        harness.answer(CallResult(status: 429, retryAfter: .hours(1)))
         harness.event("b", "apns,gcm")
         #expect(Set(names(harness)) == ["apns", "gcm"])
     }
@@ -64,12 +64,12 @@ struct EngineLimitTests {
     func pause() {
         let harness = EngineHarness { $0.maxInFlight = 40 }
         for number in 0..<20 { harness.event("a\(number)", "apns") }
-        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: 500)) }
+        for _ in 0..<20 { harness.answer(CallResult(status: 429, retryAfter: .milliseconds(500))) }
         harness.event("b", "apns,gcm")
         #expect(names(harness) == ["gcm"])
-        harness.pass(499)
+        harness.pass(.milliseconds(499))
         #expect(names(harness) == ["gcm"])
-        harness.pass(10)
+        harness.pass(.milliseconds(10))
         #expect(names(harness) == ["gcm", "apns"])
         harness.answer(200)
         harness.answer(200)
@@ -100,7 +100,7 @@ struct EngineLimitTests {
             $0.serviceCallsPerSecond = [2, nil, nil]
             $0.maxInFlight = 40
             $0.duplicateSize = 100
-            $0.duplicateWindowMilliseconds = 600_000
+            $0.duplicateWindow = .minutes(10)
         }
         harness.reassign()
         harness.engine.unassigned(now: harness.now)
@@ -140,7 +140,7 @@ struct EngineLimitTests {
         for number in 0..<499 {
             harness.event("u\(number)")
             harness.answer(503)
-            harness.pass(400)
+            harness.pass(.milliseconds(400))
             harness.answer(200)
             harness.acknowledgeAll()
         }
@@ -166,7 +166,7 @@ struct EngineLimitTests {
             harness.time += Int64(milliseconds)
             for token in harness.calls {
                 _ = harness.takeCall()
-                harness.answer(token, CallResult(status: 200, durationMilliseconds: Int32(milliseconds)))
+                harness.answer(token, CallResult(status: 200, duration: .milliseconds(milliseconds)))
             }
             harness.acknowledgeAll()
         }
@@ -195,7 +195,7 @@ struct EnginePriorityTests {
         var inFlight: [(at: Int64, token: CallToken)] = []
         for step in 0..<2_000 as Range<Int64> {
             if step == 1_000 { urgent = 50 }
-            harness.pass(1)
+            harness.pass(.milliseconds(1))
             func start() {
                 while !harness.calls.isEmpty {
                     let token = harness.takeCall()
@@ -206,7 +206,7 @@ struct EnginePriorityTests {
             start()
             while let first = inFlight.first, first.at <= harness.time {
                 inFlight.removeFirst()
-                harness.answer(first.token, CallResult(status: 200, durationMilliseconds: Int32(latency)))
+                harness.answer(first.token, CallResult(status: 200, duration: .milliseconds(latency)))
                 harness.acknowledgeAll()
             }
             for source in harness.engine.sourceList.indices { harness.engine.recordsArrived(in: source) }

@@ -60,11 +60,11 @@ struct EngineLiveConfigurationTests {
         let harness = EngineHarness { $0.callsPerSecond = 0.1 }
         for number in 0..<4 { harness.event("u\(number)") }
         #expect(harness.calls.count == 1)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.calls.count == 1, "the next one is due in ten seconds")
         harness.use { $0.callsPerSecond = 10 }
         #expect(harness.calls.count == 2)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.calls.count == 3)
         harness.use { $0.callsPerSecond = nil }
         #expect(harness.calls.count == 4)
@@ -77,9 +77,9 @@ struct EngineLiveConfigurationTests {
         for number in 0..<3 { harness.event("u\(number)", "apns,gcm") }
         #expect(harness.calls.count == 4, "one to apns, three to gcm")
         harness.use { $0.serviceCallsPerSecond = [0.5, nil, nil] }
-        harness.pass(1_900)
+        harness.pass(.milliseconds(1_900))
         #expect(harness.calls.count == 4)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.calls.count == 5)
     }
 
@@ -89,9 +89,10 @@ struct EngineLiveConfigurationTests {
         for second in 0..<4 {
             for number in 0..<200 { harness.event("u\(second)-\(number)") }
             for number in 0..<harness.calls.count {
-                harness.answer(number % 2 == 0 ? CallResult(status: 429, retryAfter: 1_000) : CallResult(status: 200))
+                harness.answer(
+                    number % 2 == 0 ? CallResult(status: 429, retryAfter: .seconds(1)) : CallResult(status: 200))
             }
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
         }
         let found = harness.engine.rateLimit(ofService: 0)
         #expect(found != nil)
@@ -109,7 +110,7 @@ struct EngineLiveConfigurationTests {
         harness.use { $0.statuses = StatusTable(overrides: [404: .transient]) }
         #expect(harness.takeSummaries() == [])
         harness.answer(404)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         harness.answer(404)
         #expect(harness.takeSummaries() == ["retry 1s apns transient 2"])
     }
@@ -124,7 +125,7 @@ struct EngineLiveConfigurationTests {
         harness.use { $0.statuses = StatusTable(overrides: [403: .rejected]) }
         harness.answer(403)
         #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 403"])
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         #expect(harness.engine.outage == nil)
     }
 
@@ -132,7 +133,7 @@ struct EngineLiveConfigurationTests {
     private func broken(by status: Int) -> EngineHarness {
         let harness = EngineHarness {
             $0.maxInFlight = 1_000
-            $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
+            $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)])
             $0.breaker = BreakerRule(share: 0.8, of: 30)
             $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 40)
         }
@@ -205,6 +206,6 @@ extension EngineHarness {
         var live = engine.configuration.live
         change(&live)
         engine.use(live, now: now)
-        pass(0)
+        pass(.zero)
     }
 }

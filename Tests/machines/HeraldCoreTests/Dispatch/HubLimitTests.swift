@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -61,7 +62,7 @@ struct HubLimitTests {
             guard let wait = wait(time) else { return CallResult(status: 201) }
             let seconds = (wait + 999) / 1_000 * 1_000
             return CallResult(
-                status: hub.status, retryAfter: hub.saysHowLong ? seconds : nil,
+                status: hub.status, retryAfter: hub.saysHowLong ? .milliseconds(seconds) : nil,
                 verdict: hub.status == 403 ? .throttled : nil)
         }
     }

@@ -19,13 +19,13 @@ struct RefusalTests {
 
         /// Refuses this share of the events once.
         static func refusingOnce(
-            _ share: Double, retryAfter: Int64?, capacity: LimitedBackend? = nil
+            _ share: Double, retryAfter: Milliseconds?, capacity: LimitedBackend? = nil
         ) -> Backend {
             let backend = Backend(capacity: capacity)
             backend.refuses = { [unowned backend] event, _ in
                 let hash = (UInt64(event) &* 0x9E37_79B9_7F4A_7C15) >> 40
                 guard Double(hash % 10_000) < share * 10_000, backend.refused.insert(event).inserted else { return nil }
-                return CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20)
+                return CallResult(status: 429, retryAfter: retryAfter, duration: .milliseconds(20))
             }
             return backend
         }
@@ -33,9 +33,9 @@ struct RefusalTests {
         func answer(_ event: Int, _ time: Int64) -> CallResult {
             if let refusal = refuses(event, time) { return refusal }
             if capacity?.takes(at: time) == false {
-                return CallResult(status: 429, retryAfter: capacity?.retryAfter, durationMilliseconds: 20)
+                return CallResult(status: 429, retryAfter: capacity?.retryAfter, duration: .milliseconds(20))
             }
-            return CallResult(status: 200, durationMilliseconds: 20)
+            return CallResult(status: 200, duration: .milliseconds(20))
         }
     }
 
@@ -55,8 +55,8 @@ struct RefusalTests {
 
     @Test(
         "a backend that refuses a few events once gets the others as fast as without them",
-        arguments: [0.01, 0.05], [nil, 1_000, 3_600_000] as [Int64?])
-    func ofSomeEvents(share: Double, retryAfter: Int64?) {
+        arguments: [0.01, 0.05], [nil, .seconds(1), .hours(1)] as [Milliseconds?])
+    func ofSomeEvents(share: Double, retryAfter: Milliseconds?) {
         let without = Self.run(Backend()).delivered
         let world = Self.run(.refusingOnce(share, retryAfter: retryAfter))
         let goal = share == 0.01 ? 0.95 : 0.9
@@ -72,7 +72,7 @@ struct RefusalTests {
     @Test("an event that is refused with each retry says no more of the others than one that is refused once")
     func ofTheSameEvents() {
         let refusing = Backend { event, _ in
-            event % 25 == 0 ? CallResult(status: 429, durationMilliseconds: 20) : nil
+            event % 25 == 0 ? CallResult(status: 429, duration: .milliseconds(20)) : nil
         }
         func world(_ backend: Backend) -> BacklogWorld {
             var world = BacklogWorld(delays: ["1s", "2s", "4s", "8s"], backend: backend.answer) { $0.maxInFlight = 20 }
@@ -90,10 +90,10 @@ struct RefusalTests {
 
     @Test(
         "a backend that bears 500 calls a second gets them, and hardly more, also when it refuses some events",
-        arguments: [nil, 1_000] as [Int64?], [0, 0.01])
-    func ofCapacity(retryAfter: Int64?, share: Double) {
+        arguments: [nil, .seconds(1)] as [Milliseconds?], [0, 0.01])
+    func ofCapacity(retryAfter: Milliseconds?, share: Double) {
         let limited = LimitedBackend(burst: 20, latency: 20, retryAfter: retryAfter)
-        let backend = Backend.refusingOnce(share, retryAfter: 1_000, capacity: limited)
+        let backend = Backend.refusingOnce(share, retryAfter: .seconds(1), capacity: limited)
         var world = Self.world(backend, inFlight: 1_000)
         world.publish(80_000)
         world.run(for: 120_000)
@@ -108,11 +108,11 @@ struct RefusalTests {
 
     @Test(
         "a backend that refuses everything for a minute is left in peace, and nobody dies of it",
-        arguments: [nil, 1_000] as [Int64?])
-    func ofEverything(retryAfter: Int64?) {
+        arguments: [nil, .seconds(1)] as [Milliseconds?])
+    func ofEverything(retryAfter: Milliseconds?) {
         let backend = Backend { _, time in
             let isBad = time - 1_000_000_000 > 10_000 && time - 1_000_000_000 <= 70_000
-            return isBad ? CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20) : nil
+            return isBad ? CallResult(status: 429, retryAfter: retryAfter, duration: .milliseconds(20)) : nil
         }
         var world = Self.world(backend)
         world.publish(60_000)
@@ -133,9 +133,10 @@ struct RefusalTests {
     @Test(
         "a backend that bears 500 calls a second gets 475 from the start on, and refuses fewer than 2 %",
         arguments: [
-            LimitedBackend(burst: 20, latency: 20, retryAfter: 1_000), LimitedBackend(burst: 20, latency: 20),
-            LimitedBackend(burst: 50, latency: 20, retryAfter: 1_000),
-            LimitedBackend(window: true, latency: 20, retryAfter: 1_000), LimitedBackend(window: true, latency: 20),
+            LimitedBackend(burst: 20, latency: 20, retryAfter: .seconds(1)), LimitedBackend(burst: 20, latency: 20),
+            LimitedBackend(burst: 50, latency: 20, retryAfter: .seconds(1)),
+            LimitedBackend(window: true, latency: 20, retryAfter: .seconds(1)),
+            LimitedBackend(window: true, latency: 20),
         ])
     func fromStart(capacity: LimitedBackend) {
         var world = Self.world(Backend(capacity: capacity), inFlight: 1_000)
@@ -148,14 +149,14 @@ struct RefusalTests {
 
     @Test(
         "a backend that takes so many calls in a minute is asked for hardly more than it takes",
-        arguments: [nil, 1_000, 5_000] as [Int64?])
-    func ofMinutes(retryAfter: Int64?) {
+        arguments: [nil, .seconds(1), .seconds(5)] as [Milliseconds?])
+    func ofMinutes(retryAfter: Milliseconds?) {
         var (minute, taken) = (Int64.min, 0)
         let backend = Backend { _, time in
             if time / 60_000 != minute { (minute, taken) = (time / 60_000, 0) }
             taken += 1
             return taken <= 6_000
-                ? nil : CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20)
+                ? nil : CallResult(status: 429, retryAfter: retryAfter, duration: .milliseconds(20))
         }
         var world = Self.world(backend, inFlight: 1_000)
         world.publish(40_000)
@@ -167,10 +168,10 @@ struct RefusalTests {
 
     @Test(
         "events that are refused for their users' sake have others wait for less than a second",
-        arguments: [nil, 5_000] as [Int64?], [3, 7])
-    func ofUsers(retryAfter: Int64?, every: Int) {
+        arguments: [nil, .seconds(5)] as [Milliseconds?], [3, 7])
+    func ofUsers(retryAfter: Milliseconds?, every: Int) {
         let backend = Backend { event, _ in
-            event % every == 0 ? CallResult(status: 429, retryAfter: retryAfter, durationMilliseconds: 20) : nil
+            event % every == 0 ? CallResult(status: 429, retryAfter: retryAfter, duration: .milliseconds(20)) : nil
         }
         var world = Self.world(backend, inFlight: 1_000)
         for step in 0..<200 {
@@ -185,7 +186,7 @@ struct RefusalTests {
 
     @Test("when most calls are refused for their own sake the limit goes again")
     func ofMany() {
-        let world = Self.run(.refusingOnce(0.3, retryAfter: 1_000))
+        let world = Self.run(.refusingOnce(0.3, retryAfter: .seconds(1)))
         let without = Self.run(Backend()).delivered
         let delivered = world.delivered
         #expect(Double(delivered) > 0.7 * 0.7 * Double(without), "\(delivered) of \(without)")

@@ -11,26 +11,27 @@ struct RetryPolicyTests {
     let now = WallTime(milliseconds: 1_000_000_000)
 
     private func decide(
-        attempts: Int, first: Bool = true, retryAfter: Int64? = nil, firstAt: Int64 = 0, expiresIn: Int64? = nil,
+        attempts: Int, first: Bool = true, retryAfter: Milliseconds? = nil, firstAt: Milliseconds = .zero,
+        expiresIn: Milliseconds? = nil,
         quickAllowed: Bool = true, entropy: UInt64 = 0
     ) -> RetryPolicy.Decision {
         policy.decide(
             .init(
                 attempts: attempts, isFirstStay: first, retryAfter: retryAfter,
-                firstAttemptAt: now.advanced(byMilliseconds: -firstAt),
-                expiresAt: expiresIn.map { now.advanced(byMilliseconds: $0) }),
+                firstAttemptAt: now.advanced(by: -firstAt),
+                expiresAt: expiresIn.map { now.advanced(by: $0) }),
             now: now, quickAllowed: quickAllowed, entropy: entropy)
     }
 
     @Test("makes eight calls at most: the first, two quick ones, one for each delay")
     func ladder() {
-        #expect(decide(attempts: 1) == .quick(after: 0))
-        #expect(decide(attempts: 2) == .quick(after: 0))
-        #expect(decide(attempts: 3) == .delayed(by: 5_000))
-        #expect(decide(attempts: 4, first: false) == .delayed(by: 30_000))
-        #expect(decide(attempts: 5, first: false) == .delayed(by: 300_000))
-        #expect(decide(attempts: 6, first: false) == .delayed(by: 1_800_000))
-        #expect(decide(attempts: 7, first: false) == .delayed(by: 7_200_000))
+        #expect(decide(attempts: 1) == .quick(after: .zero))
+        #expect(decide(attempts: 2) == .quick(after: .zero))
+        #expect(decide(attempts: 3) == .delayed(by: .seconds(5)))
+        #expect(decide(attempts: 4, first: false) == .delayed(by: .seconds(30)))
+        #expect(decide(attempts: 5, first: false) == .delayed(by: .minutes(5)))
+        #expect(decide(attempts: 6, first: false) == .delayed(by: .minutes(30)))
+        #expect(decide(attempts: 7, first: false) == .delayed(by: .hours(2)))
         #expect(decide(attempts: 8, first: false) == .attemptsExhausted)
     }
 
@@ -38,22 +39,22 @@ struct RetryPolicyTests {
         "gives each attempt from a delay topic the delay that its number names, the first at least",
         arguments: [(1, 5_000), (2, 5_000), (3, 5_000), (4, 30_000), (7, 7_200_000)] as [(Int, Int64)])
     func fromDelayTopic(attempts: Int, wait: Int64) {
-        #expect(decide(attempts: attempts, first: false) == .delayed(by: wait))
+        #expect(decide(attempts: attempts, first: false) == .delayed(by: .milliseconds(wait)))
     }
 
     @Test("waits a random time below a doubling bound before quick retries")
     func jitter() {
-        #expect(decide(attempts: 1, entropy: 200) == .quick(after: 200))
-        #expect(decide(attempts: 1, entropy: 201) == .quick(after: 0))
-        #expect(decide(attempts: 2, entropy: 400) == .quick(after: 400))
-        #expect(decide(attempts: 2, entropy: .max) != .quick(after: 401))
+        #expect(decide(attempts: 1, entropy: 200) == .quick(after: .milliseconds(200)))
+        #expect(decide(attempts: 1, entropy: 201) == .quick(after: .zero))
+        #expect(decide(attempts: 2, entropy: 400) == .quick(after: .milliseconds(400)))
+        #expect(decide(attempts: 2, entropy: .max) != .quick(after: .milliseconds(401)))
     }
 
     @Test("lets Retry-After lengthen the next wait and skip quick retries")
     func retryAfter() {
-        #expect(decide(attempts: 1, retryAfter: 0) == .delayed(by: 5_000))
-        #expect(decide(attempts: 1, retryAfter: 7_000) == .delayed(by: 7_000))
-        #expect(decide(attempts: 4, first: false, retryAfter: 1_000) == .delayed(by: 30_000))
+        #expect(decide(attempts: 1, retryAfter: .zero) == .delayed(by: .seconds(5)))
+        #expect(decide(attempts: 1, retryAfter: .seconds(7)) == .delayed(by: .seconds(7)))
+        #expect(decide(attempts: 4, first: false, retryAfter: .seconds(1)) == .delayed(by: .seconds(30)))
     }
 
     @Test(
@@ -64,29 +65,31 @@ struct RetryPolicyTests {
             (5, 19_000, 5_000), (4, 5_001, 5_000), (4, 5_000, nil), (3, 5_000, nil), (7, 9_000, 5_000),
         ] as [(Int, Int64, Int64?)])
     func shorterDelay(attempts: Int, expiresIn: Int64, wait: Int64?) {
-        let decision = decide(attempts: attempts, first: false, expiresIn: expiresIn)
-        #expect(decision == wait.map { .delayed(by: $0) } ?? .expired)
+        let decision = decide(attempts: attempts, first: false, expiresIn: .milliseconds(expiresIn))
+        #expect(decision == wait.map { .delayed(by: .milliseconds($0)) } ?? .expired)
     }
 
     @Test("a shorter wait counts as a call, and is never shorter than what Retry-After asks for")
     func shorterDelayBounds() {
-        #expect(decide(attempts: 8, first: false, expiresIn: 100_000) == .attemptsExhausted)
-        #expect(decide(attempts: 5, first: false, retryAfter: 7_000, expiresIn: 20_000) == .delayed(by: 7_000))
-        #expect(decide(attempts: 5, first: false, retryAfter: 20_000, expiresIn: 20_000) == .expired)
-        #expect(decide(attempts: 1, expiresIn: 0) == .expired)
+        #expect(decide(attempts: 8, first: false, expiresIn: .seconds(100)) == .attemptsExhausted)
+        #expect(
+            decide(attempts: 5, first: false, retryAfter: .seconds(7), expiresIn: .seconds(20))
+                == .delayed(by: .seconds(7)))
+        #expect(decide(attempts: 5, first: false, retryAfter: .seconds(20), expiresIn: .seconds(20)) == .expired)
+        #expect(decide(attempts: 1, expiresIn: .zero) == .expired)
     }
 
     @Test("ends an event whose next call would come after its expiry or after the longest time")
     func bounds() {
-        #expect(decide(attempts: 3, expiresIn: 5_000) == .expired)
-        #expect(decide(attempts: 3, expiresIn: 5_001) == .delayed(by: 5_000))
-        #expect(decide(attempts: 3, firstAt: 86_395_001) == .timeExhausted)
-        #expect(decide(attempts: 3, firstAt: 86_395_000) == .delayed(by: 5_000))
+        #expect(decide(attempts: 3, expiresIn: .seconds(5)) == .expired)
+        #expect(decide(attempts: 3, expiresIn: .milliseconds(5_001)) == .delayed(by: .seconds(5)))
+        #expect(decide(attempts: 3, firstAt: .milliseconds(86_395_001)) == .timeExhausted)
+        #expect(decide(attempts: 3, firstAt: .seconds(86_395)) == .delayed(by: .seconds(5)))
     }
 
     @Test("makes no quick retries while the worker drains")
     func drain() {
-        #expect(decide(attempts: 1, quickAllowed: false) == .delayed(by: 5_000))
+        #expect(decide(attempts: 1, quickAllowed: false) == .delayed(by: .seconds(5)))
     }
 
     @Test(
@@ -95,7 +98,7 @@ struct RetryPolicyTests {
             (4_999, nil), (5_000, 0), (29_999, 0), (30_000, 1), (299_999, 1), (7_200_000, 4), (90_000_000, 4),
         ] as [(Int64, Int?)])
     func hops(wait: Int64, delay: Int?) {
-        #expect(policy.hop(for: wait) == delay)
+        #expect(policy.hop(for: .milliseconds(wait)) == delay)
     }
 }
 
@@ -117,7 +120,7 @@ struct RetryAfterTests {
             ("Sun, 06 Nov 1994 25:50:00 GMT", nil), ("Sun, 06 Foo 1994 08:50:00 GMT", nil), ("٧", nil),
         ] as [(String, Int64?)])
     func forms(field: String, wait: Int64?) {
-        #expect(RetryAfter.milliseconds(field, now: moment, limit: 7_200_000) == wait)
+        #expect(RetryAfter.wait(field, now: moment, limit: .hours(2)) == wait.map { .milliseconds($0) })
     }
 }
 
@@ -151,7 +154,7 @@ struct StatusTableTests {
     func mayHaveArrived() {
         let doubtful = CallFailure.allCases.filter { failure in
             AttemptEntry(
-                at: WallTime(milliseconds: 0), pushService: "apns", error: failure.word, durationMilliseconds: 1
+                at: WallTime(milliseconds: 0), pushService: "apns", error: failure.word, duration: .milliseconds(1)
             ).mayHaveArrived
         }
         #expect(doubtful == [.reset, .timeout, .brokenHTTP])

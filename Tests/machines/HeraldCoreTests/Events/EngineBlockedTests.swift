@@ -10,7 +10,7 @@ struct EngineBlockedTests {
     /// Lets the time pass in steps of the sweep; what is committed meanwhile is acknowledged.
     private func wait(_ harness: EngineHarness, _ milliseconds: Int64) {
         for _ in 0..<milliseconds / 1_000 {
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
             harness.commitEnds(.acknowledged)
         }
     }
@@ -19,7 +19,7 @@ struct EngineBlockedTests {
     func followers() {
         let harness = EngineHarness.atomic()
         for user in ["slow", "slow", "slow", "quick"] { harness.event(user) }
-        harness.pass(0)
+        harness.pass(.zero)
         wait(harness, 14_000)
         #expect(harness.summaries.isEmpty)
         wait(harness, 1_000)
@@ -37,7 +37,7 @@ struct EngineBlockedTests {
         _ = harness.takeSummaries()
         harness.answer(status)
         #expect(harness.summaries == [status == 200 ? "result apns delivered" : "retry 1s apns transient 1"])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.calls.isEmpty)
     }
 
@@ -53,12 +53,12 @@ struct EngineBlockedTests {
 
     @Test("a service that rests before a quick retry is moved, one that is delivered is not")
     func resting() {
-        let harness = EngineHarness.atomic { $0.blockedAfterMilliseconds = 0 }
+        let harness = EngineHarness.atomic { $0.blockedAfter = .zero }
         harness.event("a", "apns,gcm")
         harness.answer(200)
         let token = harness.takeCall()
         harness.engine.answer(token, CallResult(status: 503), now: harness.now, entropy: 150)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.summaries == ["result apns delivered", "retry 1s gcm blocked 1"])
     }
 
@@ -67,7 +67,7 @@ struct EngineBlockedTests {
         let harness = EngineHarness.atomic()
         for _ in 0..<16 { harness.event("busy") }
         for _ in 0..<16 {
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
             harness.answer(200)
         }
         #expect(!harness.summaries.contains { $0.contains("blocked") })
@@ -135,7 +135,7 @@ struct EngineBlockedTests {
         let headers = [("herald-attempts", "2"), ("herald-origin", "notifications/0/1"), ("herald-not-before", "1")]
         harness.event("slow")
         harness.event("slow", on: EngineHarness.oneSecond, headers: headers)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         wait(harness, 15_000)
         #expect(harness.summaries == ["retry 1s apns blocked 2"])
     }

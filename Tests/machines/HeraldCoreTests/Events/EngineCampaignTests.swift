@@ -26,9 +26,9 @@ struct EngineCampaignTests {
         let harness = EngineHarness()
         harness.campaign("autumn", is: .paused)
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
-        harness.pass(9_999)
+        harness.pass(.milliseconds(9_999))
         harness.event("b", on: EngineHarness.bulk, more: Self.autumn)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         harness.event("c", "apns,gcm", on: EngineHarness.bulk, more: Self.autumn)
         #expect(harness.calls.isEmpty)
         #expect(harness.produced.map { $0.production.attempts } == [0, 0, 0])
@@ -45,7 +45,7 @@ struct EngineCampaignTests {
     @Test("that was paused for days is looked at every five minutes")
     func parkedForLong() {
         let harness = EngineHarness()
-        harness.campaign("autumn", is: .paused, for: 3 * 86_400_000)
+        harness.campaign("autumn", is: .paused, for: .days(3))
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
         #expect(harness.produced.map { ($0.production.dueAt?.milliseconds ?? 0) - harness.time } == [300_000])
     }
@@ -73,7 +73,7 @@ struct EngineCampaignTests {
         harness.answer(503)
         #expect(harness.produced.map(\.production.attempts) == [1, 1])
         #expect(harness.takeSummaries() == ["result apns cancelled", "result apns cancelled"])
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         #expect(harness.calls.isEmpty)
     }
 
@@ -95,11 +95,11 @@ struct EngineCampaignTests {
             ("herald-first-attempt-at", "\(harness.time)"), ("herald-origin", "notifications.bulk/0/7"),
         ]
         harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeSummaries() == ["retry 1s apns paused 2"])
         harness.campaign("autumn", is: .running)
         harness.event("a", on: EngineHarness.oneSecond, more: Self.autumn, headers: headers)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.usersInFlight == ["a"])
         harness.answer(200)
         #expect(harness.produced.last?.production.attempts == 3)
@@ -156,10 +156,10 @@ struct EngineCampaignTests {
         }
         harness.campaign("autumn", is: .paused)
         harness.event("a", on: EngineHarness.bulk, more: Self.autumn)
-        harness.pass(5_000)
+        harness.pass(.seconds(5))
         #expect(harness.calls.isEmpty && harness.summaries.isEmpty)
         harness.campaign("autumn", is: .running)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.usersInFlight == ["a"])
     }
 
@@ -171,7 +171,7 @@ struct EngineCampaignTests {
         harness.campaign("autumn", is: .paused)
         #expect(harness.takeSummaries() == ["retry 1s apns paused 0"])
         harness.event("b")
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.usersInFlight == ["b"])
     }
 
@@ -187,9 +187,9 @@ struct EngineCampaignTests {
         #expect(!isAsked(), "there is enough to probe with")
         harness.campaign("autumn", is: .paused)
         harness.acknowledgeAll()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.calls.isEmpty)
         #expect(isAsked(), "nobody is left to probe with")
     }

@@ -14,12 +14,12 @@ struct EngineKeepTests {
         harness.event("hangs")
         harness.event("settled")
         harness.answer(harness.takeCall(at: 1), CallResult(status: 200))
-        harness.pass(0)
-        harness.pass(499)
+        harness.pass(.zero)
+        harness.pass(.milliseconds(499))
         #expect(harness.kept.isEmpty)
-        harness.pass(250)
+        harness.pass(.milliseconds(250))
         #expect(harness.kept.count == 3)
-        for _ in 0..<5 { harness.pass(1_000) }
+        for _ in 0..<5 { harness.pass(.seconds(1)) }
         #expect(harness.kept.count == 3)
         #expect(Set(harness.kept).count == 3)
     }
@@ -30,11 +30,11 @@ struct EngineKeepTests {
         for _ in 0..<50 {
             harness.settle()
             harness.acknowledgeAll()
-            harness.pass(100)
+            harness.pass(.milliseconds(100))
             harness.commitEnds(.acknowledged)
         }
         harness.event("young")
-        harness.pass(450)
+        harness.pass(.milliseconds(450))
         #expect(harness.kept.isEmpty)
     }
 
@@ -42,13 +42,13 @@ struct EngineKeepTests {
     func again() {
         let harness = EngineHarness()
         harness.event("a")
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         #expect(harness.kept.count == 1)
         harness.answer(200)
         harness.acknowledgeAll()
         harness.event("b")
         harness.answer(CallResult(failure: .tls))
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         #expect(harness.kept.count == 2)
     }
 }

@@ -23,7 +23,7 @@ struct EngineOrderTests {
         harness.event("a")
         harness.answer(503)
         #expect(harness.calls.isEmpty)
-        harness.pass(300)
+        harness.pass(.milliseconds(300))
         #expect(harness.calls.count == 1)
         harness.answer(503)
         #expect(harness.usersInFlight == ["a"])
@@ -37,7 +37,7 @@ struct EngineOrderTests {
         #expect(harness.usersInFlight == ["a"])
         harness.answer(503)
         #expect(harness.calls.isEmpty, "the others wait for its quick retry")
-        harness.pass(300)
+        harness.pass(.milliseconds(300))
         #expect(harness.usersInFlight == ["a"])
         harness.answer(200)
         #expect(harness.usersInFlight == ["b"])
@@ -110,9 +110,9 @@ struct EngineOrderTests {
         var sources: Set<Int> = []
         for _ in 0..<30 { if let source = harness.engine.nextSource() { sources.insert(source) } }
         #expect(sources == [EngineHarness.request, EngineHarness.bulk, EngineHarness.tenSeconds])
-        harness.pass(999)
+        harness.pass(.milliseconds(999))
         #expect(harness.calls.isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.calls.count == 1)
         for _ in 0..<30 { if let source = harness.engine.nextSource() { sources.insert(source) } }
         #expect(sources.contains(EngineHarness.oneSecond))
@@ -120,17 +120,18 @@ struct EngineOrderTests {
 
     @Test("a retry topic is not fetched while its first record is far from due")
     func pause() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 60_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .minutes(1)]) }
         harness.engine.unassigned(now: harness.now)
         harness.engine.assigned(
             [AssignedPartition(topic: 0, number: 0, startOffset: 0)],
-            topics: [ConsumedTopic(name: "notifications.retry.60s", role: .retry(delay: 60_000))], now: harness.now)
+            topics: [ConsumedTopic(name: "notifications.retry.60s", role: .retry(delay: .minutes(1)))], now: harness.now
+        )
         harness.event("a", on: 0, headers: [("herald-not-before", "\(harness.time + 60_000)")])
         #expect(harness.takeOthers() == [.pause(partition: 0)])
-        harness.pass(58_000)
+        harness.pass(.seconds(58))
         #expect(harness.takeOthers() == [.resume(partition: 0)])
         #expect(harness.calls.isEmpty)
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         #expect(harness.calls.count == 1)
     }
 
@@ -146,7 +147,7 @@ struct EngineOrderTests {
         harness.event(
             "a", on: EngineHarness.tenSeconds, more: #","notBefore":"1970-01-12T13:46:51Z""#,
             headers: headers.map { ($0.key, $0.value) })
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         #expect(harness.summaries == ["retry 1s apns kept 0"])
         let hop = harness.headers(at: 0)
         #expect(hop["herald-reason"] == "not-before")
@@ -154,9 +155,9 @@ struct EngineOrderTests {
         harness.event(
             "a", on: EngineHarness.oneSecond, more: #","notBefore":"1970-01-12T13:46:51Z""#,
             headers: hop.map { ($0.key, $0.value) })
-        harness.pass(999)
+        harness.pass(.milliseconds(999))
         #expect(harness.calls.isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.calls.count == 1)
     }
 
@@ -165,7 +166,7 @@ struct EngineOrderTests {
         let harness = EngineHarness()
         let years = harness.time + 365 * 86_400_000
         harness.event("a", on: EngineHarness.tenSeconds, headers: [("herald-not-before", "\(years)")])
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         // It arrived 10 s ago, and an hour after that it is due.
         let hop = harness.headers(at: 0)
         #expect(hop["herald-not-before"] == "\(harness.time - 10_000 + 3_600_000)")
@@ -181,7 +182,7 @@ struct EngineOrderTests {
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:40.500Z""#)
         harness.event("a")
         #expect(harness.calls.isEmpty && harness.summaries.isEmpty)
-        harness.pass(500)
+        harness.pass(.milliseconds(500))
         #expect(harness.calls.count == 1)
     }
 

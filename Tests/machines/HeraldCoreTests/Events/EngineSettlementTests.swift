@@ -15,10 +15,10 @@ struct EngineSettlementTests {
         #expect(harness.summaries.isEmpty)
         harness.answer(204)
         #expect(harness.summaries == ["result apns delivered", "result gcm delivered"])
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers().isEmpty)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         #expect(harness.engine.load == (0, 0, 0))
@@ -50,7 +50,7 @@ struct EngineSettlementTests {
     func split(statuses: [Int], expected: [String]) {
         let harness = EngineHarness()
         harness.event("u", "apns,gcm,wns")
-        for status in statuses { harness.answer(CallResult(status: status, retryAfter: status == 429 ? 0 : nil)) }
+        for status in statuses { harness.answer(CallResult(status: status, retryAfter: status == 429 ? .zero : nil)) }
         #expect(harness.summaries == expected)
     }
 
@@ -67,10 +67,10 @@ struct EngineSettlementTests {
 
     @Test("makes one retry record for each delay and number of calls")
     func retryGroups() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.event("u", "apns,gcm,wns")
         harness.answer(CallResult(status: 503))
-        harness.answer(CallResult(status: 503, retryAfter: 12_000))
+        harness.answer(CallResult(status: 503, retryAfter: .seconds(12)))
         harness.answer(CallResult(status: 500))
         // Two of them for the same reason; the third waits longer, for another.
         #expect(harness.summaries == ["retry 1s apns,wns transient 1", "retry 10s gcm throttled 1"])
@@ -106,7 +106,7 @@ struct EngineSettlementTests {
         // Five seconds from now; the delays are 1 s and 10 s.
         harness.event("u", more: #","expiresAt":"1970-01-12T13:46:45Z""#)
         harness.answer(503)
-        harness.pass(300)
+        harness.pass(.milliseconds(300))
         harness.answer(503)
         #expect(harness.summaries == ["retry 1s apns transient 2"])
         let first = harness.headers(at: 0)
@@ -115,7 +115,7 @@ struct EngineSettlementTests {
         harness.event(
             "u", on: EngineHarness.oneSecond, more: #","expiresAt":"1970-01-12T13:46:45Z""#,
             headers: first.map { ($0.key, $0.value) })
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(503)
         #expect(harness.summaries == ["retry 1s apns transient 3"])
         let second = harness.headers(at: 0)
@@ -124,16 +124,16 @@ struct EngineSettlementTests {
         harness.event(
             "u", on: EngineHarness.oneSecond, more: #","expiresAt":"1970-01-12T13:46:45Z""#,
             headers: second.map { ($0.key, $0.value) })
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.calls.isEmpty)
-        harness.pass(850)
+        harness.pass(.milliseconds(850))
         harness.answer(CallResult(status: 503, detail: "full"))
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns attempts-exhausted 503"])
     }
 
     @Test("an event that no retry could reach in time says so, and how its last call ended")
     func noDelayInTime() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.event("u", more: #","expiresAt":"1970-01-12T13:46:40.900Z""#)
         harness.answer(CallResult(status: 503, detail: "full"))
         #expect(harness.summaries == ["result apns expired", "dead apns expired 503"])
@@ -148,7 +148,7 @@ struct EngineSettlementTests {
         let intake = harness.record(nil)
         #expect(intake == .done)
         #expect(harness.engine.counters.tombstones == 1)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
 
@@ -164,7 +164,7 @@ struct EngineSettlementTests {
         let harness = EngineHarness()
         harness.event("u")
         harness.answer(503)
-        harness.pass(300)
+        harness.pass(.milliseconds(300))
         harness.answer(503)
         #expect(harness.summaries == ["retry 1s apns transient 2"])
         let first = harness.headers(at: 0)
@@ -173,14 +173,14 @@ struct EngineSettlementTests {
 
         harness.event("u", on: EngineHarness.oneSecond, headers: first.map { ($0.key, $0.value) })
         #expect(harness.calls.isEmpty)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(503)
         #expect(harness.summaries == ["retry 10s apns transient 3"])
         let second = harness.headers(at: 0)
         harness.acknowledgeAll()
 
         harness.event("u", on: EngineHarness.tenSeconds, headers: second.map { ($0.key, $0.value) })
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         harness.answer(503)
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns attempts-exhausted 503"])
         #expect(harness.headers(at: 1)["herald-attempts"] == "4")
@@ -188,7 +188,7 @@ struct EngineSettlementTests {
 
     @Test("leaves out of a record that is too large what is needed least, and never gives it up")
     func tooLarge() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)]) }
         harness.event("u", headers: [("x-trace", "1"), ("ce_source", "s")])
         harness.answer(CallResult(status: 503, detail: "busy"))
         let id = harness.produced[0].id
@@ -210,7 +210,7 @@ struct EngineSettlementTests {
         #expect(harness.takeOthers().isEmpty)
         harness.fail(id, .tooLarge)
         #expect(harness.takeOthers() == [.notice(.recordRefused)])
-        harness.pass(1_000 + 128 * Engine.refusalSpreadMilliseconds)
+        harness.pass(.seconds(1) + 128 * Engine.refusalSpread)
         #expect(harness.produced.count == last + 2)
         #expect(harness.engine.load.events == 1)
     }
@@ -237,7 +237,7 @@ struct EngineSettlementTests {
         harness.answer(200)
         let id = harness.produced[0].id
         harness.fail(id, .queueFull)
-        harness.pass(10)
+        harness.pass(.milliseconds(10))
         #expect(harness.produced.count == 2)
         #expect(harness.produced[1].id == id)
     }

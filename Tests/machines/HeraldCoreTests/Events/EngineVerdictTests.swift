@@ -15,10 +15,10 @@ struct EngineVerdictTests {
         harness.answer(CallResult(status: status, verdict: .outage(reason)))
         #expect(harness.takeOthers() == [.notice(.outageBegan(reason))])
         #expect(harness.summaries.isEmpty)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(CallResult(status: status, verdict: .outage(reason)))
         #expect(harness.summaries.isEmpty)
-        harness.pass(2_000)
+        harness.pass(.seconds(2))
         harness.answer(201)
         #expect(harness.takeOthers() == [.notice(.outageEnded(reason))])
         #expect(harness.summaries == ["result apns delivered"])
@@ -53,7 +53,7 @@ struct EngineVerdictTests {
     func throttled() {
         let harness = EngineHarness()
         harness.event("a")
-        harness.answer(CallResult(status: 403, retryAfter: 20_000, verdict: .throttled))
+        harness.answer(CallResult(status: 403, retryAfter: .seconds(20), verdict: .throttled))
         #expect(harness.takeOthers().isEmpty)
         #expect(harness.engine.outage == nil)
         #expect(harness.engine.counters.calls(.throttled, service: 0) == 1)
@@ -79,7 +79,7 @@ struct EngineVerdictTests {
         let harness = EngineHarness()
         harness.event("a")
         harness.answer(CallResult(failure: failure, mayHaveArrived: true))
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.calls.count == 1)
     }
 
@@ -96,7 +96,7 @@ struct EngineVerdictTests {
         #expect(harness.result(at: 0).contains("no answer in time"))
         harness.event("b")
         harness.answer(CallResult(failure: failure))
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.calls.count == 1)
     }
 
@@ -111,7 +111,7 @@ struct EngineVerdictTests {
         #expect(harness.engine.outage?.reason == .breaker)
         let letters = harness.engine.counters.deadLetters(.unanswered)
         #expect(letters == harness.engine.counters.calls)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.answer(CallResult(failure: .timeout, mayHaveArrived: true))
         #expect(harness.engine.counters.deadLetters(.unanswered) == letters + 1)
         #expect(harness.engine.outage != nil)

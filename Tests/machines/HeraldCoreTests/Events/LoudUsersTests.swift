@@ -14,7 +14,9 @@ struct LoudUsersTests {
     }
 
     /// A user whose events take 100 ms, and of whom these offsets were deferred with 20 of 20 events in memory.
-    private func users(deferred offsets: some Sequence<Int64>, delays: [Int64] = [1_000, 10_000]) -> LoudUsers {
+    private func users(deferred offsets: some Sequence<Int64>, delays: [Milliseconds] = [.seconds(1), .seconds(10)])
+        -> LoudUsers
+    {
         var users = LoudUsers(delays: delays)
         _ = users.deferEvent(at: -1, of: Self.user, line: 20, share: 20, now: moment(0))
         users.returned(-1, of: Self.user, from: 0, now: moment(0))
@@ -30,19 +32,19 @@ struct LoudUsersTests {
         var users = users(deferred: 0..<10)
         // Fifteen of the twenty in memory and ten others are before it: a second and a half.
         let near = users.deferEvent(at: 10, of: Self.user, line: 20, share: 20, now: moment(0))
-        #expect(near == .init(delay: 0, wait: 1_000, behind: 30))
+        #expect(near == .init(delay: 0, wait: .seconds(1), behind: 30))
         for offset in Int64(11)..<100 {
             _ = users.deferEvent(at: offset, of: Self.user, line: 20, share: 20, now: moment(0))
         }
         let far = users.deferEvent(at: 100, of: Self.user, line: 20, share: 20, now: moment(0))
-        #expect(far == .init(delay: 1, wait: 10_000, behind: 120))
+        #expect(far == .init(delay: 1, wait: .seconds(10), behind: 120))
     }
 
     @Test("an event comes back earlier than the shortest delay when its turn is earlier")
     func early() {
         var users = users(deferred: [])
         let deferral = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
-        #expect(deferral == .init(delay: 0, wait: 500, behind: 20))
+        #expect(deferral == .init(delay: 0, wait: .milliseconds(500), behind: 20))
     }
 
     @Test("an event is next when no earlier one is out, in whatever topic")
@@ -97,7 +99,7 @@ struct LoudUsersTests {
 
     @Test("a delay from which nothing comes back in time is another worker's")
     func elsewhere() {
-        var users = LoudUsers(delays: [1_000])
+        var users = LoudUsers(delays: [.seconds(1)])
         _ = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
         users.sweep(now: moment(60_000))
         #expect(!users.isNext(1, of: Self.user))
@@ -118,7 +120,7 @@ struct LoudUsersTests {
 
     @Test("of those whose turn has not come only some are taken back each second from longer delays")
     func pace() {
-        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
         let due = moment(10_000)
         let times = (Int64(1_000)..<1_400).map { users.returns($0, of: Self.user, from: 1, at: due, isIdle: false) }
         // A hundred at once, and then two in each millisecond.
@@ -130,7 +132,7 @@ struct LoudUsersTests {
 
     @Test("a user of whom nothing is in memory gets his events back eight times as fast")
     func idle() {
-        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
         let due = moment(10_000)
         let times = (Int64(1)..<1_801).map { users.returns($0, of: Self.user, from: 1, at: due, isIdle: true) }
         #expect(times[800] == due)
@@ -143,17 +145,17 @@ struct LoudUsersTests {
         for _ in 0..<8 { users.called(Self.user, took: 500_000_000, now: moment(0)) }
         // 24 ms more than the 100 ms of before, for 25 events.
         let slow = users.deferEvent(at: 20, of: Self.user, line: 20, share: 20, now: moment(0))
-        #expect(slow.wait == 1_000)
+        #expect(slow.wait == .seconds(1))
         let before = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
-        #expect(before.wait == 621)
+        #expect(before.wait == .milliseconds(621))
         for _ in 0..<8 { users.called(Self.user, took: 20_000_000, now: moment(0)) }
         let after = users.deferEvent(at: 0, of: Self.user, line: 25, share: 20, now: moment(0))
-        #expect(after.wait == 304)
+        #expect(after.wait == .milliseconds(304))
     }
 
     @Test("the plan counts with those that have to come back before")
     func queued() {
-        var users = users(deferred: 0..<2_000, delays: [1_000, 2_000])
+        var users = users(deferred: 0..<2_000, delays: [.seconds(1), .seconds(2)])
         // The longer delay and almost a second until all others are back: 3.2 s are enough, 2.8 s are not.
         let far = users.deferEvent(at: 45, of: Self.user, line: 2, share: 20, now: moment(0))
         #expect(far.delay == 1)
@@ -194,9 +196,9 @@ struct LoudUsersTests {
         let harness = flooded()
         for _ in 0..<16 { harness.answer(200) }
         harness.acknowledgeAll()
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.event("loud", on: EngineHarness.oneSecond, headers: [("herald-origin", "notifications/0/16")])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.usersInFlight == ["loud"])
     }
 
@@ -207,7 +209,7 @@ struct LoudUsersTests {
         harness.event(
             "loud", on: EngineHarness.oneSecond,
             headers: [("herald-origin", "notifications/0/16"), ("herald-attempts", "1")])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.summaries.isEmpty)
     }
 

@@ -80,7 +80,7 @@ struct DuplicateWindowTests {
 
     @Test("answers by the rules", arguments: rules)
     func rule(_ rule: Rule) {
-        var window = DuplicateWindow(size: rule.size, window: rule.window)
+        var window = DuplicateWindow(size: rule.size, window: .milliseconds(rule.window))
         for (number, step) in rule.steps.enumerated() {
             switch step {
             case .new(let hash, let at):
@@ -103,7 +103,7 @@ struct DuplicateWindowTests {
         var random = SplitMix64(seed: UInt64(length))
         for _ in 0..<200 {
             let start = Int64(truncatingIfNeeded: random.next() >> 10)
-            var window = DuplicateWindow(size: 8, window: length)
+            var window = DuplicateWindow(size: 8, window: .milliseconds(length))
             _ = window.insert(1 << 8, at: WallTime(milliseconds: start))
             var other = window
             let inTime = window.insert(1 << 8, at: WallTime(milliseconds: start + length))
@@ -121,7 +121,7 @@ struct DuplicateWindowTests {
         // Some seeds give hashes of which all have the same home in the table, and some many repeats.
         let spread = UInt64([3, 40, 3_000][Int(seed % 3)])
         let multiplier: UInt64 = seed.isMultiple(of: 5) ? 1 : 0x9E37_79B9_7F4A_7C15
-        var window = DuplicateWindow(size: size, window: length)
+        var window = DuplicateWindow(size: size, window: .milliseconds(length))
         var model = PlainWindow(size: size, window: length)
         var clock: Int64 = 0
         for step in 0..<4_000 {
@@ -149,7 +149,7 @@ struct DuplicateWindowTests {
     func growth() throws {
         var random = SplitMix64(seed: 1)
         let size = 5_000
-        var window = DuplicateWindow(size: size, window: 1_000)
+        var window = DuplicateWindow(size: size, window: .seconds(1))
         var lastSeen: [UInt64: Int] = [:]
         for number in 0..<40_000 {
             // Hashes for two thirds of the table only: long clusters, and about as many repeats as new ones.
@@ -166,7 +166,7 @@ struct DuplicateWindowTests {
         "holds its promise when all hashes want the same place of the table",
         arguments: [0, 1 << 55, 1 << 56 - 1_000] as [UInt64])
     func clustering(base: UInt64) throws {
-        var window = DuplicateWindow(size: 300, window: 1_000)
+        var window = DuplicateWindow(size: 300, window: .seconds(1))
         for round in 0..<2 {
             for hash in 0..<UInt64(1_000) {
                 let isDuplicate = window.insert((base + hash) << 8, at: WallTime(milliseconds: 0))
@@ -182,7 +182,7 @@ struct DuplicateWindowTests {
     @Test("takes 17⅓ bytes an event, the index and the times too")
     func bytesPerEvent() {
         let size = 1_000_000
-        var window = DuplicateWindow(size: size, window: 43_200_000)
+        var window = DuplicateWindow(size: size, window: .hours(12))
         #expect(window.byteCount < 1_024)
         var random = SplitMix64(seed: 1)
         for number in 0..<size + 100 {
@@ -202,7 +202,7 @@ struct DuplicateWindowTests {
             .underWay, .dealtWith, .ended(.delivered), .ended(.expired), .ended(.deadLettered), .retrying(delay: 200),
         ]
         let size = [3, 100, 1_500][Int(seed % 3)]
-        var window = DuplicateWindow(size: size, window: 1_000)
+        var window = DuplicateWindow(size: size, window: .seconds(1))
         var model: [(hash: UInt64, fate: FirstFate, first: Int?)] = []
         for number in 0..<6_000 {
             let hash = (random.next() % 900) << 8
@@ -231,7 +231,7 @@ struct DuplicateWindowTests {
 
     @Test("does not grow when the window ends before the size does")
     func boundedByTime() {
-        var window = DuplicateWindow(size: 1_000_000, window: 500)
+        var window = DuplicateWindow(size: 1_000_000, window: .milliseconds(500))
         for number in 0..<UInt64(50_000) {
             let now = WallTime(milliseconds: Int64(number))
             _ = window.insert(number &* 0x9E37_79B9_7F4A_7C15, at: now)

@@ -32,25 +32,25 @@ struct EngineAssignmentTests {
 
     @Test("revoked while a call hangs: given up after the set time")
     func revokedWhileHanging() {
-        let harness = EngineHarness { $0.revokeTimeoutMilliseconds = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeout = .seconds(3) }
         harness.event("a")
         harness.revoke()
-        harness.pass(2_999)
+        harness.pass(.milliseconds(2_999))
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 
     @Test("the last commit gets its time although the set time is over")
     func lateCommit() {
-        let harness = EngineHarness { $0.revokeTimeoutMilliseconds = 3_000 }
+        let harness = EngineHarness { $0.revokeTimeout = .seconds(3) }
         harness.event("a")
         harness.event("b")
         harness.answer(200)
         harness.acknowledgeAll()
         harness.revoke()
-        harness.pass(3_000)
-        harness.pass(1)
+        harness.pass(.seconds(3))
+        harness.pass(.milliseconds(1))
         #expect(harness.others == [.notice(.gaveUp(events: 1)), .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.unassign])
@@ -64,7 +64,7 @@ struct EngineAssignmentTests {
         let slow = harness.takeCall()
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         let positions = harness.engine.commitPositions
         #expect(positions.map(\.offset) == [0])
         harness.lose()
@@ -76,7 +76,7 @@ struct EngineAssignmentTests {
         harness.answer(slow, CallResult(status: 200))
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
 
@@ -85,7 +85,7 @@ struct EngineAssignmentTests {
         let harness = EngineHarness()
         harness.engine.unassigned(now: harness.now)
         harness.assign(metadata: "somebody@else")
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.notice(.foreignMetadata(topic: "notifications", partition: 0))])
         harness.event("a")
         #expect(harness.calls.count == 1)
@@ -98,7 +98,7 @@ struct EngineAssignmentTests {
         var map = CompletionMap()
         map.add(1..<2)
         harness.assign(metadata: map.text(committing: 0, of: .first), cluster: "the other region")
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.notice(.foreignMetadata(topic: "notifications", partition: 0))])
         harness.event("a")
         harness.event("b")
@@ -106,7 +106,7 @@ struct EngineAssignmentTests {
         let slow = harness.takeCall()
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         let position = harness.engine.commitPositions
         #expect(position.map(\.offset) == [0])
         let own = PartitionIdentity(cluster: "the other region", topic: "notifications", partition: 0)
@@ -150,7 +150,7 @@ struct EngineAssignmentTests {
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
         harness.lose()
         harness.engine.unassigned(now: harness.now)
@@ -159,7 +159,7 @@ struct EngineAssignmentTests {
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers().last == .commit(sequence: 2))
     }
 
@@ -185,7 +185,7 @@ struct EngineAssignmentTests {
         let slow = harness.takeCall()
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.others == [.commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         harness.answer(slow, CallResult(status: 200))
@@ -221,10 +221,10 @@ struct EngineAssignmentTests {
 
     @Test("drain with a hanging backend: ends at its deadline")
     func drainDeadline() {
-        let harness = EngineHarness { $0.drainTimeoutMilliseconds = 5_000 }
+        let harness = EngineHarness { $0.drainTimeout = .seconds(5) }
         harness.event("a")
         harness.drain()
-        harness.pass(5_000)
+        harness.pass(.seconds(5))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .leave(complete: false)])
     }
 
@@ -234,9 +234,9 @@ struct EngineAssignmentTests {
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         harness.commitEnds(.failedForNow)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.commit(sequence: 2)])
         harness.revoke()
         harness.commitEnds(.refused)
@@ -251,7 +251,7 @@ struct EngineAssignmentTests {
         harness.answer(200)
         harness.acknowledgeAll()
         if draining { harness.drain() } else { harness.revoke() }
-        harness.pass(500)
+        harness.pass(.milliseconds(500))
         let wake = harness.engine.nextWake
         #expect(wake.map { $0 > harness.now.monotonic } ?? true)
     }
@@ -266,7 +266,7 @@ struct EngineAssignmentEdgeTests {
         harness.event("b")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.restart()
         harness.commitEnds(.acknowledged)
@@ -274,7 +274,7 @@ struct EngineAssignmentEdgeTests {
         harness.answer(200)
         harness.acknowledgeAll()
         #expect(harness.engine.load == (1, 1, 0))
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.others == [.commit(sequence: 2)])
         #expect(
             harness.engine.commitPositions.map(\.offset) == [0],
@@ -282,7 +282,7 @@ struct EngineAssignmentEdgeTests {
         harness.commitEnds(.acknowledged)
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers() == [.commit(sequence: 3)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         #expect(harness.engine.load == (0, 0, 0))
@@ -294,15 +294,15 @@ struct EngineAssignmentEdgeTests {
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         harness.commitEnds(.acknowledged)
         _ = harness.takeOthers()
         harness.restart()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.others == [.commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [0])
         harness.commitEnds(.acknowledged)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers().isEmpty, "and once")
     }
 
@@ -360,11 +360,11 @@ struct EngineAssignmentEdgeTests {
 
     @Test("the last commit gets its time, also when it had to wait for the one before until the deadline")
     func lateLastCommit() {
-        let harness = EngineHarness { $0.drainTimeoutMilliseconds = 6_000 }
+        let harness = EngineHarness { $0.drainTimeout = .seconds(6) }
         harness.event("a")
         harness.answer(200)
         harness.acknowledgeAll()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         harness.event("b")
         harness.drain()
         harness.answer(200)
@@ -372,7 +372,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.others == [.commit(sequence: 1)])
         harness.time += 6_000
         harness.commitEnds(.acknowledged)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.commit(sequence: 2)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.leave(complete: true)])

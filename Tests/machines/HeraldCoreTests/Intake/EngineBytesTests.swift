@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 import Testing
 
 @testable import HeraldCore
@@ -28,7 +29,7 @@ struct EngineBytesTests {
                 ("herald-origin", "notifications/0/1"), ("herald-pns", "apns"), ("herald-attempts", "1"),
                 ("herald-history", "[" + String(repeating: "1", count: 5_000) + "]"),
             ])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.engine.events.slots.contains { $0.event.scratch.capacity > 5_000 })
         harness.answer(200)
         harness.acknowledgeAll()

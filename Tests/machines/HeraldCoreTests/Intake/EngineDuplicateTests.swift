@@ -9,7 +9,7 @@ import Testing
 struct EngineDuplicateTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness.atomic {
-            $0.duplicateWindowMilliseconds = 600_000
+            $0.duplicateWindow = .minutes(10)
             $0.duplicateSize = 100
             change(&$0)
         }
@@ -48,7 +48,7 @@ struct EngineDuplicateTests {
             harness.takeSummaries()
                 == ["result apns delivered", "result gcm delivered", "result apns duplicate", "result gcm duplicate"])
         #expect(harness.engine.counters.duplicates == 2)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
 
@@ -99,7 +99,7 @@ struct EngineDuplicateTests {
         arguments: [(200, ["result apns duplicate", "result gcm duplicate"]), (400, [])])
     func following(status: Int, expected: [String]) {
         let harness = harness {
-            $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000])
+            $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)])
             $0.deadLetterBreaker = BreakerRule(share: 0.5, of: 0)
         }
         harness.record(json("1"))
@@ -110,7 +110,7 @@ struct EngineDuplicateTests {
         #expect(harness.calls.isEmpty)
         #expect(harness.takeSummaries() == ["retry 1s apns,gcm blocked 0"])
         // Another worker has the retry topic, and has seen nothing of them.
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.reassign()
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
@@ -124,7 +124,7 @@ struct EngineDuplicateTests {
 
     @Test("go on with the first one into its next retry topic, and never with one that came later")
     func followingOn() {
-        let harness = harness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = harness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(0, attempts: 1))
         harness.record(json("1"), on: EngineHarness.oneSecond, headers: retry(1, attempts: 0))
         harness.answer(503)
@@ -168,7 +168,7 @@ struct EngineDuplicateTests {
         harness.record(
             json("1"), on: EngineHarness.oneSecond,
             headers: [("herald-attempts", "1"), ("herald-origin", "notifications/0/0"), ("herald-not-before", "1")])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         while !harness.calls.isEmpty { harness.answer(200) }
         #expect(harness.engine.counters.duplicates == 0)
     }
@@ -177,7 +177,7 @@ struct EngineDuplicateTests {
     func window() {
         let harness = harness { $0.duplicateSize = 6 }
         deliver(harness, json("1"))
-        harness.pass(700_000)
+        harness.pass(.seconds(700))
         deliver(harness, json("1"))
         for number in 2..<5 { deliver(harness, json("\(number)")) }
         deliver(harness, json("1"))
@@ -200,7 +200,7 @@ struct EngineDuplicateTests {
         harness.record(json("1"))
         #expect(harness.engine.counters.duplicates == 2)
         #expect(firstOutcomes(harness) == [nil, nil], "an earlier owner dealt with it")
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
 
@@ -239,7 +239,7 @@ struct EngineDuplicateTests {
         harness.record(json("2"))
         harness.revoke()
         harness.answer(200)
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.acknowledged)
         harness.reassign()
         harness.record(json("2"))
@@ -249,7 +249,7 @@ struct EngineDuplicateTests {
     @Test("are not told at all unless that is asked for", arguments: [(0, 100), (600_000, 0)] as [(Int64, Int)])
     func off(window: Int64, size: Int) {
         let harness = harness {
-            $0.duplicateWindowMilliseconds = window
+            $0.duplicateWindow = .milliseconds(window)
             $0.duplicateSize = size
         }
         harness.record(json("1"))

@@ -54,10 +54,10 @@ struct EngineFullPartitionTests {
         _ = harness.takeOthers()
         let hanging = harness.takeCall()
         for _ in 0..<800 { harness.answer(200) }
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(!harness.others.contains(.resume(partition: 0)), "it has some room, but not much")
         for _ in 0..<700 { harness.answer(200) }
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.resume(partition: 0), .rewind(partition: 0)])
         harness.skip(to: Self.farOffset + 1)
@@ -70,8 +70,8 @@ struct EngineFullPartitionTests {
         harness.answer(hanging, CallResult(status: 200))
         while !harness.calls.isEmpty { harness.answer(200) }
         // What waited for the commit before is produced, and then committed.
-        harness.pass(100)
-        harness.pass(0)
+        harness.pass(.milliseconds(100))
+        harness.pass(.zero)
         #expect(harness.engine.commitPositions.map(\.offset) == [Self.farOffset + 2])
     }
 
@@ -80,10 +80,10 @@ struct EngineFullPartitionTests {
         let harness = almostFull()
         harness.event("late")
         while !harness.calls.isEmpty { harness.answer(200) }
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().contains(.rewind(partition: 0)))
         harness.event("keeps the sweep going", on: EngineHarness.bulk)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().contains(.rewind(partition: 0)))
     }
 
@@ -91,7 +91,7 @@ struct EngineFullPartitionTests {
     func gap(width: Int64) {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.skip(to: width)
         harness.event("a")
@@ -108,13 +108,13 @@ struct EngineFullPartitionTests {
             harness.skip(by: 9_000)
             for _ in 0..<100 { harness.event("quick\(harness.engine.counters.taken)") }
             while !harness.calls.isEmpty { harness.answer(200) }
-            harness.pass(100)
+            harness.pass(.milliseconds(100))
             harness.commitEnds(.acknowledged)
         }
         #expect(harness.engine.counters.taken == 1 + 100 * 100)
         harness.answer(slow, CallResult(status: 200))
-        harness.pass(100)
-        harness.pass(0)
+        harness.pass(.milliseconds(100))
+        harness.pass(.zero)
         #expect(harness.engine.commitPositions.map(\.metadata) == [""])
     }
 
@@ -124,7 +124,7 @@ struct EngineFullPartitionTests {
         let hanging = harness.takeCall()
         if isCommitting {
             harness.answer(200)
-            harness.pass(100)
+            harness.pass(.milliseconds(100))
         }
         while !harness.calls.isEmpty { harness.answer(200) }
         let taken = harness.event("late")
@@ -134,14 +134,14 @@ struct EngineFullPartitionTests {
 
     @Test("does not stay paused when it goes", arguments: [true, false])
     func resumed(isLost: Bool) {
-        let harness = almostFull { $0.revokeTimeoutMilliseconds = 0 }
+        let harness = almostFull { $0.revokeTimeout = .zero }
         harness.event("late")
         _ = harness.takeOthers()
         if isLost {
             harness.lose()
         } else {
             harness.revoke()
-            harness.pass(0)
+            harness.pass(.zero)
         }
         #expect(harness.takeOthers().contains(.resume(partition: 0)))
     }

@@ -14,7 +14,7 @@ struct EngineReadAheadTests {
         var engine = Engine(configuration: EngineConfiguration(decoder: RecordDecoder(pushServices: .standard)))
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 1)),
-            ConsumedTopic(name: "notifications.retry.5s", role: .retry(delay: 5_000)),
+            ConsumedTopic(name: "notifications.retry.5s", role: .retry(delay: .seconds(5))),
         ]
         var partitions = [AssignedPartition(topic: 0, number: 0, startOffset: 0)]
         for number: Int32 in 0..<3 { partitions.append(AssignedPartition(topic: 1, number: number, startOffset: 0)) }

@@ -10,7 +10,7 @@ struct OldestEventTests {
     /// The ages of the oldest event of `notifications`, of `notifications.bulk`, and of events from elsewhere.
     private func ages(_ harness: EngineHarness) -> [Int64?] {
         let now = harness.now
-        return harness.engine.oldestEvents(now: now).map { $0.map { now.wall.milliseconds(since: $0) } }
+        return harness.engine.oldestEvents(now: now).map { $0.map { now.wall.time(since: $0).count } }
     }
 
     @Test("An event in memory has waited since it was published, until its outcome is durable")
@@ -18,9 +18,9 @@ struct OldestEventTests {
         let harness = EngineHarness()
         #expect(ages(harness) == [nil, nil, nil])
         harness.event("a")
-        harness.pass(300)
+        harness.pass(.milliseconds(300))
         harness.event("b", on: EngineHarness.bulk)
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(ages(harness) == [500, 200, nil])
         harness.answer(200)
         #expect(ages(harness) == [500, 200, nil], "its result is not durable")
@@ -42,16 +42,16 @@ struct OldestEventTests {
 
     @Test("An event in a delay topic is not forgotten while it lies there, behind others or elsewhere")
     func delayed() {
-        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [1_000, 10_000]) }
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
         harness.event("a")
-        harness.pass(400)
+        harness.pass(.milliseconds(400))
         harness.answer(503)
         harness.acknowledgeAll()
         #expect(harness.engine.load.events == 0)
-        harness.pass(500)
+        harness.pass(.milliseconds(500))
         #expect(ages(harness) == [900, nil, nil])
         // By then somebody has it in memory again.
-        harness.pass(500 + 17 + DelayedEvents.graceMilliseconds)
+        harness.pass(.milliseconds(500 + 17) + DelayedEvents.grace)
         #expect(ages(harness) == [nil, nil, nil])
     }
 
@@ -60,9 +60,9 @@ struct OldestEventTests {
         let harness = EngineHarness()
         // Half a second after the harness begins.
         harness.event("a", more: #","notBefore":"1970-01-12T13:46:40.500Z""#)
-        harness.pass(400)
+        harness.pass(.milliseconds(400))
         #expect(ages(harness) == [nil, nil, nil])
-        harness.pass(700)
+        harness.pass(.milliseconds(700))
         #expect(ages(harness) == [600, nil, nil])
     }
 
@@ -70,16 +70,16 @@ struct OldestEventTests {
     struct DelayedTests {
         private static let start = Int64(1_800_000_000_000)
         private func wall(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: Self.start + milliseconds) }
-        private static let delays: [Int64] = [5, 1_000, 7_200_000]
+        private static let delays: [Milliseconds] = [.milliseconds(5), .seconds(1), .hours(2)]
 
         @Test("The oldest of each topic counts until its delay is over, and hardly longer", arguments: delays.indices)
         func window(delay: Int) {
-            let length = Self.delays[delay]
+            let length = Self.delays[delay].count
             var delayed = DelayedEvents(delays: Self.delays, requestTopics: 1)
             delayed.note(delay: delay, due: wall(length), topic: 0, since: wall(-500), now: wall(0))
             delayed.note(delay: delay, due: wall(length), topic: 0, since: wall(-900), now: wall(0))
             delayed.note(delay: delay, due: wall(length), topic: 1, since: wall(-100), now: wall(0))
-            let grace = DelayedEvents.graceMilliseconds
+            let grace = DelayedEvents.grace.count
             for moment in [1, length / 2, length, length + grace - 1] {
                 #expect(delayed.oldest(topic: 0, now: wall(moment)) == wall(-900))
                 #expect(delayed.oldest(topic: 1, now: wall(moment)) == wall(-100))

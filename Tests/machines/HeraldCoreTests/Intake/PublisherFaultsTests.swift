@@ -61,7 +61,7 @@ struct PublisherFaultsTests {
         record(1, key: nil)
         var example = harness.engine.publishers.example(.noKey, ofTopic: 0)
         #expect(example?.offset == 0 && example?.source == String(repeating: "s", count: 64))
-        harness.time += PublisherFaults.exampleMilliseconds
+        harness.time += PublisherFaults.exampleLifetime.count
         record(2, key: nil)
         example = harness.engine.publishers.example(.noKey, ofTopic: 0)
         #expect(example == .init(partition: 0, offset: 2, source: "shop") && count(.noKey) == 3)

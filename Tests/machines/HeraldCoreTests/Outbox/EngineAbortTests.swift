@@ -17,13 +17,13 @@ struct EngineAbortTests {
         harness.answer(400)
         let first = harness.produced
         let summaries = harness.takeSummaries()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(outcome)
         #expect(harness.others == [.abortTransaction])
         harness.abortEnds()
-        harness.pass(99)
+        harness.pass(.milliseconds(99))
         #expect(harness.takeOthers().isEmpty, "the next one waits a moment")
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.summaries == summaries)
         #expect(Set(harness.produced.map(\.id)).isDisjoint(with: first.map(\.id)))
@@ -31,7 +31,7 @@ struct EngineAbortTests {
         #expect(harness.engine.counters.calls == 2)
         for (id, _) in first { harness.fail(id, .other) }
         #expect(harness.takeOthers().isEmpty, "what is said of the former records is dropped")
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))
     }
@@ -42,7 +42,7 @@ struct EngineAbortTests {
         for user in ["a", "b", "c", "d"] { harness.event(user) }
         harness.answer(200)
         harness.answer(200)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.answer(200)
         harness.commitEnds(.abortable)
         harness.answer(200)
@@ -50,10 +50,10 @@ struct EngineAbortTests {
         let before = slots()
         _ = harness.takeSummaries()
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(slots().count == 4)
         #expect(Array(slots().prefix(2)) == before)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.engine.commitPositions.map(\.offset) == [4])
     }
 
@@ -68,10 +68,10 @@ struct EngineAbortTests {
         #expect(harness.others == [.abortTransaction], "the abort fails all that is on its way, which says nothing")
         harness.settle()
         _ = harness.takeSummaries()
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.summaries.isEmpty)
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeSummaries().count == 3)
     }
 
@@ -82,12 +82,12 @@ struct EngineAbortTests {
         harness.transactionFails()
         #expect(harness.others == [.beginTransaction, .abortTransaction])
         harness.abortEnds(outcome)
-        harness.pass(99)
+        harness.pass(.milliseconds(99))
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.others == [.abortTransaction])
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction])
     }
 
@@ -101,17 +101,17 @@ struct EngineAbortTests {
             harness.transactionFails()
             harness.abortEnds()
             let start = harness.time
-            while !harness.others.contains(.beginTransaction) { harness.pass(100) }
+            while !harness.others.contains(.beginTransaction) { harness.pass(.milliseconds(100)) }
             pauses.append(harness.time - start)
         }
         #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.settle()
         _ = harness.takeOthers()
         harness.transactionFails()
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction])
     }
 
@@ -119,10 +119,10 @@ struct EngineAbortTests {
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.abortable)
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
@@ -134,17 +134,17 @@ struct EngineAbortTests {
         let id = harness.produced[0].id
         harness.fail(id, .queueFull)
         harness.time += 9
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.produced.count == 2)
         harness.time += 91
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.produced.count == 3)
         #expect(harness.produced[2].id == id)
         harness.fail(id, .queueFull)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
-        harness.pass(10)
-        harness.pass(0)
+        harness.pass(.milliseconds(10))
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
@@ -155,12 +155,12 @@ struct EngineAbortTests {
         harness.fail(harness.produced[0].id, .queueFull)
         harness.transactionFails()
         _ = harness.takeSummaries()
-        harness.pass(10)
+        harness.pass(.milliseconds(10))
         #expect(harness.summaries.isEmpty)
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeSummaries().count == 2)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(
             harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)]
                 || harness.engine.commitPositions.count == 1)

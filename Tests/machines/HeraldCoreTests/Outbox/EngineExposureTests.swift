@@ -9,7 +9,7 @@ import Testing
 struct EngineExposureTests {
     private func harness(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineHarness {
         EngineHarness.atomic {
-            $0.maxUnrecordedMilliseconds = 1_000
+            $0.maxUnrecorded = .seconds(1)
             change(&$0)
         }
     }
@@ -18,11 +18,11 @@ struct EngineExposureTests {
     func stalled() {
         let harness = harness()
         harness.settle()
-        harness.pass(100)
-        harness.pass(899)
+        harness.pass(.milliseconds(100))
+        harness.pass(.milliseconds(899))
         harness.event("b")
         #expect(harness.usersInFlight == ["b"])
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         harness.event("c")
         #expect(harness.usersInFlight == ["b"], "the commit has been under way for a second")
         #expect(harness.engine.nextWake.map { $0 > harness.now.monotonic } ?? true, "only the commit ends that")
@@ -34,10 +34,10 @@ struct EngineExposureTests {
     func aborted() {
         let harness = harness()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.abortable)
         harness.abortEnds()
-        harness.pass(900)
+        harness.pass(.milliseconds(900))
         harness.event("b")
         #expect(harness.calls.isEmpty)
     }
@@ -48,7 +48,7 @@ struct EngineExposureTests {
         harness.event("slow")
         for _ in 0..<20 {
             harness.settleOther()
-            harness.pass(500)
+            harness.pass(.milliseconds(500))
             harness.commitEnds(.acknowledged)
         }
         harness.event("b")
@@ -59,21 +59,21 @@ struct EngineExposureTests {
     func uncalled() {
         let harness = harness()
         harness.event("a", more: #","expiresAt":"1970-01-01T00:00:00Z""#)
-        harness.pass(100)
-        harness.pass(5_000)
+        harness.pass(.milliseconds(100))
+        harness.pass(.seconds(5))
         harness.event("b")
         #expect(harness.usersInFlight == ["b"])
     }
 
     @Test("without transactions, an acknowledgement that does not come stops the calls, too")
     func atLeastOnce() {
-        let harness = EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
+        let harness = EngineHarness { $0.maxUnrecorded = .seconds(1) }
         harness.settle()
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         harness.event("b")
         #expect(harness.calls.isEmpty)
         harness.acknowledgeAll()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.usersInFlight == ["b"])
     }
@@ -84,11 +84,11 @@ struct EngineExposureTests {
         harness.settle()
         harness.event("a")
         harness.answer(CallResult(failure: .tls))
-        harness.pass(100)
-        harness.pass(10_000)
+        harness.pass(.milliseconds(100))
+        harness.pass(.seconds(10))
         #expect(harness.calls.isEmpty)
         harness.commitEnds(.acknowledged)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.calls.count == 1)
     }
 
@@ -96,17 +96,17 @@ struct EngineExposureTests {
         "a worker that stood still calls nothing before a commit that began afterwards was made",
         arguments: [true, false])
     func standstill(isAtomic: Bool) {
-        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecordedMilliseconds = 1_000 }
+        let harness = isAtomic ? harness() : EngineHarness { $0.maxUnrecorded = .seconds(1) }
         harness.settle()
         if !isAtomic { harness.acknowledgeAll() }
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.time += 12_000
-        harness.engine.stoodStill(for: 12_000)
+        harness.engine.stoodStill(for: .seconds(12))
         // This one began before.
         harness.commitEnds(.acknowledged)
         harness.event("b")
         #expect(harness.calls.isEmpty)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.usersInFlight == ["b"])
     }
@@ -115,18 +115,18 @@ struct EngineExposureTests {
     func standstillAndLostProducer() {
         let harness = harness()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.time += 12_000
-        harness.engine.stoodStill(for: 12_000)
-        harness.pass(100)
+        harness.engine.stoodStill(for: .seconds(12))
+        harness.pass(.milliseconds(100))
         harness.producerLost()
         harness.producerReady()
         // The offsets are those of the commit before: they are there, whoever has the partitions now.
         harness.commitEnds(.acknowledged)
         harness.event("b")
         #expect(harness.calls.isEmpty)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.usersInFlight == ["b"])
     }
@@ -134,10 +134,10 @@ struct EngineExposureTests {
     @Test("a short pause is no standstill, and new partitions end one")
     func shortPause() {
         let harness = harness()
-        harness.engine.stoodStill(for: 999)
+        harness.engine.stoodStill(for: .milliseconds(999))
         harness.event("a")
         #expect(harness.calls.count == 1)
-        harness.engine.stoodStill(for: 1_000)
+        harness.engine.stoodStill(for: .seconds(1))
         harness.event("b")
         #expect(harness.calls.count == 1)
         harness.lose()

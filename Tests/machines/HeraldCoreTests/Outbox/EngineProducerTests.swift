@@ -16,15 +16,15 @@ struct EngineProducerTests {
         harness.producerLost()
         #expect(harness.takeOthers() == [.beginTransaction, .renewProducer])
         harness.settle()
-        harness.pass(5_000)
+        harness.pass(.seconds(5))
         #expect(harness.summaries.isEmpty)
         harness.fail(former, .other)
         harness.producerReady()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction])
         #expect(harness.takeSummaries() == summaries + ["result apns delivered"])
         #expect(harness.calls.isEmpty)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))
     }
@@ -50,7 +50,7 @@ struct EngineProducerTests {
             harness.producerReady()
             _ = harness.takeOthers()
             let start = harness.time
-            while !harness.others.contains(.beginTransaction) { harness.pass(100) }
+            while !harness.others.contains(.beginTransaction) { harness.pass(.milliseconds(100)) }
             pauses.append(harness.time - start)
         }
         #expect(pauses == [100, 200, 400, 800])
@@ -65,9 +65,9 @@ struct EngineProducerTests {
         harness.producerLost()
         harness.producerReady()
         _ = harness.takeOthers()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
@@ -75,12 +75,12 @@ struct EngineProducerTests {
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.abortable)
         harness.abortEnds(.fatal(isFenced: false))
         #expect(harness.takeOthers() == [.renewProducer])
         harness.producerReady()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
     }
 
@@ -92,9 +92,9 @@ struct EngineProducerTests {
         harness.abortEnds(.fatal(isFenced: false))
         #expect(harness.takeOthers() == [.renewProducer])
         harness.producerReady()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))
     }
@@ -106,7 +106,7 @@ struct EngineDoubtTests {
     private func inDoubt() -> EngineHarness {
         let harness = EngineHarness.atomic()
         harness.settle(2)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.settle()
         _ = harness.takeSummaries()
         harness.commitEnds(.fatal(isFenced: false))
@@ -117,16 +117,16 @@ struct EngineDoubtTests {
     func asked() {
         let harness = inDoubt()
         #expect(harness.takeOthers() == [.renewProducer])
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().isEmpty)
         harness.producerReady()
         #expect(harness.others == [.resolveCommit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         #expect(harness.summaries.isEmpty)
         harness.commitEnds(.failedForNow)
-        harness.pass(99)
+        harness.pass(.milliseconds(99))
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.takeOthers() == [.resolveCommit(sequence: 1)])
     }
 
@@ -136,9 +136,9 @@ struct EngineDoubtTests {
         harness.producerReady()
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 1, 1))
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeSummaries() == ["result apns delivered"])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
@@ -150,9 +150,9 @@ struct EngineDoubtTests {
         harness.producerReady()
         harness.commitEnds(outcome)
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeSummaries().count == 3)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
         #expect(harness.calls.isEmpty)
@@ -220,7 +220,7 @@ struct EngineFencedTests {
         harness.producerLost()
         harness.producerReady(lateClaims: 1)
         for expected in [Action.renewProducer, .notice(.rival)] {
-            harness.pass(1_000)
+            harness.pass(.seconds(1))
             _ = harness.takeOthers()
             harness.producerLost(isFenced: true)
             #expect(harness.takeOthers() == [expected])
@@ -234,7 +234,7 @@ struct EngineFencedTests {
         harness.settle()
         harness.transactionFails()
         harness.abortEnds()
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         #expect(harness.takeOthers() == [.beginTransaction])
         harness.producerLost(isFenced: true)
         #expect(harness.takeOthers() == [.renewProducer])
@@ -246,11 +246,11 @@ struct EngineFencedTests {
         harness.settle()
         harness.transactionFails()
         harness.abortEnds()
-        harness.pass(10_000)
-        harness.pass(100)
+        harness.pass(.seconds(10))
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 2)])
         harness.producerLost(isFenced: true)
         #expect(harness.takeOthers() == [.notice(.rival)])
@@ -260,7 +260,7 @@ struct EngineFencedTests {
     func inCommit(isYoung: Bool) {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         if !isYoung { harness.time += 9_900 }
         harness.commitEnds(.fatal(isFenced: true))
         #expect(harness.takeOthers() == [isYoung ? .notice(.rival) : .renewProducer])

@@ -20,13 +20,13 @@ struct EngineTooLargeTests {
 
     /// The next transaction begins, and is committed if nobody may join.
     private func begin(_ harness: EngineHarness) {
-        harness.pass(0)
-        harness.pass(0)
+        harness.pass(.zero)
+        harness.pass(.zero)
     }
 
     @Test("what is known not to fit is made smaller in the same transaction, which nobody else notices")
     func doesNotFit() throws {
-        let harness = EngineHarness.atomic { $0.retry = RetryPolicy(immediate: 0, delays: [1_000]) }
+        let harness = EngineHarness.atomic { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1)]) }
         harness.event("other")
         harness.answer(200)
         harness.event("u")
@@ -39,7 +39,7 @@ struct EngineTooLargeTests {
                 "retry 1s apns transient 1", "retry 1s apns transient 1", "dead apns oversized 503",
                 "result apns dead-lettered",
             ])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
     }
@@ -60,7 +60,7 @@ struct EngineTooLargeTests {
         harness.commitEnds(.abortable)
         nextTransaction(harness)
         #expect(harness.takeSummaries() == Array(repeating: "result apns delivered", count: 3))
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.engine.commitPositions.map(\.offset) == [0])
         harness.commitEnds(.acknowledged)
         // The others are durable; now it is alone again, and smaller.
@@ -79,15 +79,15 @@ struct EngineTooLargeTests {
         harness.fail(try id(of: .deadLetter, harness), .tooLarge)
         _ = harness.takeSummaries()
         harness.abortEnds()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
         harness.producerLost()
         harness.settle()
         harness.producerReady()
         // Its own transaction did not come about, and others have the next.
-        harness.pass(5_000)
+        harness.pass(.seconds(5))
         #expect(harness.takeSummaries() == ["result apns delivered"])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.commitEnds(.acknowledged)
         begin(harness)
         #expect(harness.takeSummaries() == ["result apns dead-lettered", "dead apns rejected 400"])
@@ -112,7 +112,7 @@ struct EngineTooLargeTests {
                 nextTransaction(harness)
             } else {
                 harness.commitEnds(.abortable)
-                harness.pass(10)
+                harness.pass(.milliseconds(10))
             }
             #expect(harness.time < begun + 2_000)
             guard harness.time < begun + 2_000 else { return }
@@ -146,7 +146,7 @@ struct EngineTooLargeTests {
             while !harness.produced.contains(where: { $0.production.kind == .deadLetter }),
                 harness.time < left + 100_000
             {
-                harness.pass(100)
+                harness.pass(.milliseconds(100))
                 if harness.others.contains(where: { if case .commit = $0 { true } else { false } }),
                     !harness.produced.contains(where: { $0.production.kind == .deadLetter })
                 {
@@ -173,17 +173,17 @@ struct EngineTooLargeTests {
         for letter in letters { harness.fail(letter, .tooLarge) }
         nextTransaction(harness)
         #expect(harness.summaries.count == 4)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.summaries.count == 4)
     }
 
     @Test("when the partitions go it may be fixed until the deadline, and is given back then")
     func stopped() throws {
-        let harness = try hopeless { $0.revokeTimeoutMilliseconds = 500 }
+        let harness = try hopeless { $0.revokeTimeout = .milliseconds(500) }
         harness.abortEnds()
         harness.revoke()
         _ = harness.takeOthers()
-        harness.pass(500)
+        harness.pass(.milliseconds(500))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 }

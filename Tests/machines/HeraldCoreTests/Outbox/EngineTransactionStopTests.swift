@@ -16,7 +16,7 @@ struct EngineTransactionStopTests {
         harness.answer(200)
         #expect(harness.takeOthers() == [.beginTransaction])
         harness.answer(200)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.commit(sequence: 1)], "it does not wait for its interval")
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         harness.commitEnds(.acknowledged)
@@ -34,12 +34,12 @@ struct EngineTransactionStopTests {
     func commitUnderWay() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.settle()
         harness.revoke()
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.unassign])
@@ -47,18 +47,18 @@ struct EngineTransactionStopTests {
 
     @Test("the set time passes: what is settled is committed, the rest is given up")
     func deadline() {
-        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.event("hangs")
         harness.event("quick")
         let hanging = harness.takeCall()
         harness.answer(200)
         harness.revoke()
         for _ in 0..<29 {
-            harness.pass(100)
+            harness.pass(.milliseconds(100))
             harness.commitEnds(.acknowledged)
         }
         harness.event("not taken")
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
         harness.answer(hanging, CallResult(status: 200))
         #expect(harness.engine.counters.stale == 1)
@@ -68,14 +68,14 @@ struct EngineTransactionStopTests {
     @Test("the set time passes with settled events that are not committed: they get their commit")
     func deadlineWithSettled() {
         let harness = EngineHarness.atomic {
-            $0.revokeTimeoutMilliseconds = 3_000
-            $0.commitIntervalMilliseconds = 60_000
+            $0.revokeTimeout = .seconds(3)
+            $0.commitInterval = .minutes(1)
         }
         harness.event("hangs")
         harness.settle(2)
         // `settle` answered the calls in their order: the one that hangs is the last of them.
         harness.revoke()
-        harness.pass(3_000)
+        harness.pass(.seconds(3))
         #expect(harness.others == [.beginTransaction, .notice(.gaveUp(events: 1)), .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.unassign])
@@ -85,13 +85,13 @@ struct EngineTransactionStopTests {
     func pending() {
         let harness = EngineHarness.atomic {
             $0.maxInFlight = 1_000
-            $0.commitIntervalMilliseconds = 60_000
+            $0.commitInterval = .minutes(1)
         }
         harness.settle(2)
         #expect(harness.others.isEmpty)
         harness.revoke()
-        harness.pass(0)
-        harness.pass(0)
+        harness.pass(.zero)
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.unassign])
@@ -99,14 +99,14 @@ struct EngineTransactionStopTests {
 
     @Test("the last commit does not come in its time: the partitions are given back without it")
     func commitTooLate() {
-        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.settle()
         harness.revoke()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction, .commit(sequence: 1)])
-        harness.pass(4_999)
+        harness.pass(.milliseconds(4_999))
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.takeOthers() == [.notice(.gaveUp(events: 1)), .unassign])
     }
 
@@ -114,26 +114,26 @@ struct EngineTransactionStopTests {
         "what becomes of that commit later says nothing of what was assigned since",
         arguments: [CallOutcome.acknowledged, .refused])
     func lateOutcome(outcome: CallOutcome) {
-        let harness = EngineHarness.atomic { $0.revokeTimeoutMilliseconds = 3_000 }
+        let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.settle()
         harness.revoke()
-        harness.pass(0)
-        harness.pass(5_000)
+        harness.pass(.zero)
+        harness.pass(.seconds(5))
         _ = harness.takeOthers()
         harness.reassign()
         harness.settle()
         _ = harness.takeSummaries()
-        harness.pass(200)
+        harness.pass(.milliseconds(200))
         #expect(harness.takeOthers().isEmpty, "the new one waits until the old one has ended")
         harness.engine.committed(sequence: 1, outcome, now: harness.now)
-        harness.pass(0)
+        harness.pass(.zero)
         if outcome == .refused {
             #expect(harness.others == [.abortTransaction])
             harness.abortEnds()
         }
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.summaries == ["result apns delivered"])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others.last == .commit(sequence: 2))
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
@@ -143,7 +143,7 @@ struct EngineTransactionStopTests {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.revoke()
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.refused)
         #expect(harness.others == [.abortTransaction])
         harness.abortEnds()
@@ -155,13 +155,13 @@ struct EngineTransactionStopTests {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.revoke()
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.abortable)
         _ = harness.takeSummaries()
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeSummaries() == ["result apns delivered"])
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.unassign])
     }
@@ -174,9 +174,9 @@ struct EngineTransactionStopTests {
         harness.drain()
         #expect(harness.others == [.beginTransaction, .abortTransaction])
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction])
-        harness.pass(0)
+        harness.pass(.zero)
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.leave(complete: true)])
     }
@@ -189,8 +189,8 @@ struct EngineTransactionStopTests {
         harness.drain()
         _ = harness.takeOthers()
         harness.producerReady()
-        harness.pass(100)
-        harness.pass(0)
+        harness.pass(.milliseconds(100))
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.leave(complete: true)])
@@ -204,11 +204,11 @@ struct EngineTransactionStopTests {
         harness.drain()
         let slow = harness.takeCall()
         harness.answer(200)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         harness.commitEnds(.acknowledged)
         harness.answer(slow, CallResult(status: 200))
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         harness.commitEnds(.acknowledged)
         #expect(harness.takeOthers() == [.leave(complete: true)])
@@ -227,7 +227,7 @@ struct EngineTransactionStopTests {
         _ = harness.takeSummaries()
         harness.settle()
         harness.abortEnds()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.takeSummaries() == ["result apns delivered"])
         #expect(harness.takeOthers() == [.beginTransaction])
     }
@@ -236,13 +236,13 @@ struct EngineTransactionStopTests {
     func lostCommitting() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.settle()
         harness.lose()
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1), .unassign])
         harness.reassign()
         harness.commitEnds(.failedForNow)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.commit(sequence: 1)], "the records must not become visible without the offsets")
         #expect(harness.engine.commitPositions.isEmpty)
         harness.commitEnds(.acknowledged)
@@ -250,7 +250,7 @@ struct EngineTransactionStopTests {
         _ = harness.takeSummaries()
         harness.settle()
         #expect(harness.takeSummaries() == ["result apns delivered"])
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
     }
 
@@ -262,7 +262,7 @@ struct EngineTransactionStopTests {
         harness.restart()
         harness.settle()
         #expect(harness.takeSummaries().count == 3)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))

@@ -11,21 +11,21 @@ struct EngineTransactionTests {
     func opened() {
         let harness = EngineHarness.atomic()
         harness.event("a", "apns,gcm")
-        harness.pass(50)
+        harness.pass(.milliseconds(50))
         #expect(harness.takeOthers().isEmpty)
         harness.answer(200)
         harness.answer(200)
         #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries() == ["result apns delivered", "result gcm delivered"])
         harness.settle()
-        harness.pass(49)
+        harness.pass(.milliseconds(49))
         #expect(harness.takeOthers().isEmpty)
-        harness.pass(1)
+        harness.pass(.milliseconds(1))
         #expect(harness.others == [.commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (0, 0, 0))
-        harness.pass(10_000)
+        harness.pass(.seconds(10))
         #expect(harness.takeOthers().isEmpty, "there is nothing more to commit")
     }
 
@@ -33,17 +33,17 @@ struct EngineTransactionTests {
     func fewAndMany() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 1_000 }
         harness.settle()
-        harness.pass(99)
+        harness.pass(.milliseconds(99))
         #expect(harness.others.isEmpty && harness.summaries.isEmpty)
-        harness.pass(1)
-        harness.pass(0)
+        harness.pass(.milliseconds(1))
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         #expect(harness.takeSummaries().count == 1)
         harness.commitEnds(.acknowledged)
         harness.settle(124)
         #expect(harness.others.isEmpty)
         harness.settle()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries().count == 125)
         harness.settle()
@@ -53,9 +53,9 @@ struct EngineTransactionTests {
     @Test("with nothing committed for an interval an event does not wait for another")
     func rare() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 1_000 }
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.settle()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
     }
 
@@ -63,11 +63,11 @@ struct EngineTransactionTests {
     func preparing() {
         let harness = EngineHarness { $0.isAtomic = true }
         harness.settle(2)
-        harness.pass(5_000)
+        harness.pass(.seconds(5))
         #expect(harness.takeOthers().isEmpty)
         #expect(harness.summaries.isEmpty)
         harness.producerReady()
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries().count == 2)
     }
@@ -76,18 +76,18 @@ struct EngineTransactionTests {
     func pending() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         _ = harness.takeSummaries()
         harness.settle(2)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.summaries.isEmpty)
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.commitEnds(.acknowledged)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
         #expect(harness.takeSummaries().count == 2)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.others == [.commit(sequence: 2)], "its interval was over long ago")
         #expect(harness.engine.commitPositions.map(\.offset) == [3])
     }
@@ -97,12 +97,12 @@ struct EngineTransactionTests {
         let harness = EngineHarness.atomic()
         let half = harness.engine.configuration.transactionRoom / 2
         harness.settle(half - 1)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
         harness.settle()
         let wake = harness.engine.nextWake
         #expect(wake.map { $0 <= harness.now.monotonic } == true)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
@@ -117,9 +117,9 @@ struct EngineTransactionTests {
         harness.engine.tick(now: harness.now)
         let hasCommit = harness.engine.actions.contains { if case .commit = $0 { true } else { false } }
         #expect(!hasCommit)
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.beginTransaction])
-        harness.pass(0)
+        harness.pass(.zero)
         #expect(harness.takeOthers() == [.commit(sequence: 1)])
     }
 
@@ -127,11 +127,11 @@ struct EngineTransactionTests {
     func offsetsOnly() {
         let harness = EngineHarness.atomic()
         harness.record(nil)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 1)])
         #expect(harness.engine.commitPositions.map(\.offset) == [1])
         harness.commitEnds(.acknowledged)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().isEmpty)
     }
 
@@ -139,7 +139,7 @@ struct EngineTransactionTests {
     func nothingNew() {
         let harness = EngineHarness.atomic()
         harness.event("a")
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().isEmpty)
     }
 
@@ -150,7 +150,7 @@ struct EngineTransactionTests {
         harness.event("quick")
         let slow = harness.takeCall()
         harness.answer(200)
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         let position = harness.engine.commitPositions
         #expect(position.map(\.offset) == [0])
         #expect(CompletionMap(text: position[0].metadata, committed: 0, of: .first)?.done == [1..<2])
@@ -158,7 +158,7 @@ struct EngineTransactionTests {
         harness.commitEnds(.acknowledged)
         #expect(harness.engine.load == (1, 1, 0))
         harness.answer(slow, CallResult(status: 200))
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         #expect(harness.others == [.beginTransaction, .commit(sequence: 2)])
         #expect(harness.engine.commitPositions.map(\.offset) == [2])
         #expect(harness.engine.commitPositions.map(\.metadata) == [""])
@@ -168,14 +168,14 @@ struct EngineTransactionTests {
     func failedForNow() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.settle()
         _ = harness.takeSummaries()
         for _ in 0..<50 {
             harness.commitEnds(.failedForNow)
-            harness.pass(99)
+            harness.pass(.milliseconds(99))
             #expect(harness.others.isEmpty)
-            harness.pass(1)
+            harness.pass(.milliseconds(1))
             #expect(harness.others == [.commit(sequence: 1)])
             #expect(harness.engine.commitPositions.map(\.offset) == [1])
         }
@@ -188,13 +188,13 @@ struct EngineTransactionTests {
     func stale() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         harness.engine.committed(sequence: 7, .acknowledged, now: harness.now)
         #expect(harness.engine.load == (0, 1, 1))
         harness.commitEnds(.acknowledged)
         harness.engine.committed(sequence: 1, .abortable, now: harness.now)
         harness.engine.aborted(.acknowledged, now: harness.now)
-        harness.pass(1_000)
+        harness.pass(.seconds(1))
         #expect(harness.takeOthers().isEmpty)
     }
 
@@ -202,15 +202,15 @@ struct EngineTransactionTests {
     func wakes() {
         let harness = EngineHarness.atomic()
         harness.settle()
-        harness.pass(100)
+        harness.pass(.milliseconds(100))
         let committing = harness.engine.nextWake
         #expect(committing.map { $0 > harness.now.monotonic } ?? true)
         harness.commitEnds(.abortable)
-        harness.pass(500)
+        harness.pass(.milliseconds(500))
         let aborting = harness.engine.nextWake
         #expect(aborting.map { $0 > harness.now.monotonic } ?? true)
         harness.abortEnds()
-        harness.pass(0)
+        harness.pass(.zero)
         let waiting = harness.engine.nextWake
         #expect(waiting.map { $0 > harness.now.monotonic } == true, "it wants to be woken when the pause is over")
     }

@@ -52,9 +52,9 @@ struct ControlMachineTests {
             _ = script.turn()
             script.notFind(code)
             #expect(script.turn() == words)
-            script.pass(ControlMachine.restMilliseconds - 1)
+            script.pass(ControlMachine.restTime - .milliseconds(1))
             #expect(script.turn() == [])
-            script.pass(1)
+            script.pass(.milliseconds(1))
             #expect(script.turn() == ["find"])
         }
     }
@@ -65,7 +65,7 @@ struct ControlMachineTests {
         _ = script.turn()
         script.notFind(KafkaError.Code.timedOut)
         #expect(script.turn() == ["notice: unreadable"])
-        script.pass(ControlMachine.restMilliseconds)
+        script.pass(ControlMachine.restTime)
         #expect(script.turn() == ["find"])
         script.notFind(KafkaError.Code.timedOut)
         #expect(script.turn() == [])
@@ -76,7 +76,7 @@ struct ControlMachineTests {
         var script = try ControlScript.following(.paused)
         script.fail(KafkaError.Code.unknownTopicOrPartition)
         #expect(script.turn() == [])
-        script.pass(ControlMachine.restMilliseconds)
+        script.pass(ControlMachine.restTime)
         #expect(script.turn() == ["find"])
         script.find(1)
         #expect(script.turn() == ["read 1"])
@@ -90,15 +90,15 @@ struct ControlMachineTests {
     @Test("Partitions that were added are found, and all of them are read")
     func partitions() throws {
         var script = try ControlScript.following()
-        script.pass(ControlMachine.countIntervalMilliseconds)
+        script.pass(ControlMachine.countInterval)
         #expect(script.turn() == ["find"])
         script.find(1)
         #expect(script.turn() == [])
-        script.pass(ControlMachine.countIntervalMilliseconds)
+        script.pass(ControlMachine.countInterval)
         #expect(script.turn() == ["find"])
         script.notFind(KafkaError.Code.timedOut)
         #expect(script.turn() == [], "brokers that are away are waited for")
-        script.pass(ControlMachine.countIntervalMilliseconds)
+        script.pass(ControlMachine.countInterval)
         #expect(script.turn() == ["find"])
         script.find(2)
         #expect(script.turn() == ["read 2"])
@@ -153,7 +153,7 @@ struct ControlMachinePauseTests {
         _ = script.turn()
         script.machine.written(nil, now: script.moment)
         try script.write(.paused, of: "spring")
-        script.pass(1)
+        script.pass(.milliseconds(1))
         try script.write(.running, of: "spring")
         _ = script.turn()
         script.machine.failing(script.failures())
@@ -164,7 +164,7 @@ struct ControlMachinePauseTests {
     func operators(state: CampaignControl.State) throws {
         var script = try ControlScript.following()
         let failures = script.failures()
-        script.pass(1)
+        script.pass(.milliseconds(1))
         try script.write(state, of: "spring")
         _ = script.turn()
         script.machine.failing(failures)
@@ -179,12 +179,12 @@ struct ControlMachinePauseTests {
             _ = script.turn()
             script.machine.written(KafkaError(code: KafkaError.Code.timedOut), now: script.moment)
             #expect(script.turn() == ["notice: spring unwritten"])
-            #expect(script.machine.nextWake == script.moment.monotonic.advanced(byMilliseconds: 2_000))
+            #expect(script.machine.nextWake == script.moment.monotonic.advanced(by: .seconds(2)))
             if isDecided {
                 try script.write(.cancelled, of: "spring")
                 _ = script.turn()
             }
-            script.pass(ControlMachine.restMilliseconds)
+            script.pass(ControlMachine.restTime)
             #expect(script.turn() == (isDecided ? [] : ["write spring paused by worker 1, bound 0.5"]))
         }
     }
@@ -207,13 +207,13 @@ private struct ControlScript {
     private static let wall = WallTime(milliseconds: 1_795_250_426_000)
 
     var machine = ControlMachine(worker: "worker 1")
-    private var elapsed: Int64 = 0
+    private var elapsed = Milliseconds.zero
     private var last = control(.running, at: wall)
 
     var moment: Moment {
         Moment(
-            monotonic: MonotonicTime(nanoseconds: elapsed * 1_000_000),
-            wall: Self.wall.advanced(byMilliseconds: elapsed))
+            monotonic: MonotonicTime(nanoseconds: elapsed.nanoseconds),
+            wall: Self.wall.advanced(by: elapsed))
     }
 
     /// One that has told of a campaign, and follows.
@@ -237,7 +237,7 @@ private struct ControlScript {
         CampaignFailures(campaign: "spring", judged: last, failed: 150, of: 200)
     }
 
-    mutating func pass(_ milliseconds: Int64) { elapsed += milliseconds }
+    mutating func pass(_ span: Milliseconds) { elapsed += span }
 
     mutating func find(_ count: Int32) {
         machine.found((0..<count).map { TopicPartition(topic: "campaigns", partition: $0) }, now: moment)

@@ -82,7 +82,7 @@ struct DeadLetterPage {
             events.append(
                 (
                     attempt.at,
-                    "call for \(SafeText.escaped(attempt.pushService)): \(outcome) after \(attempt.durationMilliseconds) ms"
+                    "call for \(SafeText.escaped(attempt.pushService)): \(outcome) after \(attempt.duration.count) ms"
                 ))
         }
         let known = letter.history.count

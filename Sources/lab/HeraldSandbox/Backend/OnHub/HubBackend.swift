@@ -1,3 +1,4 @@
+import HeraldTime
 import HeraldHTTP
 package import HeraldHub
 import HeraldThreads
@@ -25,7 +26,7 @@ package final class HubBackend: Sendable {
     }
 
     /// So long a registration's request waits at most before it is repeated; its client waits for longer ones.
-    private static let longestWaitMilliseconds: Int64 = 5_000
+    private static let longestWait: Milliseconds = .seconds(5)
 
     private let client: HubClient
     private let registrations: HubRegistrations
@@ -35,7 +36,7 @@ package final class HubBackend: Sendable {
     init(_ configuration: Configuration) throws {
         client = configuration.client
         var registering = configuration.client
-        registering.patience = RequestPatience(longestWaitMilliseconds: Self.longestWaitMilliseconds)
+        registering.patience = RequestPatience(longestWait: Self.longestWait)
         registrations = HubRegistrations(registering)
         google = configuration.google
         workers = try WorkerThreads(name: "hub-request", count: configuration.threads)

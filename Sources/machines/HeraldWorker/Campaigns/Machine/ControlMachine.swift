@@ -39,9 +39,9 @@ package struct ControlMachine: JobMachine {
     }
 
     /// Between two looks for a topic that is missing, and two tries to write.
-    static let restMilliseconds: Int64 = 2_000
+    static let restTime: Milliseconds = .seconds(2)
     /// Partitions that were added are found within this time.
-    static let countIntervalMilliseconds: Int64 = 60_000
+    static let countInterval: Milliseconds = .minutes(1)
     /// Of a campaign whose record is gone.
     static let unwritten = CampaignControl(state: .running, at: WallTime(milliseconds: 0), by: "")
 
@@ -119,7 +119,7 @@ package struct ControlMachine: JobMachine {
     package mutating func readingFailed(_ error: KafkaError, now: Moment) {
         // One cause shows in several ways.
         guard ![.idle, .resting, .ended].contains(phase.name) else { return }
-        phase.become(.resting(until: now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)))
+        phase.become(.resting(until: now.monotonic.advanced(by: Self.restTime)))
         let isMissing = error.isOfTopic && error.kind != .forbidden
         if error.code != trouble?.code, !isMissing { actions.append(.notice(.unreadable(error))) }
         trouble = error
@@ -140,7 +140,7 @@ package struct ControlMachine: JobMachine {
         }
         actions.append(.notice(.unwritten(failures, error)))
         self.failures.append(failures)
-        nextWrite = now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)
+        nextWrite = now.monotonic.advanced(by: Self.restTime)
     }
 
     /// The worker ends.
@@ -188,7 +188,7 @@ package struct ControlMachine: JobMachine {
     }
 
     private static func nextCount(_ now: Moment) -> MonotonicTime {
-        now.monotonic.advanced(byMilliseconds: countIntervalMilliseconds)
+        now.monotonic.advanced(by: countInterval)
     }
 
     /// Lanes wait for it once.

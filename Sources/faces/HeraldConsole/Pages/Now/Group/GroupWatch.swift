@@ -198,7 +198,7 @@ private final class GroupInquiry {
         let delay: (TopicPartition) -> DelayName? = { [topics = plan.topics] in topics.delay(ofTopic: $0.topic) }
         func waiting(until moment: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
             try survey.waiting(in: positions) { place in
-                isEmpty(place) ? nil : delay(place).map { moment - $0.milliseconds }
+                isEmpty(place) ? nil : delay(place).map { moment - $0.length.count }
             }
         }
         let overdue = try waiting(until: now.milliseconds - Self.latenessMilliseconds)
