@@ -56,7 +56,7 @@ let package = Package(
         .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldDevices", "HeraldText"]),
         // For apps: Foundation alone.
         .library(name: "HeraldRegistration", targets: ["HeraldRegistration", "HeraldDevices"]),
-        .library(name: "HeraldKafka", targets: ["HeraldKafka"]),
+        .library(name: "HeraldKafka", targets: ["HeraldKafka", "HeraldTime"]),
         // For the micro-benchmarks, which are a package of their own; nothing about them is promised.
         .library(name: "HeraldCore", targets: ["HeraldCore", "HeraldKernel", "HeraldTime"]),
         .library(name: "HeraldHub", targets: ["HeraldHub"]),
@@ -92,7 +92,7 @@ let package = Package(
             settings: [.define("CHECKED_TRANSITIONS", .when(configuration: .debug))]),
 
         // Brokers, HTTP, the notification backend.
-        module("ports", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads"]),
+        module("ports", "HeraldKafka", ["CRDKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         module(
             "ports", "HeraldHTTP",
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CNGHTTP2", "CSSL", "HeraldThreads", "HeraldTime"]),
@@ -209,14 +209,16 @@ let package = Package(
 
         // What docs/PUBLISHING.md shows to services in Swift.
         .executableTarget(
-            name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka"], path: "docs/examples/publish/swift",
+            name: "publish-example", dependencies: ["HeraldEvents", "HeraldKafka", "HeraldTime"],
+            path: "docs/examples/publish/swift",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CNGHTTP2", "CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads"],
+            name: "TestSupport",
+            dependencies: ["CNGHTTP2", "CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads", "HeraldTime"],
             path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(
-            name: "SandboxExample", dependencies: ["HeraldKafka"], path: "docs/examples/sandbox",
+            name: "SandboxExample", dependencies: ["HeraldKafka", "HeraldTime"], path: "docs/examples/sandbox",
             exclude: ["NotificationsTest.java", "notifications_test.go", "test_notifications.py"], swiftSettings: strict
         ),
         tests("base/HeraldTimeTests", "HeraldTimeTests", ["HeraldBytes", "HeraldTime"]),
@@ -230,7 +232,8 @@ let package = Package(
         tests(
             "machines/HeraldCoreTests", "HeraldCoreTests",
             ["HeraldCore", "HeraldEvents", "HeraldKernel", "HeraldTime"]),
-        tests("ports/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads"]),
+        tests(
+            "ports/HeraldKafkaTests", "HeraldKafkaTests", ["HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
             "machines/HeraldWorkerTests", "HeraldWorkerTests",
             [

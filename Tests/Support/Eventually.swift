@@ -1,11 +1,13 @@
+public import HeraldTime
+
 /// How long tests wait for what has to happen.
 ///
 /// A shared machine stands still for seconds now and then; a test that passes never waits that long.
 public enum Patience {
     /// In seconds.
     public static let seconds = 60
-    /// In milliseconds.
-    public static let milliseconds = seconds * 1_000
+    /// As a time-out.
+    public static let timeout: Milliseconds = .seconds(seconds)
 }
 
 /// Whether `condition` comes to hold within this time; for what only asking again can tell.

@@ -1,4 +1,5 @@
 import Glibc
+import HeraldTime
 
 /// Kafka's protocol on a socket of loopback, for what librdkafka does not do.
 enum KafkaWire {
@@ -122,7 +123,7 @@ extension KafkaWire {
         body.put(Int32(1))
         body.put(partition)
         body.put(offset)
-        body.put(Int32(Patience.milliseconds))
+        body.put(Int32(clamping: Patience.timeout))
         let answer = try ask(port: port, 21, version: 1, body)
         // Behind the throttle time, both counts, the topic's name, the partition's number and where it begins now.
         let place = 4 + 4 + 2 + topic.utf8.count + 4 + 4 + 8

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 public import HeraldKafka
+import HeraldTime
 import Synchronization
 
 /// A real Apache Kafka: one that runs already (`KAFKA_BOOTSTRAP_SERVERS`), or started from `KAFKA_HOME`.
@@ -151,7 +152,7 @@ public final class RealKafka: Sendable {
             func knowsAll() throws -> Bool {
                 // A client that knows several brokers asks any of them.
                 let admin = try Admin(properties: [("bootstrap.servers", "127.0.0.1:\(port)")])
-                return (try? admin.metadata(topics: [], timeoutMilliseconds: 500))?.brokers.count == ports.count
+                return (try? admin.metadata(topics: [], timeout: .milliseconds(500)))?.brokers.count == ports.count
             }
             while try !knowsAll() {
                 if let failure = failure() { throw failure }
@@ -186,7 +187,7 @@ public final class RealKafka: Sendable {
             topic.configuration.merge(topicConfiguration) { own, _ in own }
             return topic
         }
-        for result in try admin.createTopics(all, timeoutMilliseconds: Patience.milliseconds) {
+        for result in try admin.createTopics(all, timeout: Patience.timeout) {
             if let error = result.error { throw error }
             madeTopics.withLock { $0.append(result.topic) }
         }
@@ -194,7 +195,7 @@ public final class RealKafka: Sendable {
         let names = topics.map(\.name)
         let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {
-            let seen = try admin.metadata(topics: names, timeoutMilliseconds: Patience.milliseconds).topics
+            let seen = try admin.metadata(topics: names, timeout: Patience.timeout).topics
             if seen.allSatisfy({ $0.error == nil && !$0.partitions.isEmpty && $0.leaderlessPartitions.isEmpty }) {
                 return
             }
@@ -218,7 +219,7 @@ public final class RealKafka: Sendable {
             defer { names = [] }
             return names
         }
-        _ = try? admin().deleteTopics(names, timeoutMilliseconds: Patience.milliseconds)
+        _ = try? admin().deleteTopics(names, timeout: Patience.timeout)
     }
 
     /// Ends a node (from 1) as a crash does, and waits until it is gone.

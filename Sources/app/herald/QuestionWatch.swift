@@ -4,6 +4,7 @@ import HeraldKafka
 import HeraldSettings
 import HeraldText
 import HeraldThreads
+import HeraldTime
 
 /// Bounds how long a command waits for brokers that do not answer its questions: the one deadline of all commands.
 ///
@@ -14,7 +15,7 @@ import HeraldThreads
 enum QuestionWatch {
     /// So long brokers may leave everything unanswered.
     static let patience = Duration.seconds(30)
-    private static let probeMilliseconds = 2_000
+    private static let probeTimeout = Milliseconds.seconds(2)
     private static let turn = Duration.seconds(1)
 
     private struct State {
@@ -76,9 +77,9 @@ enum QuestionWatch {
         guard let properties = state.withLock({ $0.properties }) else { return [] }
         let known =
             (try? Admin(properties: properties))
-            .flatMap { try? $0.metadata(topics: [], timeoutMilliseconds: probeMilliseconds).brokers } ?? []
+            .flatMap { try? $0.metadata(topics: [], timeout: probeTimeout).brokers } ?? []
         let brokers = known.isEmpty ? bootstrap(properties["bootstrap.servers"] ?? "") : known
-        return BrokerProbe.silent(among: brokers, properties: properties, timeoutMilliseconds: probeMilliseconds)
+        return BrokerProbe.silent(among: brokers, properties: properties, timeout: probeTimeout)
     }
 
     private static func bootstrap(_ servers: String) -> [ClusterMetadata.Broker] {

@@ -2,23 +2,24 @@ package import Dispatch
 package import HeraldKafka
 internal import HeraldKernel
 internal import HeraldThreads
+package import HeraldTime
 
 /// What ``TransactionCalls`` calls; each of these blocks.
 package protocol TransactionClient: Sendable {
     var unansweredClaims: Int { get }
-    func initTransactions(timeoutMilliseconds: Int) throws(KafkaError)
+    func initTransactions(timeout: Milliseconds) throws(KafkaError)
     func sendOffsets(
-        _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
+        _ positions: [CommitPosition], group: GroupMetadata, timeout: Milliseconds
     ) throws(KafkaError)
-    func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError)
-    func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError)
+    func commitTransaction(timeout: Milliseconds) throws(KafkaError)
+    func abortTransaction(timeout: Milliseconds) throws(KafkaError)
 }
 
 extension Producer: TransactionClient {}
 
 /// Knows what a group has committed; the question blocks.
 package protocol CommittedOffsets: Sendable {
-    func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) -> [CommitPosition]
+    func committed(_ partitions: [TopicPartition], timeout: Milliseconds) throws(KafkaError) -> [CommitPosition]
 }
 
 extension ConsumerQueries: CommittedOffsets {}
@@ -26,7 +27,7 @@ extension ConsumerQueries: CommittedOffsets {}
 /// The transactional calls of one producer, which block, one after another on a queue of their own.
 package final class TransactionCalls: Sendable {
     /// How long one try may take; what it does not finish is asked for again.
-    private static let timeoutMilliseconds = 10_000
+    private static let timeout = Milliseconds.seconds(10)
 
     private let client: any TransactionClient
     private let queue: DispatchQueue
@@ -64,7 +65,7 @@ package final class TransactionCalls: Sendable {
         queue.async { [self] in
             while !closed.withLock({ $0 }) {
                 do throws(KafkaError) {
-                    try client.initTransactions(timeoutMilliseconds: Self.timeoutMilliseconds)
+                    try client.initTransactions(timeout: Self.timeout)
                     report(.ready(lateClaims: client.unansweredClaims))
                     return
                 } catch {
@@ -89,7 +90,7 @@ package final class TransactionCalls: Sendable {
                 .committed(sequence: sequence, $0, $1)
             } after: { () throws(KafkaError) in
                 try sendOffsets()
-                try client.commitTransaction(timeoutMilliseconds: Self.timeoutMilliseconds)
+                try client.commitTransaction(timeout: Self.timeout)
             }
         }
     }
@@ -100,7 +101,7 @@ package final class TransactionCalls: Sendable {
             guard let group = commit.group else {
                 throw KafkaError(code: KafkaError.Code.assignmentLost, isAbortable: true)
             }
-            try client.sendOffsets(commit.positions, group: group, timeoutMilliseconds: Self.timeoutMilliseconds)
+            try client.sendOffsets(commit.positions, group: group, timeout: Self.timeout)
         }
         underWay?.hasSentOffsets = true
     }
@@ -111,7 +112,7 @@ package final class TransactionCalls: Sendable {
             tell { error, outcome in
                 .aborted(error, outcome)
             } after: { () throws(KafkaError) in
-                try client.abortTransaction(timeoutMilliseconds: Self.timeoutMilliseconds)
+                try client.abortTransaction(timeout: Self.timeout)
             }
         }
     }
@@ -121,7 +122,7 @@ package final class TransactionCalls: Sendable {
         queue.async { [report] in
             do throws(KafkaError) {
                 let present = try queries.committed(
-                    positions.map(\.partition), timeoutMilliseconds: Self.timeoutMilliseconds)
+                    positions.map(\.partition), timeout: Self.timeout)
                 let wasMade = !positions.isEmpty && positions.allSatisfy { present.contains($0) }
                 report(.committed(sequence: sequence, nil, wasMade ? .acknowledged : .abortable))
             } catch {

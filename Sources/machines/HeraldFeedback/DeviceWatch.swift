@@ -47,7 +47,7 @@ final class DeviceWatch: Sendable {
         self.logger = logger
         self.wakeup = wakeup
         hub = HubClient(
-            connectionString, hub: configuration.hub, timeoutMilliseconds: configuration.timeoutMilliseconds,
+            connectionString, hub: configuration.hub, timeout: configuration.timeout,
             proxy: configuration.connections.proxy, tls: configuration.connections.tls,
             versions: configuration.connections.versions)
         answer = try Wakeup()
@@ -125,12 +125,12 @@ final class DeviceWatch: Sendable {
         let reader = try TopicReader(properties: configuration.readerProperties)
         defer { reader.close() }
         let partitions = try reader.consumer.queries.partitions(
-            of: topic, timeoutMilliseconds: configuration.timeoutMilliseconds)
+            of: topic, timeout: configuration.timeout)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
         var marks = DeviceMarks()
         while true {
             guard !isClosed else { throw Trouble.closed }
-            switch try reader.next(waitMilliseconds: 100) {
+            switch try reader.next(wait: .milliseconds(100)) {
             case .end: return marks
             case .nothing: break
             case .record(let message):
@@ -221,7 +221,7 @@ final class DeviceWatch: Sendable {
     private func get(_ address: Secret, limit: Int) throws -> [UInt8] {
         let request = SingleRequest(
             .get, url: address.reveal(), authorization: nil, bodyLimit: limit,
-            timeoutMilliseconds: 6 * configuration.timeoutMilliseconds, proxy: configuration.connections.proxy,
+            timeout: 6 * configuration.timeout, proxy: configuration.connections.proxy,
             tls: TLSFiles(caFile: configuration.connections.tls.caFile))
         switch request.perform(isCancelled: { self.isClosed }) {
         case .response(let answer) where (200..<300).contains(answer.status): return answer.body

@@ -15,15 +15,15 @@ internal import HeraldTime
 final class FeedbackClients: JobIO {
     private static let wakeupOwner: UInt8 = 1
     private static let callsOwner: UInt8 = 2
-    private static let questionMilliseconds = 5_000
+    private static let questionTimeout = Milliseconds.seconds(5)
     /// For a topic that was just made.
     private static let topicPatience = Duration.seconds(5)
     /// The loop looks for records so often: feedback is not urgent.
-    private static let turnMilliseconds: Int64 = 100
+    private static let turnLength: Milliseconds = .milliseconds(100)
     private static let recordsPerTurn = 2_000
-    private static let lookMilliseconds: Int64 = 5_000
-    private static let partitionsMilliseconds: Int64 = 60_000
-    private static let reportMilliseconds: Int64 = 60_000
+    private static let lookInterval: Milliseconds = .seconds(5)
+    private static let partitionsInterval: Milliseconds = .minutes(1)
+    private static let reportInterval: Milliseconds = .minutes(1)
 
     private struct Pending {
         var partition: Int32
@@ -80,7 +80,7 @@ final class FeedbackClients: JobIO {
         loop = try EventLoop()
         try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
         transactor = Transactor(properties: configuration.writerProperties, wakeup: wakeup)
-        nextReport = SystemClock.monotonic().advanced(byMilliseconds: Self.reportMilliseconds)
+        nextReport = SystemClock.monotonic().advanced(by: Self.reportInterval)
     }
 
     func close() {
@@ -151,7 +151,7 @@ final class FeedbackClients: JobIO {
     ) throws(KafkaError) {
         let calls = MessageCalls(
             loop: loop, owner: Self.callsOwner, connectionString, hub: configuration.hub,
-            connections: configuration.connections, timeoutMilliseconds: configuration.timeoutMilliseconds)
+            connections: configuration.connections, timeout: configuration.timeout)
         var devices: DeviceWatch?
         do {
             devices = try configuration.containerInterval.map {
@@ -165,7 +165,7 @@ final class FeedbackClients: JobIO {
         transactor.group = reader.consumer.groupMetadata()
         let now = SystemClock.monotonic()
         nextLook = now
-        nextPartitions = now.advanced(byMilliseconds: Self.partitionsMilliseconds)
+        nextPartitions = now.advanced(by: Self.partitionsInterval)
     }
 
     /// Reads each partition from where the group's offsets say, after the name was claimed: from then on they stand still.
@@ -175,12 +175,12 @@ final class FeedbackClients: JobIO {
         let queries = reader.consumer.queries
         func find(_ topic: String) throws(KafkaError) -> [TopicPartition] {
             try KafkaError.outwaiting(within: Self.topicPatience) { () throws(KafkaError) in
-                try queries.partitions(of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+                try queries.partitions(of: topic, timeout: Self.questionTimeout)
             }
         }
         _ = try find(configuration.topics.feedback)
         let partitions = try find(configuration.topics.results)
-        let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionMilliseconds)
+        let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
         let cluster = queries.clusterID ?? ""
         try reader.begin(
             Dictionary(
@@ -266,9 +266,9 @@ final class FeedbackClients: JobIO {
 
     func wait(until moment: MonotonicTime?) {
         let now = SystemClock.monotonic()
-        var end = now.advanced(byMilliseconds: isBusy || beginning != nil ? 0 : Self.turnMilliseconds)
+        var end = now.advanced(by: isBusy || beginning != nil ? .zero : Self.turnLength)
         for moment in [moment, stretch?.calls.nextDeadline] { if let moment { end = min(end, moment) } }
-        let count = loop.wait(timeoutMilliseconds: EventLoop.timeoutMilliseconds(until: end, now: now))
+        let count = loop.wait(timeout: EventLoop.timeout(until: end, now: now))
         let later = SystemClock.monotonic()
         for index in 0..<count {
             let event = loop[index]
@@ -288,7 +288,7 @@ final class FeedbackClients: JobIO {
 
     private func complain(_ reason: String, _ now: MonotonicTime) {
         guard now >= nextWarning else { return }
-        nextWarning = now.advanced(byMilliseconds: Self.reportMilliseconds)
+        nextWarning = now.advanced(by: Self.reportInterval)
         logger.warning(
             "the hub does not say what became of its messages, asking again",
             ["reason": .string(SafeText.escaped(String(reason.prefix(300))))])
@@ -299,14 +299,14 @@ final class FeedbackClients: JobIO {
     private func lookAround(_ machine: inout FeedbackMachine, _ now: MonotonicTime) {
         guard let stretch else { return }
         if now >= nextPartitions {
-            nextPartitions = now.advanced(byMilliseconds: Self.partitionsMilliseconds)
+            nextPartitions = now.advanced(by: Self.partitionsInterval)
             // Brokers that are away are noticed elsewhere.
             let found = try? stretch.reader.consumer.queries.partitions(
-                of: configuration.topics.results, timeoutMilliseconds: Self.questionMilliseconds)
+                of: configuration.topics.results, timeout: Self.questionTimeout)
             if let found, found.count > stretch.partitions.count { machine.beginAgain() }
         }
         guard now >= nextLook else { return }
-        nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
+        nextLook = now.advanced(by: Self.lookInterval)
         for notice in stretch.reader.consumer.takeNotices().notices where notice.error != nil {
             logger.debug("\(SafeText.escaped(notice.text))")
         }
@@ -321,7 +321,7 @@ final class FeedbackClients: JobIO {
 
     private func report(_ counts: @autoclosure () -> FeedbackEngine.Counts, _ now: MonotonicTime) {
         guard now >= nextReport else { return }
-        nextReport = now.advanced(byMilliseconds: Self.reportMilliseconds)
+        nextReport = now.advanced(by: Self.reportInterval)
         report(counts())
     }
 
@@ -336,7 +336,7 @@ final class FeedbackClients: JobIO {
             fields[conclusion.rawValue] = .int(counts.recorded[conclusion] ?? 0)
         }
         if let oldest = counts.oldest {
-            fields["oldestSeconds"] = .int(Int(SystemClock.wall().milliseconds(since: oldest) / 1_000))
+            fields["oldestSeconds"] = .int(Int(SystemClock.wall().time(since: oldest).wholeSeconds))
         }
         logger.info("feedback", fields)
     }

@@ -2,6 +2,7 @@ package import HeraldEvents
 package import HeraldHTTP
 package import HeraldHub
 package import HeraldKafka
+package import HeraldTime
 
 /// What the following of a hub's telemetry needs to know.
 package struct FeedbackConfiguration: Sendable {
@@ -19,7 +20,7 @@ package struct FeedbackConfiguration: Sendable {
     /// Number, time-outs, proxy and files of the connections to the hub.
     package var connections: ConnectionOptions
     /// How long one question may take.
-    package var timeoutMilliseconds: Int
+    package var timeout: Milliseconds
     package var engine: FeedbackEngine.Configuration
     /// Between two looks into the feedback container; `nil` for never.
     package var containerInterval: Duration?
@@ -27,7 +28,7 @@ package struct FeedbackConfiguration: Sendable {
     package init(
         topics: Topics, readerProperties: ClientProperties, writerProperties: ClientProperties,
         transactionTimeout: Duration, connectionString: @escaping @Sendable () throws -> HubConnectionString,
-        hub: String, connections: ConnectionOptions, timeoutMilliseconds: Int, engine: FeedbackEngine.Configuration,
+        hub: String, connections: ConnectionOptions, timeout: Milliseconds, engine: FeedbackEngine.Configuration,
         containerInterval: Duration?
     ) {
         self.topics = topics
@@ -37,7 +38,7 @@ package struct FeedbackConfiguration: Sendable {
         self.connectionString = connectionString
         self.hub = hub
         self.connections = connections
-        self.timeoutMilliseconds = timeoutMilliseconds
+        self.timeout = timeout
         self.engine = engine
         self.containerInterval = containerInterval
     }

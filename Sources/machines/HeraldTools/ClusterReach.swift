@@ -1,5 +1,6 @@
 internal import Glibc
 package import HeraldKafka
+import HeraldTime
 
 /// The first words with a cluster: a bounded time for its answer, and what to say when none comes.
 package struct ClusterReach: Sendable {
@@ -7,7 +8,7 @@ package struct ClusterReach: Sendable {
     package static let patience = Duration.seconds(8)
 
     /// How long one question may take: short at first, because refused credentials are seen between two questions.
-    private static let questionsMilliseconds = [1_000, 2_000, 5_000]
+    private static let questionTimeouts: [Milliseconds] = [.seconds(1), .seconds(2), .seconds(5)]
 
     private let bootstrapServers: String
     private let patience: Duration
@@ -22,26 +23,26 @@ package struct ClusterReach: Sendable {
 
     /// Brokers and all topics that this user may see; blocks for its patience at most.
     package func allTopics(_ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
-        try answer(of: admin) { milliseconds throws(KafkaError) in
-            try admin.metadata(timeoutMilliseconds: milliseconds)
+        try answer(of: admin) { timeout throws(KafkaError) in
+            try admin.metadata(timeout: timeout)
         }
     }
 
     /// Brokers and these topics; blocks for its patience at most when no broker answers.
     package func topics(_ names: [String], _ admin: Admin) throws(ToolFailure) -> ClusterMetadata {
-        try answer(of: admin) { milliseconds throws(KafkaError) in
-            try admin.metadata(topics: names, timeoutMilliseconds: milliseconds)
+        try answer(of: admin) { timeout throws(KafkaError) in
+            try admin.metadata(topics: names, timeout: timeout)
         }
     }
 
     private func answer(
-        of admin: Admin, _ question: (Int) throws(KafkaError) -> ClusterMetadata
+        of admin: Admin, _ question: (Milliseconds) throws(KafkaError) -> ClusterMetadata
     ) throws(ToolFailure) -> ClusterMetadata {
         var cause: Cause?
         let end = ContinuousClock.now + patience
         for number in 0... {
-            let left = max(1, Self.milliseconds(from: .now, to: end))
-            let wait = Self.questionsMilliseconds[min(number, Self.questionsMilliseconds.count - 1)]
+            let left = max(.milliseconds(1), Milliseconds(end - .now))
+            let wait = Self.questionTimeouts[min(number, Self.questionTimeouts.count - 1)]
             do throws(KafkaError) {
                 return try question(min(wait, left))
             } catch {
@@ -106,8 +107,4 @@ package struct ClusterReach: Sendable {
 
     /// "All brokers are down" says less than what was noted before it.
     private static func isNews(_ error: KafkaError) -> Bool { error.code != KafkaError.Code.allBrokersDown }
-
-    private static func milliseconds(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Int {
-        Int((end - start) / .milliseconds(1))
-    }
 }

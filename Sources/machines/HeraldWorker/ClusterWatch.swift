@@ -8,12 +8,12 @@ import HeraldTime
 /// many there are.
 final class ClusterWatch: Sendable {
     /// Between two rounds of questions, and when no broker answered or partitions are new.
-    private static let intervalMilliseconds: Int32 = 10_000
-    private static let shortIntervalMilliseconds: Int32 = 2_000
+    private static let interval: Milliseconds = .seconds(10)
+    private static let shortInterval: Milliseconds = .seconds(2)
     /// While single brokers do not answer.
-    private static let silenceIntervalMilliseconds: Int32 = 4_000
+    private static let silenceInterval: Milliseconds = .seconds(4)
     /// How long one question may take: the worker's end waits for it.
-    private static let questionTimeoutMilliseconds = 2_000
+    private static let questionTimeout = Milliseconds.seconds(2)
     /// Over so many rounds the growth of the lag is looked at.
     private static let rounds = 7
 
@@ -100,7 +100,7 @@ final class ClusterWatch: Sendable {
             tell(counts)
             // An embedded broker, and one that does not let this user know, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
-                _ = limits.ask(admin, about: requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
             }
             let known = latest
             let now = SystemClock.monotonic()
@@ -127,9 +127,9 @@ final class ClusterWatch: Sendable {
             let isWell = isComplete && known.isReachable == true
             let interval =
                 !isWell
-                ? Self.shortIntervalMilliseconds
-                : known.silentBrokers.isEmpty ? Self.intervalMilliseconds : Self.silenceIntervalMilliseconds
-            _ = end.wait(for: .milliseconds(interval))
+                ? Self.shortInterval
+                : known.silentBrokers.isEmpty ? Self.interval : Self.silenceInterval
+            _ = end.wait(for: interval.duration)
         }
     }
 
@@ -139,7 +139,7 @@ final class ClusterWatch: Sendable {
         defer { _ = admin.takeNotices() }
         do throws(KafkaError) {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
-            let metadata = try admin.metadata(topics: names, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+            let metadata = try admin.metadata(topics: names, timeout: Self.questionTimeout)
             let topics = metadata.topics
             report.withLock { report in
                 report.isReachable = true
@@ -182,7 +182,7 @@ final class ClusterWatch: Sendable {
             let asked = partitions.filter { wanted.contains($0) }
             let answer = try? admin.ends(
                 of: asked.isEmpty ? Array(partitions.prefix(1)) : asked,
-                timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                timeout: Self.questionTimeout)
             guard let answer else { continue }
             answering.insert(leader)
             ends.merge(answer) { $1 }
@@ -204,7 +204,7 @@ final class ClusterWatch: Sendable {
         let gone = holders.subtracting(brokers.map(\.id)).map { ClusterMetadata.Broker(id: $0, host: "", port: 0) }
         guard !named.isEmpty, !isStopping.withLock({ $0 }) else { return gone.sorted { $0.id < $1.id } }
         let silent = BrokerProbe.silent(
-            among: named, properties: properties, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+            among: named, properties: properties, timeout: Self.questionTimeout)
         return (gone + silent).sorted { $0.id < $1.id }
     }
 }

@@ -6,14 +6,14 @@ import HeraldTime
 
 extension Worker {
     /// How long one question to the brokers may take at the start.
-    private static let questionTimeoutMilliseconds = 5_000
+    private static let questionTimeout = Milliseconds.seconds(5)
 
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
     func checkTopics(_ admin: Admin, _ watch: ClusterWatch) -> WorkerEnd? {
         var logged: (silence: Bool, login: Bool) = (false, false)
         while !isStopping {
             do throws(KafkaError) {
-                let metadata = try admin.metadata(timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                let metadata = try admin.metadata(timeout: Self.questionTimeout)
                 watch.noteAnswer()
                 let present = Set(metadata.topics.map(\.name))
                 let missing = configuration.requiredTopics.filter { !present.contains($0) }
@@ -47,7 +47,7 @@ extension Worker {
     private func checkLimits(_ admin: Admin) {
         guard let topics = configuration.lanes.first?.engine.topics, !isEmbedded(admin) else { return }
         let error = limits.ask(
-            admin, about: configuration.requiredTopics, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+            admin, about: configuration.requiredTopics, timeout: Self.questionTimeout)
         if let error {
             logger.warning(
                 "how large records may be is not known, so a transaction may be refused for one and be written again "
@@ -82,7 +82,7 @@ extension Worker {
     public static let clientID = "herald"
 
     private func isEmbedded(_ admin: Admin) -> Bool {
-        admin.isOfEmbeddedBroker(timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+        admin.isOfEmbeddedBroker(timeout: Self.questionTimeout)
     }
 
     /// librdkafka's embedded broker answers to transactions, and throws their offsets away.

@@ -1,6 +1,7 @@
 public import HeraldHTTP
 public import HeraldHub
 public import HeraldText
+public import HeraldTime
 
 /// Where the backend is and how it is called, checked.
 public struct BackendConfiguration: Sendable {
@@ -14,7 +15,7 @@ public struct BackendConfiguration: Sendable {
     /// Where devices are registered, with what the URL's path puts in front.
     public let registerPath: String
     /// How long one call may take, from waiting for a connection to the end of the answer.
-    public let timeoutMilliseconds: Int
+    public let timeout: Milliseconds
     /// Herald's credentials.
     public let credentials: Credentials
     /// How many connections are open at most, and how they are made.
@@ -79,10 +80,10 @@ public struct BackendConfiguration: Sendable {
         self.hub = hub
         self.path = path
         self.registerPath = registerPath
-        guard let whole = Self.milliseconds(timeout), let connecting = Self.milliseconds(connectTimeout) else {
+        guard let whole = Self.limit(timeout), let connecting = Self.limit(connectTimeout) else {
             throw InvalidArgument("the backend's time-outs must be more than 0 and at most a day")
         }
-        timeoutMilliseconds = whole
+        self.timeout = whole
         self.credentialStatuses = credentialStatuses
         guard connectionLimit >= 1 else {
             throw InvalidArgument("the number of connections must be at least 1")
@@ -90,7 +91,7 @@ public struct BackendConfiguration: Sendable {
         if let mistake = credentials.mistake { throw InvalidArgument(mistake) }
         self.credentials = credentials
         connections = ConnectionOptions(
-            origin: address.origin, limit: connectionLimit, connectTimeoutMilliseconds: min(connecting, whole),
+            origin: address.origin, limit: connectionLimit, connectTimeout: min(connecting, whole),
             proxy: proxy, tls: tls, keepsLocation: hub?.keepsMessageIDs == true, versions: versions)
     }
 
@@ -107,10 +108,9 @@ public struct BackendConfiguration: Sendable {
         return lines
     }
 
-    private static func milliseconds(_ limit: Duration) -> Int? {
+    private static func limit(_ limit: Duration) -> Milliseconds? {
         guard limit > .zero, limit <= .seconds(86_400) else { return nil }
-        let (seconds, attoseconds) = limit.components
-        return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+        return max(.milliseconds(1), Milliseconds(limit))
     }
 
     private static func fullPath(

@@ -1,7 +1,7 @@
 internal import Foundation
 public import HeraldHTTP
 public import HeraldText
-internal import HeraldTime
+public import HeraldTime
 
 /// Single requests to a notification hub: registrations, telemetry, probes; not the worker's sends.
 ///
@@ -16,28 +16,28 @@ public struct HubClient: Sendable {
     public let connectionString: HubConnectionString
     /// The hub's name.
     public let hub: String
-    private let timeoutMilliseconds: Int
+    private let timeout: Milliseconds
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
     private let versions: HTTPVersions
     /// How requests are repeated that may be.
     package var patience = RequestPatience()
     /// Waits for so many milliseconds before a request is repeated; blocks.
-    package var pause: @Sendable (Int64) -> Void = { Thread.sleep(forTimeInterval: Double($0) / 1_000) }
+    package var pause: @Sendable (Milliseconds) -> Void = { Thread.sleep(forTimeInterval: $0.inSeconds) }
 
     /// A client of one hub.
     ///
     /// - Parameters:
     ///   - hub: checked with ``check(hub:)`` before.
-    ///   - timeoutMilliseconds: of one request, the connection included.
+    ///   - timeout: of one request, the connection included.
     ///   - versions: which HTTP may be spoken; HTTP/2 is never demanded.
     public init(
-        _ connectionString: HubConnectionString, hub: String, timeoutMilliseconds: Int = 10_000,
+        _ connectionString: HubConnectionString, hub: String, timeout: Milliseconds = .seconds(10),
         proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(), versions: HTTPVersions = .http1
     ) {
         self.connectionString = connectionString
         self.hub = hub
-        self.timeoutMilliseconds = timeoutMilliseconds
+        self.timeout = timeout
         self.proxy = proxy
         self.tls = tls
         self.versions = versions.undemanding
@@ -76,7 +76,7 @@ public struct HubClient: Sendable {
             method, url: "\(connectionString.origin)\(connectionString.basePath)/\(hub)/\(path)?\(parameters)",
             authorization: SharedAccessSignature(for: connectionString, expiresAt: expiresAt).authorization,
             headers: headers + [SingleRequest.Header(name: TrackingID.header, value: trackingID)],
-            wantedHeaders: wantedHeaders, timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls,
+            wantedHeaders: wantedHeaders, timeout: timeout, proxy: proxy, tls: tls,
             versions: versions
         ).perform(isCancelled: isCancelled)
         return switch outcome {

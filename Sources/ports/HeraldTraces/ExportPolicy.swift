@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldTime
 
 /// What follows a request of spans (OpenTelemetry Protocol, "OTLP/HTTP Response", "Failures" and "Throttling").
 struct ExportPolicy {
@@ -7,7 +8,7 @@ struct ExportPolicy {
         /// The collector has them, but for so many that it refused.
         case exported(refused: Int)
         /// The same request is made again after a pause.
-        case again(afterMilliseconds: Int64)
+        case again(after: Milliseconds)
         /// The spans are given up.
         case dropped
     }
@@ -15,9 +16,9 @@ struct ExportPolicy {
     /// A batch is offered so often; meanwhile others wait.
     static let attempts = 5
     /// The pause after the first failure; it doubles with each further one.
-    static let firstPauseMilliseconds: Int64 = 1_000
+    static let firstPause: Milliseconds = .seconds(1)
     /// No collector makes a batch wait for longer than this.
-    static let longestPauseMilliseconds: Int64 = 30_000
+    static let longestPause: Milliseconds = .seconds(30)
 
     private var failures = 0
 
@@ -39,8 +40,8 @@ struct ExportPolicy {
     private mutating func pause(wantedSeconds: Int64, chance: Double) -> Verdict {
         failures += 1
         guard failures < Self.attempts else { return .dropped }
-        let pause = Double(Self.firstPauseMilliseconds << Int64(failures - 1)) * (1 + chance / 5)
-        let wanted = min(wantedSeconds, Self.longestPauseMilliseconds / 1_000) * 1_000
-        return .again(afterMilliseconds: max(Int64(pause), wanted))
+        let pause = Double(Self.firstPause.doubled(times: failures - 1).count) * (1 + chance / 5)
+        let wanted = min(.seconds(wantedSeconds), Self.longestPause)
+        return .again(after: max(.milliseconds(Int64(pause)), wanted))
     }
 }

@@ -40,7 +40,7 @@ public struct TraceConfiguration: Sendable {
 /// log says when that begins and when it ends.
 public final class TraceExporter: Sendable {
     /// How long one request may take.
-    private static let timeoutMilliseconds: Int64 = 10_000
+    private static let timeout: Milliseconds = .seconds(10)
 
     /// Where spans are put.
     public let queue: SpanQueue
@@ -65,7 +65,7 @@ public final class TraceExporter: Sendable {
 
     /// Exports what waits, but for no longer than the limit; afterwards spans are dropped.
     public func close(within limit: Duration) {
-        let deadline = SystemClock.monotonic().advanced(byMilliseconds: Int64(limit / .milliseconds(1)))
+        let deadline = SystemClock.monotonic().advanced(by: Milliseconds(limit))
         queue.close(deadline: deadline)
         closing.signal()
         _ = ended.wait(for: limit + .milliseconds(100))
@@ -85,7 +85,7 @@ public final class TraceExporter: Sendable {
     private func export(_ batch: [TraceSpan], _ troubles: inout ExportTroubles) -> Bool {
         let body = writer.encoded(batch)
         var policy = ExportPolicy()
-        while let timeout = millisecondsLeft() {
+        while let timeout = timeLeft() {
             let outcome = request(body, timeout)
             switch policy.judge(outcome, chance: .random(in: 0...1)) {
             case .exported(let refused):
@@ -94,7 +94,7 @@ public final class TraceExporter: Sendable {
                 return true
             case .again(let pause):
                 troubles.begin(outcome, at: configuration.url)
-                guard !closing.wait(for: .milliseconds(pause)) else { return drop(batch) }
+                guard !closing.wait(for: pause.duration) else { return drop(batch) }
             case .dropped:
                 troubles.begin(outcome, at: configuration.url)
                 return drop(batch)
@@ -108,7 +108,7 @@ public final class TraceExporter: Sendable {
         return false
     }
 
-    private func request(_ body: [UInt8], _ timeoutMilliseconds: Int64) -> SingleRequest.Outcome {
+    private func request(_ body: [UInt8], _ timeout: Milliseconds) -> SingleRequest.Outcome {
         let headers: [SingleRequest.Header]
         do {
             headers = try configuration.headers().map { .init(name: $0.name, value: $0.value.reveal()) }
@@ -117,17 +117,17 @@ public final class TraceExporter: Sendable {
         }
         let request = SingleRequest(
             .post(body, mediaType: "application/json"), url: configuration.url, authorization: nil, headers: headers,
-            timeoutMilliseconds: Int(timeoutMilliseconds), proxy: nil, tls: TLSFiles(caFile: configuration.caFile))
+            timeout: timeout, proxy: nil, tls: TLSFiles(caFile: configuration.caFile))
         return request.perform(isCancelled: { [queue] in
             queue.deadline.map { $0 <= SystemClock.monotonic() } ?? false
         })
     }
 
     /// How long the next request may take; `nil` when the time to end is over.
-    private func millisecondsLeft() -> Int64? {
-        guard let deadline = queue.deadline else { return Self.timeoutMilliseconds }
-        let left = deadline.milliseconds(since: SystemClock.monotonic())
-        return left > 0 ? min(left, Self.timeoutMilliseconds) : nil
+    private func timeLeft() -> Milliseconds? {
+        guard let deadline = queue.deadline else { return Self.timeout }
+        let left = deadline.time(since: SystemClock.monotonic())
+        return left > .zero ? min(left, Self.timeout) : nil
     }
 }
 

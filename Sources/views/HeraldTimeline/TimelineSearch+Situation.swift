@@ -2,6 +2,7 @@ internal import HeraldBytes
 package import HeraldEvents
 package import HeraldKafka
 internal import HeraldText
+import HeraldTime
 package import HeraldTools
 
 /// Whom an event waits for.
@@ -28,7 +29,7 @@ package struct WorkerGroup: Sendable {
 
 /// What beside its records decides where an event stands.
 extension TimelineSearch {
-    static var questionMilliseconds: Int { 10_000 }
+    static var questionTimeout: Milliseconds { .seconds(10) }
 
     /// Where an event stands, why, and what changes it; asks the group, its workers and, for an event of a campaign, the
     /// campaigns topic.
@@ -61,7 +62,7 @@ extension TimelineSearch {
     ) -> (Explanation.Workers, addresses: [String]) {
         let known: GroupDescription
         do throws(KafkaError) {
-            known = try admin.describeGroup(group.name, timeoutMilliseconds: Self.questionMilliseconds)
+            known = try admin.describeGroup(group.name, timeout: Self.questionTimeout)
         } catch {
             return (.unknown(error.words), [])
         }
@@ -142,8 +143,8 @@ extension TimelineSearch {
         defer { reader.close() }
         let (begin, end) = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             let queries = reader.consumer.queries
-            let marks = try queries.watermarks(of: place, timeoutMilliseconds: Self.questionMilliseconds)
-            let ends = try queries.ends(of: [place], timeoutMilliseconds: Self.questionMilliseconds)
+            let marks = try queries.watermarks(of: place, timeout: Self.questionTimeout)
+            let ends = try queries.ends(of: [place], timeout: Self.questionTimeout)
             return (marks.low, ends[place] ?? marks.high)
         }
         guard origin.offset >= begin else { return .deleted(begin: begin) }
@@ -169,8 +170,8 @@ extension TimelineSearch {
         defer { reader.close() }
         let place = TopicPartition(topic: origin.topic, partition: origin.partition)
         let committed = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try KafkaError.outwaiting(within: .milliseconds(Self.questionMilliseconds)) { () throws(KafkaError) in
-                try reader.queries.committed([place], timeoutMilliseconds: Self.questionMilliseconds)
+            try KafkaError.outwaiting(within: Self.questionTimeout.duration) { () throws(KafkaError) in
+                try reader.queries.committed([place], timeout: Self.questionTimeout)
             }
         }
         return committed.first.map(\.offset).flatMap { $0 < 0 ? nil : $0 }

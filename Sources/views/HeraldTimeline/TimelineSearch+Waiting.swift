@@ -17,7 +17,7 @@ extension TimelineSearch {
         guard !events.isEmpty, let asked else { return [:] }
         let known: GroupDescription
         do throws(KafkaError) {
-            known = try admin.describeGroup(group.name, timeoutMilliseconds: Self.questionMilliseconds)
+            known = try admin.describeGroup(group.name, timeout: Self.questionTimeout)
         } catch {
             throw ToolFailure("the group \(group.name) does not say which workers there are", error)
         }

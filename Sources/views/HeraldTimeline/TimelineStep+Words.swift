@@ -34,7 +34,7 @@ extension TimelineStep {
         if let attempts = result.attempts, attempts > 0 {
             text += attempts == 1 ? " with 1 call" : " with \(attempts) calls"
             if attempts == 1, let first = result.firstAttemptAt {
-                text += " in \(max(0, result.completedAt.milliseconds(since: first))) ms"
+                text += " in \(max(0, result.completedAt.time(since: first).count)) ms"
             }
         }
         return text

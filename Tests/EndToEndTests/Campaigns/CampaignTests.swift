@@ -270,10 +270,10 @@ struct CampaignTests {
                 let producer = try Producer(properties: [
                     ("bootstrap.servers", servers), ("transactional.id", topic), ("transaction.timeout.ms", "600000"),
                 ])
-                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+                try producer.initTransactions(timeout: Patience.timeout)
                 try producer.beginTransaction()
                 for record in definition { try producer.publish(record, to: producer.topic(topic)) }
-                try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, _ in }
+                try producer.flush(timeout: Patience.timeout) { _, _ in }
                 return producer
             }
             let pause = try fixture.startTool(["campaign", "pause", "spring"])
@@ -281,7 +281,7 @@ struct CampaignTests {
             #expect(look.status == 1, "what is not committed is not there for who only looks")
             #expect(pause.isRunning)
             try await Blocking.run {
-                try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
+                try producer.commitTransaction(timeout: Patience.timeout)
                 producer.close()
             }
             #expect(try await pause.waitForExit() == 0, "\(pause.output)")

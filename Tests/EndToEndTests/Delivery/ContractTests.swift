@@ -102,16 +102,16 @@ struct ContractTests {
                 ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", fixture.name), ("linger.ms", "0"),
                 ("retry.backoff.ms", "5"),
             ])
-            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            try producer.initTransactions(timeout: Patience.timeout)
             try producer.beginTransaction()
             for publication in publications {
                 try producer.publish(publication, to: producer.topic(fixture.topic(publication.topic)))
             }
-            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            try producer.flush(timeout: Patience.timeout)
             if commits {
-                try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
+                try producer.commitTransaction(timeout: Patience.timeout)
             } else {
-                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                try producer.abortTransaction(timeout: Patience.timeout)
             }
             producer.close()
         }

@@ -1,6 +1,7 @@
 import Foundation
 import HeraldKafka
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -85,12 +86,12 @@ struct SandboxTests {
             let group = try #require(addresses["group"] as? String)
             let admin = try fixture.kafka.admin()
             let isThere = try await eventually {
-                try await Blocking.run { try admin.describeGroup(group, timeoutMilliseconds: 5_000).exists }
+                try await Blocking.run { try admin.describeGroup(group, timeout: .seconds(5)).exists }
             }
             #expect(isThere)
             try running.closeInput()
             #expect(try await running.end().status == 0)
-            let left = try await Blocking.run { try admin.describeGroup(group, timeoutMilliseconds: 5_000) }
+            let left = try await Blocking.run { try admin.describeGroup(group, timeout: .seconds(5)) }
             #expect(!left.exists, "\(left)")
         }
     }

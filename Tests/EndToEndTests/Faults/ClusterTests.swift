@@ -57,7 +57,7 @@ struct ClusterTests {
     /// The node that coordinates a group or a transactional id, found as brokers do: by Java's hash of its name.
     private static func coordinator(of name: String, in topic: String, _ kafka: RealKafka) throws -> Int {
         let hash = name.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
-        let found = try kafka.admin().metadata(topics: [topic], timeoutMilliseconds: Patience.milliseconds).topics
+        let found = try kafka.admin().metadata(topics: [topic], timeout: Patience.timeout).topics
         let partitions = try #require(found.first).partitions
         let number = hash == .min ? 0 : abs(hash) % Int32(partitions.count)
         return Int(try #require(partitions.first { $0.id == number }?.leader))
@@ -75,7 +75,7 @@ struct ClusterTests {
             let admin = try kafka.admin()
             let name = fixture.topic("notifications")
             func partitions() throws -> [ClusterMetadata.Partition] {
-                try admin.metadata(topics: [name], timeoutMilliseconds: Patience.milliseconds).topics.flatMap(
+                try admin.metadata(topics: [name], timeout: Patience.timeout).topics.flatMap(
                     \.partitions)
             }
             // A node that has just come back, for a test before this one, learns of a topic a moment later.

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -14,8 +15,8 @@ struct HubStream {
     init(_ change: (inout HubEmulator.Configuration) -> Void = { _ in }) throws {
         var configuration = HubEmulator.Configuration()
         configuration.misbehaviour = Self.slow
-        configuration.unknownMilliseconds = 300
-        configuration.processingMilliseconds = 2_000
+        configuration.unknownTime = .milliseconds(300)
+        configuration.processingTime = .seconds(2)
         configuration.outcomes = [HubOutcomeRule("ExpiredChannel", handle: "DD*")]
         change(&configuration)
         hub = try HubEmulator(configuration)
@@ -123,7 +124,7 @@ struct HubFeedbackTests {
     func killed() async throws {
         let stream = try HubStream { configuration in
             configuration.misbehaviour = [.hold()]
-            (configuration.unknownMilliseconds, configuration.processingMilliseconds) = (0, 0)
+            (configuration.unknownTime, configuration.processingTime) = (.zero, .zero)
         }
         defer { stream.hub.stop() }
         let settings = Self.telemetry.merging(["backend.timeout": "5m"]) { $1 }

@@ -102,7 +102,7 @@ struct ReplaySafetyTests {
             let mark =
                 #"{"state":"replayed","job":"j","at":1,"partitions":{"\#(letter.partition)":"\#(letter.offset)"}}"#
             try await Blocking.run {
-                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+                try producer.initTransactions(timeout: Patience.timeout)
                 try producer.beginTransaction()
                 let topic = try producer.topic(state)
                 if let error = producer.produce(
@@ -110,14 +110,14 @@ struct ReplaySafetyTests {
                 {
                     throw error
                 }
-                try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+                try producer.flush(timeout: Patience.timeout)
             }
             let run = try fixture.startDLQ(["replay", "--where", "status = 503", "--yes", "--wait", "0", "-o", "jsonl"])
             try await fixture.wait("it has planned all") { run.output.contains("20 would be replayed") }
             let look = try await fixture.dlq("list")
             #expect(look.status == 0, "who only looks does not wait: \(look.output)")
             #expect(run.isRunning && fixture.count("notifications") == 0, "\(run.output)")
-            try await Blocking.run { try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            try await Blocking.run { try producer.commitTransaction(timeout: Patience.timeout) }
             #expect(try await run.waitForExit() == 0 && run.output.contains(#""skipped":1"#), "\(run.output)")
             #expect(try await fixture.replayCounts().count == 19)
             producer.close()
@@ -143,7 +143,7 @@ struct ReplaySafetyTests {
                         ("bootstrap.servers", fixture.bootstrapServers),
                         ("transactional.id", "herald.dlq-\(fixture.topic("notifications.dead-letter.state"))"),
                     ])
-                    try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+                    try producer.initTransactions(timeout: Patience.timeout)
                     producer.close()
                 }
                 fixture.backend.release(50)

@@ -92,7 +92,7 @@ extension HubEmulator {
         type: String = "application/json;charset=utf-8"
     ) throws -> SingleRequest.Response {
         let client = HubClient(
-            try HubConnectionString(connectionString), hub: hub, timeoutMilliseconds: Patience.milliseconds,
+            try HubConnectionString(connectionString), hub: hub, timeout: Patience.timeout,
             tls: TLSFiles(caFile: caFile))
         let outcome = client.perform(
             .other(method, Array(body.utf8), mediaType: type), path,

@@ -15,10 +15,10 @@ extension Fixture {
     /// Deletes a topic and waits until the brokers say that it is gone.
     func deleteTopic(_ shortName: String) async throws {
         let name = topic(shortName)
-        try await administer { try $0.deleteTopics([name], timeoutMilliseconds: Patience.milliseconds) }
+        try await administer { try $0.deleteTopics([name], timeout: Patience.timeout) }
         let admin = try kafka.admin()
         let isGone = try await eventually {
-            try admin.metadata(topics: [name], timeoutMilliseconds: Patience.milliseconds).topics.allSatisfy {
+            try admin.metadata(topics: [name], timeout: Patience.timeout).topics.allSatisfy {
                 $0.error != nil
             }
         }
@@ -35,13 +35,13 @@ extension Fixture {
     func grow(_ shortName: String, to partitions: Int) async throws {
         let name = topic(shortName)
         try await administer {
-            try $0.createPartitions([(name, partitions)], timeoutMilliseconds: Patience.milliseconds)
+            try $0.createPartitions([(name, partitions)], timeout: Patience.timeout)
         }
     }
 
     /// Changes a topic's configuration.
     func configure(_ shortName: String, _ entries: [String: String]) async throws {
         let name = topic(shortName)
-        try await administer { try $0.alterConfigs([(name, entries)], timeoutMilliseconds: Patience.milliseconds) }
+        try await administer { try $0.alterConfigs([(name, entries)], timeout: Patience.timeout) }
     }
 }

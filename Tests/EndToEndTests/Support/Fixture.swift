@@ -2,6 +2,7 @@ import Foundation
 import HeraldHTTP
 import HeraldKafka
 import HeraldSandbox
+import HeraldTime
 import Synchronization
 import TestSupport
 import Testing
@@ -232,7 +233,7 @@ final class Fixture: Sendable {
                 try producer.publish(publication, to: producer.topic(topic(publication.topic)))
             }
             var failed: KafkaError?
-            try producer.flush(timeoutMilliseconds: 60_000) { _, error in failed = failed ?? error }
+            try producer.flush(timeout: .minutes(1)) { _, error in failed = failed ?? error }
             producer.close()
             if let failed { throw failed }
         }
@@ -302,7 +303,7 @@ final class Fixture: Sendable {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
         return try await Blocking.run { [openQueries] in
             try wanted.reduce(0) {
-                $0 + Int(try openQueries.watermarks(of: $1, timeoutMilliseconds: Patience.milliseconds).high)
+                $0 + Int(try openQueries.watermarks(of: $1, timeout: Patience.timeout).high)
             }
         }
     }
@@ -320,8 +321,8 @@ final class Fixture: Sendable {
     /// Whether somebody has written to a topic what is neither committed nor aborted.
     func hasOpenTransaction(_ shortName: String) throws -> Bool {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
-        let committed = try queries.ends(of: wanted, timeoutMilliseconds: Patience.milliseconds)
-        let written = try openQueries.ends(of: wanted, timeoutMilliseconds: Patience.milliseconds)
+        let committed = try queries.ends(of: wanted, timeout: Patience.timeout)
+        let written = try openQueries.ends(of: wanted, timeout: Patience.timeout)
         return wanted.contains { committed[$0] ?? 0 < written[$0] ?? 0 }
     }
 
@@ -333,7 +334,7 @@ final class Fixture: Sendable {
             for partition in partitions {
                 while ends[partition] == nil {
                     do throws(KafkaError) {
-                        ends[partition] = try queries.watermarks(of: partition, timeoutMilliseconds: 10_000).high
+                        ends[partition] = try queries.watermarks(of: partition, timeout: .seconds(10)).high
                     } catch {
                         // A leader that has moved; librdkafka goes on asking the former one, a new client does not.
                         guard ContinuousClock.now < end else { throw error }
@@ -364,7 +365,7 @@ final class Fixture: Sendable {
         let consumed = consumed
         // A client that reads what is committed waits for the end of a transaction whose worker was killed (KIP-447).
         let positions = try await Blocking.run { [openQueries] in
-            try openQueries.committed(consumed, timeoutMilliseconds: Patience.milliseconds)
+            try openQueries.committed(consumed, timeout: Patience.timeout)
         }
         return Dictionary(positions.map { ($0.partition, $0) }, uniquingKeysWith: { $1 })
     }

@@ -32,7 +32,7 @@ let package = Package(
             name: "HeraldTelemetry", dependencies: ["HeraldBytes", "HeraldThreads", "HeraldTime"],
             path: "Sources/base/HeraldTelemetry", swiftSettings: strict),
         .target(
-            name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads"],
+            name: "HeraldKafka", dependencies: ["CRDKafka", "HeraldText", "HeraldThreads", "HeraldTime"],
             path: "Sources/ports/HeraldKafka", swiftSettings: strict),
         .target(
             name: "HeraldEvents", dependencies: ["HeraldBytes", "HeraldText", "HeraldTime"],

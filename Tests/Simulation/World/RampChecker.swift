@@ -1,6 +1,7 @@
 import HeraldCore
 import HeraldEvents
 import HeraldReplay
+import HeraldTime
 import HeraldTools
 
 /// A replay keeps to its ramp, as somebody counts who sees what it offers and which results it has heard of: nothing goes
@@ -39,7 +40,9 @@ struct RampChecker {
 
     private static func name(_ origin: String, _ replays: Int) -> String { "\(origin) \(replays)" }
 
-    private func wasPatient(_ now: Int64) -> Bool { now - waitingSince >= Int64(options.patience / .milliseconds(1)) }
+    private func wasPatient(_ now: Int64) -> Bool {
+        .milliseconds(now - waitingSince) >= Milliseconds(options.patience)
+    }
 
     /// A record is offered that was not before; what is wrong with that.
     mutating func offers(_ headers: HeaderList, now: Int64) -> String? {

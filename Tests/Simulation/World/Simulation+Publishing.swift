@@ -136,7 +136,7 @@ extension Simulation {
         order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
         order.rate = chance.pick([nil, nil, 2, 20])
         let expiry = choices.between(30_000, 200_000, for: "publisher.expiresBy")
-        order.expiresInMilliseconds = choices.once(in: 8, for: "publisher.expires") ? expiry : nil
+        order.expiresIn = choices.once(in: 8, for: "publisher.expires") ? .milliseconds(expiry) : nil
         if !publishing.isFinishing {
             order.pauseIfFailures = chance.pick([nil, 0.05, 0.3])
             order.endsWhenPausedByFailures = chance.below(4) == 0

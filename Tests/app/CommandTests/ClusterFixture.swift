@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldTime
 import TestSupport
 
 /// Topics that only one test uses, on the real broker, and the settings that name them.
@@ -66,7 +67,7 @@ struct ClusterFixture: Sendable {
             var records: [Record] = []
             let end = ContinuousClock.now + .seconds(30)
             while records.count < count, ContinuousClock.now < end {
-                guard case .record(let message) = try reader.next(waitMilliseconds: 100) else { continue }
+                guard case .record(let message) = try reader.next(wait: .milliseconds(100)) else { continue }
                 defer { message.release() }
                 records.append(
                     Record(
@@ -92,7 +93,7 @@ struct ClusterFixture: Sendable {
                     throw error
                 }
             }
-            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            try producer.flush(timeout: Patience.timeout)
             producer.close()
         }
     }
@@ -111,7 +112,7 @@ struct ClusterFixture: Sendable {
                 let error = if let key { produce(key.utf8.span.bytes) } else { produce(nil) }
                 if let error { throw error }
             }
-            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            try producer.flush(timeout: Patience.timeout)
             producer.close()
         }
     }
@@ -124,6 +125,6 @@ struct ClusterFixture: Sendable {
     /// Removes what the program has made.
     func deleteTopics() async throws {
         let names = all
-        _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeoutMilliseconds: Patience.milliseconds) }
+        _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeout: Patience.timeout) }
     }
 }

@@ -3,6 +3,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -36,7 +37,7 @@ struct HubBackendCommandTests {
         /// Puts a registration as somebody else would.
         func put(_ id: String, _ kind: String, tags: String, _ more: String = "") async throws {
             let client = HubClient(
-                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeout: .minutes(1),
                 tls: TLSFiles(caFile: emulator.caFile))
             let entry =
                 "<entry xmlns=\"http://www.w3.org/2005/Atom\"><content type=\"application/xml\"><\(kind) "
@@ -57,7 +58,7 @@ struct HubBackendCommandTests {
         func reaches(_ tag: String, as format: String = "apple") async throws -> Int {
             let before = emulator.payloads(ofHandle: "0AFF").count
             let client = HubClient(
-                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+                try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeout: .minutes(1),
                 tls: TLSFiles(caFile: emulator.caFile))
             _ = try await Blocking.run {
                 client.send(

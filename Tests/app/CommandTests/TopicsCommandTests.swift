@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Making topics, as a process on a real broker", .realKafka("Making topics, as a process on a real broker"))
 struct TopicsCommandTests {
-    private let timeout = Patience.milliseconds
+    private let timeout = Patience.timeout
 
     private func configuration(_ fixture: ClusterFixture, of topic: String) async throws -> TopicConfiguration {
         let timeout = timeout
         let all = try await Blocking.run {
-            try fixture.kafka.admin().describeConfigs(topics: [topic], timeoutMilliseconds: timeout)
+            try fixture.kafka.admin().describeConfigs(topics: [topic], timeout: timeout)
         }
         return try #require(all.first)
     }
@@ -17,7 +17,7 @@ struct TopicsCommandTests {
     private func partitions(_ fixture: ClusterFixture, of topic: String) async throws -> Int? {
         let timeout = timeout
         return try await Blocking.run {
-            try fixture.kafka.admin().metadata(topics: [topic], timeoutMilliseconds: timeout).topics.first?.partitions
+            try fixture.kafka.admin().metadata(topics: [topic], timeout: timeout).topics.first?.partitions
                 .count
         }
     }
@@ -137,7 +137,7 @@ struct TopicsOnThreeBrokersTests {
         let areThere = try await eventually {
             let values = try await Blocking.run {
                 try kafka.admin().describeConfigs(
-                    topics: ["notifications", "notifications.dead-letter"], timeoutMilliseconds: Patience.milliseconds
+                    topics: ["notifications", "notifications.dead-letter"], timeout: Patience.timeout
                 ).map { [$0.value("min.insync.replicas"), $0.value("retention.ms")] }
             }
             return values == [["2", "604800000"], ["2", "604800000"]]

@@ -25,7 +25,8 @@ struct MillisecondsTests {
         #expect(Milliseconds.max.nanoseconds == .max)
     }
 
-    @Test("double in a row without overflowing", arguments: [(0, 200), (1, 400), (10, 204_800), (62, .max), (63, .max)])
+    @Test(
+        "double in a row without overflowing", arguments: [(0, 200), (1, 400), (10, 204_800), (62, .max), (63, .max)])
     func doubling(times: Int, milliseconds: Int64) {
         #expect(Milliseconds.milliseconds(200).doubled(times: times) == .milliseconds(milliseconds))
     }

@@ -2,6 +2,7 @@ import HeraldBackend
 import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct HubExaminerTests {
         let tls = TLSFiles(caFile: emulator.caFile)
         let client = HubClient(
             try HubConnectionString(string ?? emulator.connectionString), hub: hub ?? emulator.hub,
-            timeoutMilliseconds: 10_000, tls: tls)
+            timeout: .seconds(10), tls: tls)
         let network = try BackendConfiguration(
             url: client.connectionString.origin, path: "/\(client.hub)/messages/", tls: tls, credentials: .none)
         return try await Blocking.run {

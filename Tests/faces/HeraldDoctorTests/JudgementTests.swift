@@ -91,8 +91,8 @@ struct JudgementTests {
                 TopicPlan.Step(topic: "t", property: property, now: "1", wanted: "2", action: action, note: "why"))
             return judgement.verdict
         }
-        #expect(verdict(.retentionMilliseconds, .none) == .passed)
-        #expect(verdict(.retentionMilliseconds, .change) == .warning)
+        #expect(verdict(.retention, .none) == .passed)
+        #expect(verdict(.retention, .change) == .warning)
         #expect(verdict(.cleanupPolicy, .byHand) == .warning)
         #expect(verdict(.minInSyncReplicas, .byHand) == .failed)
     }
@@ -220,7 +220,7 @@ struct JudgementTests {
     func clock(seconds: Int64, verdict: Verdict) {
         let theirs = WallTime(milliseconds: 784_111_777_000)
         let check = ClockJudgement.check(
-            date: "Sun, 06 Nov 1994 08:49:37 GMT", now: theirs.advanced(byMilliseconds: seconds * 1_000))
+            date: "Sun, 06 Nov 1994 08:49:37 GMT", now: theirs.advanced(by: seconds * .seconds(1)))
         #expect(check.verdict == verdict, "\(check.detail)")
     }
 

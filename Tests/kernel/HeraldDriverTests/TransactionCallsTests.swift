@@ -3,6 +3,7 @@ import HeraldDriver
 import HeraldKafka
 import HeraldKernel
 import HeraldThreads
+import HeraldTime
 import Testing
 
 @Suite("The transactional calls of a producer")
@@ -183,24 +184,24 @@ private final class ScriptedClient: TransactionClient {
         if let error { throw error }
     }
 
-    func initTransactions(timeoutMilliseconds: Int) throws(KafkaError) { try note("init") }
+    func initTransactions(timeout: Milliseconds) throws(KafkaError) { try note("init") }
 
     func sendOffsets(
-        _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
+        _ positions: [CommitPosition], group: GroupMetadata, timeout: Milliseconds
     ) throws(KafkaError) {
         try note("offsets \(positions.map { "\($0.offset)" }.joined(separator: " "))")
     }
 
-    func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError) { try note("commit") }
+    func commitTransaction(timeout: Milliseconds) throws(KafkaError) { try note("commit") }
 
-    func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError) { try note("abort") }
+    func abortTransaction(timeout: Milliseconds) throws(KafkaError) { try note("abort") }
 }
 
 /// What a group has committed; `nil` when nobody says.
 private struct Committed: CommittedOffsets {
     var positions: [CommitPosition]?
 
-    func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int) throws(KafkaError) -> [CommitPosition] {
+    func committed(_ partitions: [TopicPartition], timeout: Milliseconds) throws(KafkaError) -> [CommitPosition] {
         guard let positions else { throw KafkaError(code: KafkaError.Code.timedOut) }
         return positions
     }

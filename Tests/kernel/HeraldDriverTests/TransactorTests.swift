@@ -75,7 +75,7 @@ struct TransactorTests {
         try reader.begin([TopicPartition(topic: "t", partition: 0): .beginning], to: .committed)
         var count = 0
         while true {
-            switch try reader.next(waitMilliseconds: 50) {
+            switch try reader.next(wait: .milliseconds(50)) {
             case .record(let message):
                 message.release()
                 count += 1

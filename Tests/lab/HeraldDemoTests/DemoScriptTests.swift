@@ -25,8 +25,8 @@ struct DemoScriptTests {
             let known = PushServices.standard
             #expect(decoded.pushServices.map { known.names[$0] }.sorted() == scene.pushServices.sorted())
             #expect(scene.expected.map(\.pushService) == scene.pushServices)
-            #expect(decoded.expiresAt == scene.expiresAfterMilliseconds.map { Self.now.advanced(byMilliseconds: $0) })
-            #expect(decoded.notBefore == scene.notBeforeAfterMilliseconds.map { Self.now.advanced(byMilliseconds: $0) })
+            #expect(decoded.expiresAt == scene.expiresAfter.map { Self.now.advanced(by: $0) })
+            #expect(decoded.notBefore == scene.notBeforeAfter.map { Self.now.advanced(by: $0) })
         }
     }
 
@@ -36,7 +36,7 @@ struct DemoScriptTests {
         #expect(all.contains { $0.outcome == .delivered && $0.calls == 1 && !$0.waits })
         #expect(all.contains { $0.outcome == .delivered && $0.calls > 1 && !$0.waits })
         #expect(all.contains { $0.outcome == .delivered && $0.calls > 1 && $0.waits })
-        #expect(DemoScript.scenes.contains { $0.notBeforeAfterMilliseconds != nil })
+        #expect(DemoScript.scenes.contains { $0.notBeforeAfter != nil })
         #expect(
             DemoScript.scenes.contains { scene in
                 scene.expected.count == 3 && scene.expected.count { $0.outcome == .delivered } == 2

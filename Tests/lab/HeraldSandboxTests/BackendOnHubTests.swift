@@ -2,6 +2,7 @@ import Foundation
 import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ struct BackendOnHubTests {
     ) throws -> Setup {
         let emulator = try HubEmulator()
         let hub = HubClient(
-            try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+            try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeout: .minutes(1),
             tls: TLSFiles(caFile: emulator.caFile))
         let (backend, ann) = try SandboxClient.start { configuration in
             configuration.hub = HubBackend.Configuration(hub, google: google, threads: threads)

@@ -66,7 +66,7 @@ struct MisbehaviourTests {
             body: #""m""#)
         while backend.calls.isEmpty { #expect(try client.notify("gcm", "ann").status == 200) }
         #expect(try slow.readAnswer().status == 429)
-        #expect(SystemClock.monotonic().milliseconds(since: start) >= 250)
+        #expect(SystemClock.monotonic().time(since: start) >= .milliseconds(250))
     }
 
     @Test("holds answers back, releases the oldest, and answers the rest when the rules change")
@@ -165,7 +165,7 @@ struct MisbehaviourTests {
         expected.seed = 4
         expected.share = 0.25
         expected.perSecond = 10
-        expected.latencyMilliseconds = 5...9
+        expected.latency = .milliseconds(5)...(.milliseconds(9))
         expected.isCarriedOut = true
         #expect(rule == expected)
         #expect(
@@ -199,7 +199,7 @@ struct MisbehaviourTests {
         let call = MisbehaviourRules.Call(path: "/api/notifications")
         let start = MonotonicTime(nanoseconds: 0)
         let refused = [0, 0, 10, 999, 1_000, 1_001, 1_500, 2_000].map { milliseconds in
-            rules.verdict(on: call, at: start.advanced(byMilliseconds: milliseconds)).effect != nil
+            rules.verdict(on: call, at: start.advanced(by: .milliseconds(milliseconds))).effect != nil
         }
         #expect(refused == [false, false, true, true, false, false, true, false])
     }

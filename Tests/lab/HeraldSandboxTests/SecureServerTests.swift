@@ -1,6 +1,7 @@
 import Foundation
 import HeraldHTTP
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -31,11 +32,11 @@ struct SecureServerTests {
         }
 
         func get(
-            _ path: String = "/", host: String = "127.0.0.1", body: [UInt8] = [], timeout: Int = 60_000
+            _ path: String = "/", host: String = "127.0.0.1", body: [UInt8] = [], timeout: Milliseconds = .minutes(1)
         ) -> SingleRequest.Outcome {
             SingleRequest(
                 .post(body, mediaType: "text/plain"), url: "https://\(host):\(server.port)\(path)", authorization: nil,
-                timeoutMilliseconds: timeout, proxy: nil, tls: TLSFiles(caFile: file)
+                timeout: timeout, proxy: nil, tls: TLSFiles(caFile: file)
             ).perform()
         }
     }
@@ -65,7 +66,7 @@ struct SecureServerTests {
         async let late = Blocking.run { Self.text(fixture.get("/late")) }
         async let later = Blocking.run { Self.text(fixture.get("/later")) }
         async let closed = Blocking.run { Self.text(fixture.get("/close")) }
-        async let hanging = Blocking.run { Self.text(fixture.get("/hang", timeout: 500)) }
+        async let hanging = Blocking.run { Self.text(fixture.get("/hang", timeout: .milliseconds(500))) }
         for _ in 0..<20 { #expect(Self.text(fixture.get()) == "here") }
         #expect(try await late == "late")
         #expect(try await later == "later")
@@ -91,7 +92,7 @@ struct SecureServerTests {
     func authority() throws {
         let (first, second) = (try Fixture { _ in .hangUp() }, try Fixture { _ in .hangUp() })
         let outcome = SingleRequest(
-            .get, url: "https://127.0.0.1:\(first.server.port)/", authorization: nil, timeoutMilliseconds: 60_000,
+            .get, url: "https://127.0.0.1:\(first.server.port)/", authorization: nil, timeout: .minutes(1),
             proxy: nil, tls: TLSFiles(caFile: second.file)
         ).perform()
         guard case .failure(.tls, _) = outcome else {

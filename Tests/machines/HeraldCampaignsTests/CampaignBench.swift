@@ -88,7 +88,7 @@ final class CampaignBench {
     }
 
     var moment: Moment {
-        Moment(monotonic: now, wall: Self.wall.advanced(byMilliseconds: now.nanoseconds / 1_000_000))
+        Moment(monotonic: now, wall: Self.wall.advanced(by: .milliseconds(now.nanoseconds / 1_000_000)))
     }
 
     func id(_ user: String) -> RecipientID {
@@ -182,7 +182,7 @@ final class CampaignBench {
 
     /// Lets time pass, and has the process work whenever it wants to.
     func pass(_ milliseconds: Int64, _ publisher: Publisher) {
-        let end = now.advanced(byMilliseconds: milliseconds)
+        let end = now.advanced(by: .milliseconds(milliseconds))
         for _ in 0..<100_000 {
             settle(publisher)
             guard let next = publisher.machine.nextWake, next <= end, !publisher.machine.isOver else { break }

@@ -88,7 +88,7 @@ struct CampaignMachineTests {
         let bench = try Bench(2)
         #expect(bench.run(bench.start()) == .complete)
         let finished = bench.campaign?.progress?.finishedAt
-        bench.now = bench.now.advanced(byMilliseconds: 60_000)
+        bench.now = bench.now.advanced(by: .minutes(1))
         #expect(bench.run(bench.start()) == .complete)
         #expect(bench.published.count == 2 && bench.campaign?.progress?.finishedAt == finished)
     }
@@ -263,7 +263,7 @@ struct CampaignMachineTests {
                 bench.outcomes = ["delivered": known]
                 for _ in 0..<pause where !publisher.machine.isOver { bench.pass(1, publisher) }
             }
-            #expect(publisher.end == .cancelled && length.contains(bench.now.milliseconds(since: start)))
+            #expect(publisher.end == .cancelled && length.contains(bench.now.time(since: start).count))
         }
     }
 
@@ -313,7 +313,7 @@ struct CampaignMachineTests {
 
     @Test("When its events expire it ends, whatever is left")
     func expires() throws {
-        let bench = try Bench(3) { ($0.ramp, $0.expiresInMilliseconds) = ([1], 60_000) }
+        let bench = try Bench(3) { ($0.ramp, $0.expiresIn) = ([1], .minutes(1)) }
         bench.delivers = false
         let publisher = bench.start()
         bench.pass(59_000, publisher)
@@ -392,7 +392,7 @@ struct CampaignMachineTests {
     @Test("A transaction that the broker has ended for its age is begun anew")
     func old() throws {
         let (bench, publisher) = try committing()
-        bench.now = bench.now.advanced(byMilliseconds: 60_000)
+        bench.now = bench.now.advanced(by: .minutes(1))
         bench.claimByAnother()
         bench.answer(publisher)
         #expect(bench.run(publisher) == .complete)
@@ -627,7 +627,7 @@ struct CampaignMachineTests {
             let (first, second) = (bench.start(), bench.start())
             for _ in 0..<count { bench.step(first) }
             for turn in 0..<10_000 where !first.machine.isOver || !second.machine.isOver {
-                if turn % 20 == 0 { bench.now = bench.now.advanced(byMilliseconds: 100) }
+                if turn % 20 == 0 { bench.now = bench.now.advanced(by: .milliseconds(100)) }
                 bench.step(turn % 3 == 0 ? first : second)
             }
             let ends = [first.end, second.end]
@@ -647,7 +647,7 @@ struct CampaignMachineTests {
             case 2...5 where publishers.count < 2: publishers.append(bench.start())
             case 6...7: bench.commits = [[.madeInDoubt, .lostInDoubt].randomElement(using: &generator) ?? .made]
             case 8: bench.control(bench.campaign?.state == .paused ? .running : .paused)
-            case 9...30: bench.now = bench.now.advanced(byMilliseconds: 50)
+            case 9...30: bench.now = bench.now.advanced(by: .milliseconds(50))
             default: if let publisher = publishers.randomElement(using: &generator) { bench.step(publisher) }
             }
             publishers.removeAll { !bench.isAlive($0) }

@@ -22,9 +22,9 @@ struct CampaignWaitingTests {
     ) throws {
         let reason = try #require(Self.reason(publisher, bench))
         #expect(reason.kind == kind)
-        let left = try #require(reason.until).milliseconds(since: bench.moment.wall)
+        let left = try #require(reason.until).time(since: bench.moment.wall)
         let count = publisher.done.count(where: { $0 == action })
-        bench.pass(left - 1, publisher)
+        bench.pass((left - .milliseconds(1)).count, publisher)
         #expect(publisher.done.count(where: { $0 == action }) == count, "before \(reason)")
         bench.pass(1, publisher)
         #expect(publisher.done.count(where: { $0 == action }) == count + 1, "at \(reason)")
@@ -94,7 +94,7 @@ struct CampaignWaitingTests {
         bench.outcomes = ["delivered": 3]
         bench.pass(10_000, publisher)
         let until = try #require(Self.reason(publisher, bench)?.until)
-        bench.pass(until.milliseconds(since: bench.moment.wall) - 1, publisher)
+        bench.pass((until.time(since: bench.moment.wall) - .milliseconds(1)).count, publisher)
         #expect(bench.published.count == 4)
         bench.pass(1, publisher)
         #expect(bench.published.count == 5)

@@ -71,7 +71,7 @@ struct OutcomeCountTests {
         }
         meter.add(try Samples.result("delivered", at: Samples.start - 1_000_000), at: now)
         #expect(meter.perSecond(at: now) == 10)
-        #expect(meter.perSecond(at: now.advanced(byMilliseconds: 90_000)) == 0)
+        #expect(meter.perSecond(at: now.advanced(by: .seconds(90))) == 0)
     }
 
     @Test("In a campaign's first seconds the meter is that since its first outcome")

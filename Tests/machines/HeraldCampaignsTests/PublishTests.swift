@@ -110,7 +110,7 @@ struct CampaignOrderTests {
         var other = try order {
             $0.text.pushServices = ["apns"]
             $0.topic = "other"
-            $0.expiresInMilliseconds = 1
+            $0.expiresIn = .milliseconds(1)
         }
         other.text.template = try MessageTemplate("Bye")
         let words = failure { try other.check(against: campaign()) }

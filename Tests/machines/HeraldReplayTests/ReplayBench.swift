@@ -73,7 +73,8 @@ struct ReplayBench {
     private mutating func draw(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
     private var moment: Moment {
-        Moment(monotonic: now, wall: SampleEntry.moment.advanced(byMilliseconds: 60_000 + now.nanoseconds / 1_000_000))
+        Moment(
+            monotonic: now, wall: SampleEntry.moment.advanced(by: .milliseconds(60_000 + now.nanoseconds / 1_000_000)))
     }
 
     private var known: KnownState {
@@ -140,7 +141,7 @@ struct ReplayBench {
         }
         if hand(index) { return }
         // Nothing is left to do: it is later.
-        now = now.advanced(byMilliseconds: Int64(draw(2_000)))
+        now = now.advanced(by: .milliseconds(draw(2_000)))
     }
 
     private mutating func hand(_ index: Int) -> Bool {

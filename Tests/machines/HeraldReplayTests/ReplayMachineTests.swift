@@ -88,7 +88,7 @@ struct ReplayMachineTests {
         script.pass(0)
         script.read(.unknown)
         #expect(script.take() == ["look", "watch"])
-        #expect(script.machine.nextWake == script.now.advanced(byMilliseconds: 15_000))
+        #expect(script.machine.nextWake == script.now.advanced(by: .seconds(15)))
         script.pass(14_999)
         #expect(script.take() == [])
         script.pass(1)
@@ -129,7 +129,7 @@ struct ReplayMachineTests {
         script.machine.pause(ReplayScript.pause)
         script.pass(2_999)
         #expect(script.take() == [])
-        #expect(script.machine.nextWake == script.now.advanced(byMilliseconds: 1))
+        #expect(script.machine.nextWake == script.now.advanced(by: .milliseconds(1)))
         script.pass(1)
         #expect(script.take() == ["lease"])
         script.commit()
@@ -521,7 +521,7 @@ struct ReplayMachineTests {
         script.commit()
         script.pass(0)
         let wake = try #require(script.machine.nextWake)
-        #expect(wake == script.now.advanced(byMilliseconds: 1_000))
+        #expect(wake == script.now.advanced(by: .seconds(1)))
         script.pass(1_000)
         #expect(script.take().last == (count == 1 ? "free complete" : "free outcome-timeout"))
     }
@@ -596,7 +596,7 @@ struct ReplayMachineTests {
             guard script.machine.phase.name == .working, offset == before, let wake = script.machine.nextWake else {
                 continue
             }
-            script.pass(wake.milliseconds(since: script.now))
+            script.pass(wake.time(since: script.now).count)
         }
         let seconds = Double(script.now.nanoseconds) / 1e9
         #expect(offset == 20 && seconds >= 1.8 && seconds < 2.5, "\(seconds)")

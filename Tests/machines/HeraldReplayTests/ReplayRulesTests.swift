@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What a replay takes")
 struct ReplayRulesTests {
-    private static let now = SampleEntry.moment.advanced(byMilliseconds: 60_000)
+    private static let now = SampleEntry.moment.advanced(by: .minutes(1))
 
     private func decision(
         _ entry: DeadLetterEntry, marks: [String] = [], _ change: (inout ReplayRules) -> Void = { _ in }

@@ -108,11 +108,12 @@ struct ReplayScript {
     // MARK: Inputs
 
     var moment: Moment {
-        Moment(monotonic: now, wall: SampleEntry.moment.advanced(byMilliseconds: 60_000 + now.nanoseconds / 1_000_000))
+        Moment(
+            monotonic: now, wall: SampleEntry.moment.advanced(by: .milliseconds(60_000 + now.nanoseconds / 1_000_000)))
     }
 
     mutating func pass(_ milliseconds: Int64) {
-        now = now.advanced(byMilliseconds: milliseconds)
+        now = now.advanced(by: .milliseconds(milliseconds))
         machine.advance(now: moment)
         note()
     }

@@ -17,9 +17,9 @@ struct ReplayWaitingTests {
     private static func expect(_ script: inout Script, _ kind: Kind, then action: String) throws {
         let reason = try #require(script.machine.waiting(now: script.moment))
         #expect(reason.kind == kind)
-        let left = try #require(reason.until).milliseconds(since: script.moment.wall)
+        let left = try #require(reason.until).time(since: script.moment.wall)
         _ = script.take()
-        script.pass(left - 1)
+        script.pass((left - .milliseconds(1)).count)
         #expect(script.take() == [], "before \(reason)")
         script.pass(1)
         #expect(script.take().last == action, "at \(reason)")
@@ -52,7 +52,7 @@ struct ReplayWaitingTests {
         script.lease(of: "replay-9")
         script.pass(0)
         script.read(.unknown)
-        let until = script.moment.wall.advanced(byMilliseconds: 15_000)
+        let until = script.moment.wall.advanced(by: .seconds(15))
         #expect(
             script.machine.waiting(now: script.moment) == .otherJob(name: "replay-9", owner: "bob@far", until: until))
         try Self.expect(&script, .otherJob, then: "look")
@@ -84,9 +84,8 @@ struct ReplayWaitingTests {
         }
         #expect(step.number == 1 && step.size == 1 && outcomes.open == 1)
         // It renews its lease meanwhile.
-        let left = try #require(script.machine.waiting(now: script.moment)?.until).milliseconds(
-            since: script.moment.wall)
-        script.pass(left)
+        let left = try #require(script.machine.waiting(now: script.moment)?.until).time(since: script.moment.wall)
+        script.pass(left.count)
         script.commit()
         script.pass(0)
         #expect(script.take().last == "free outcome-timeout")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Conditions")
 struct WhereTests {
     /// One hour after the dead letter came.
-    private static let now = SampleEntry.moment.advanced(byMilliseconds: 3_600_000)
+    private static let now = SampleEntry.moment.advanced(by: .hours(1))
 
     private func holds(_ text: String, _ entry: DeadLetterEntry) throws -> Bool {
         var entry = entry
@@ -99,7 +99,7 @@ struct WhereTests {
         #expect(try bounds("age > 1h").latest == SampleEntry.moment)
         #expect(
             try bounds("(age < 1h and partition = 1) or (age < 2h and partition = 2)").earliest
-                == SampleEntry.moment.advanced(byMilliseconds: -3_600_000))
+                == SampleEntry.moment.advanced(by: .hours(-1)))
         let hour = try bounds("hour = 2026-11-21T08")
         #expect(hour.earliest == WallTime(milliseconds: 1_795_248_000_000))
         #expect(hour.latest == WallTime(milliseconds: 1_795_251_599_999))

@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldKafka
+import HeraldTime
 import HeraldTools
 import Testing
 
@@ -15,7 +16,7 @@ struct TopicPlanTests {
     ) -> TopicWishes {
         TopicWishes(
             names: Topics(), retryDelays: delays.compactMap { DelayName($0) }, partitions: partitions,
-            replication: replication, retentionMilliseconds: retention, maxElapsedMilliseconds: maxElapsed,
+            replication: replication, retention: .milliseconds(retention), maxElapsed: .milliseconds(maxElapsed),
             eventBytes: eventBytes)
     }
 

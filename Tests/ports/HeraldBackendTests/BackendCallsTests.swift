@@ -35,8 +35,8 @@ struct BackendCallsTests {
         send(2, to: "busy")
         send(3, to: "gone")
         while answers.count < 4 {
-            let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
-            let count = loop.wait(timeoutMilliseconds: timeout)
+            let timeout = EventLoop.timeout(until: calls.nextDeadline, now: now)
+            let count = loop.wait(timeout: timeout)
             now = SystemClock.monotonic()
             for index in 0..<count { calls.handle(loop[index], now: now) }
             calls.tick(now)
@@ -87,8 +87,8 @@ struct BackendCallsTests {
                 pushService: Array("apns".utf8).span.bytes, user: Array("ann".utf8).span.bytes,
                 message: Array("Hi".utf8).span.bytes)
             while answers.count < token {
-                let timeout = EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now)
-                let count = loop.wait(timeoutMilliseconds: timeout)
+                let timeout = EventLoop.timeout(until: calls.nextDeadline, now: now)
+                let count = loop.wait(timeout: timeout)
                 now = SystemClock.monotonic()
                 for index in 0..<count { calls.handle(loop[index], now: now) }
                 calls.tick(now)

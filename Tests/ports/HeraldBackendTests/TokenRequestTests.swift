@@ -1,5 +1,6 @@
 import HeraldHTTP
 import HeraldText
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ struct TokenRequestVersionTests {
         let client = ClientCredentials(
             tokenURL: "\(server.origin)/token", clientID: "herald", clientSecret: Secret("canary"))
         return TokenRequest(client).perform(
-            timeoutMilliseconds: 20_000, proxy: nil, tls: TLSFiles(caFile: certificates.authorityFile),
+            timeout: .seconds(20), proxy: nil, tls: TLSFiles(caFile: certificates.authorityFile),
             versions: versions, isCancelled: { false })
     }
 
@@ -141,7 +142,7 @@ struct TokenRequestTests {
         }
         #expect(trouble.description.contains("\(status)") && trouble.description.contains(advice))
         #expect(
-            !trouble.description.contains("\n") && !trouble.isUnreachable && trouble.retryAfterMilliseconds == 7_000)
+            !trouble.description.contains("\n") && !trouble.isUnreachable && trouble.retryAfter == .seconds(7))
     }
 
     @Test("An endpoint that cannot be reached is told apart, with what to look at", arguments: FailureKind.allCases)

@@ -12,19 +12,19 @@ struct TokenScheduleTests {
         private var schedule = TokenSchedule(now: start)
         var now: Int64 = 0
 
-        private var moment: MonotonicTime { start.advanced(byMilliseconds: now) }
+        private var moment: MonotonicTime { start.advanced(by: .milliseconds(now)) }
 
         var isDue: Bool { schedule.isDue(moment) }
         /// When the next request is due.
-        var next: Int64 { schedule.nextRequest.milliseconds(since: start) }
-        var end: Int64? { schedule.expiresAt?.milliseconds(since: start) }
+        var next: Int64 { schedule.nextRequest.time(since: start).count }
+        var end: Int64? { schedule.expiresAt?.time(since: start).count }
 
         func fetched(_ lifetimeSeconds: Int64?, entropy: UInt64 = 0) {
             schedule.fetched(lifetimeSeconds: lifetimeSeconds, now: moment, entropy: entropy)
         }
 
         func failed(retryAfter: Int64? = nil, entropy: UInt64 = 0) {
-            schedule.failed(retryAfterMilliseconds: retryAfter, now: moment, entropy: entropy)
+            schedule.failed(retryAfter: retryAfter.map { .milliseconds($0) }, now: moment, entropy: entropy)
         }
 
         func refused() -> Bool { schedule.refused(moment) }

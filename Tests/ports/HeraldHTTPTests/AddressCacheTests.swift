@@ -22,7 +22,7 @@ struct AddressCacheTests {
 
         var isEmpty: Bool { book.isEmpty }
 
-        private func moment(_ milliseconds: Int64) -> MonotonicTime { start.advanced(byMilliseconds: milliseconds) }
+        private func moment(_ milliseconds: Int64) -> MonotonicTime { start.advanced(by: .milliseconds(milliseconds)) }
 
         func wantsLookUp(after milliseconds: Int64) -> Bool { book.wantsLookUp(moment(milliseconds)) }
         func lookedUp(_ addresses: String...) { book.lookedUp(addresses, now: start) }

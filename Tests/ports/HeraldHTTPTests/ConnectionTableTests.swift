@@ -6,7 +6,7 @@ import Testing
 @Suite("Which connections a server takes, and for how long")
 struct ConnectionTableTests {
     private static let limits = ConnectionTable.Limits(
-        connections: 256, ofNetwork: 160, reserved: 64, idleMilliseconds: 15_000, requestMilliseconds: 10_000)
+        connections: 256, ofNetwork: 160, reserved: 64, idleTimeout: .seconds(15), requestTimeout: .seconds(10))
     private var table = ConnectionTable(limits)
 
     private func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }

@@ -12,7 +12,7 @@ struct ConnectorTests {
         #expect(connector.start(slot: slot, address: nil) == nil)
         let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {
-            for index in 0..<loop.wait(timeoutMilliseconds: 10) {
+            for index in 0..<loop.wait(timeout: .milliseconds(10)) {
                 let event = loop[index]
                 if let token = PoolToken(event.token) { connector.socketReady(token, event: event) }
             }

@@ -13,10 +13,10 @@ struct EventLoopTests {
         let wakeup = try Wakeup()
         let token = EventToken(owner: 9, payload: 0x12_3456_789A)
         try loop.add(wakeup.descriptor, token: token, interest: .readableEdges)
-        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+        #expect(loop.wait(timeout: .zero) == 0)
         for _ in 1...3 {
             Thread.detachNewThread { wakeup.signal() }
-            #expect(loop.wait(timeoutMilliseconds: 20_000) == 1)
+            #expect(loop.wait(timeout: .seconds(20)) == 1)
             #expect(loop[0].token == token)
             #expect(loop[0].token.owner == 9)
             #expect(loop[0].token.payload == 0x12_3456_789A)
@@ -25,7 +25,7 @@ struct EventLoopTests {
         }
         loop.remove(wakeup.descriptor)
         wakeup.signal()
-        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+        #expect(loop.wait(timeout: .zero) == 0)
     }
 
     @Test("Signals before a drain are one event, and an edge is reported once")
@@ -35,11 +35,11 @@ struct EventLoopTests {
         try loop.add(wakeup.descriptor, token: EventToken(owner: 1), interest: .readableEdges)
         wakeup.signal()
         wakeup.signal()
-        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
-        #expect(loop.wait(timeoutMilliseconds: 0) == 0)
+        #expect(loop.wait(timeout: .zero) == 1)
+        #expect(loop.wait(timeout: .zero) == 0)
         wakeup.drain()
         wakeup.signal()
-        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop.wait(timeout: .zero) == 1)
     }
 
     @Test("What is watched for its state is reported as long as it lasts, and what is watched twice is an error")
@@ -51,10 +51,10 @@ struct EventLoopTests {
             try loop.add(wakeup.descriptor, token: EventToken(owner: 1), interest: .readable)
         }
         wakeup.signal()
-        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
-        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop.wait(timeout: .zero) == 1)
+        #expect(loop.wait(timeout: .zero) == 1)
         try loop.change(wakeup.descriptor, token: EventToken(owner: 2), interest: .writable)
-        #expect(loop.wait(timeoutMilliseconds: 0) == 1)
+        #expect(loop.wait(timeout: .zero) == 1)
         #expect(loop[0].token.owner == 2)
         #expect(!loop[0].isReadable)
     }
@@ -62,13 +62,13 @@ struct EventLoopTests {
     @Test(
         "A wait never ends before its deadline, nor lasts for ever",
         arguments: [
-            (nil, -1), (0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2),
-            (Int64.max, Int32.max),
-        ] as [(Int64?, Int32)])
-    func timeouts(nanoseconds: Int64?, milliseconds: Int32) {
+            (nil, nil), (0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2),
+            (.max, 9_223_372_036_855),
+        ] as [(Int64?, Int64?)])
+    func timeouts(nanoseconds: Int64?, milliseconds: Int64?) {
         let now = MonotonicTime(nanoseconds: 0)
         let deadline = nanoseconds.map { MonotonicTime(nanoseconds: $0) }
-        #expect(EventLoop.timeoutMilliseconds(until: deadline, now: now) == milliseconds)
+        #expect(EventLoop.timeout(until: deadline, now: now) == milliseconds.map { .milliseconds($0) })
     }
 
     @Test("A pool's tokens come back as they were", arguments: [0, 1, 77, 4_294_967_295])

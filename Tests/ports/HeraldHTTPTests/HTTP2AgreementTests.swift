@@ -1,4 +1,5 @@
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -69,7 +70,7 @@ struct HTTP2AgreementTests {
         let driver = try driver(server, .agreed)
         for _ in 1...2 { #expect(driver.call()?.status == 200) }
         #expect(versions.withLock { $0 } == ["2", "1.1"])
-        driver.ahead += ConnectionPool.fallbackMilliseconds
+        driver.ahead += ConnectionPool.fallbackTime.count
         #expect(driver.call()?.status == 200)
         #expect(versions.withLock { $0 } == ["2", "1.1", "2"])
         driver.pool.close()
@@ -152,7 +153,7 @@ struct HTTP2AgreementTests {
 struct SingleRequestHTTP2Tests {
     private func request(_ server: ScriptedServer, _ versions: HTTPVersions) throws -> SingleRequest.Outcome {
         SingleRequest(
-            .head, url: "\(server.origin)/x", authorization: nil, timeoutMilliseconds: 20_000, proxy: nil,
+            .head, url: "\(server.origin)/x", authorization: nil, timeout: .seconds(20), proxy: nil,
             tls: TLSFiles(caFile: try TestCertificates.shared().authorityFile), versions: versions
         ).perform()
     }

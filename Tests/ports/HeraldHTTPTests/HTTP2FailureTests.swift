@@ -116,14 +116,14 @@ struct HTTP2FailureTests {
         let driver = try HTTP2Wire.plain.driver(server)
         driver.begin(1, milliseconds: 600_000)
         #expect(driver.run { driver.pool.sharedConnectionCount == 1 && driver.pool.waitingCount == 0 })
-        driver.ahead += SharedConnections.silenceMilliseconds + 1_000
+        driver.ahead += (SharedConnections.silence + .seconds(1)).count
         // It answers, and is asked again after another silence.
         #expect(driver.run { !driver.hasFreePlace })
         #expect(driver.run { driver.hasFreePlace })
-        driver.ahead += SharedConnections.silenceMilliseconds + 1_000
+        driver.ahead += (SharedConnections.silence + .seconds(1)).count
         #expect(driver.run { !driver.hasFreePlace })
         driver.begin(2)
-        driver.ahead += SharedConnections.patienceMilliseconds + 1_000
+        driver.ahead += (SharedConnections.patience + .seconds(1)).count
         let ended = driver.finish(2).sorted { $0.token < $1.token }
         #expect(ended[0].failure == .connectionReset && ended[0].isSent && ended[1].status == 200)
         driver.pool.close()

@@ -19,7 +19,7 @@ struct HTTP2ServerSessionTests {
 
         init() throws {
             let limits = ConnectionTable.Limits(
-                connections: 1, ofNetwork: 0, reserved: 0, idleMilliseconds: 1_000, requestMilliseconds: 1_000)
+                connections: 1, ofNetwork: 0, reserved: 0, idleTimeout: .seconds(1), requestTimeout: .seconds(1))
             let signal = try Wakeup()
             parked = ParkedConnections(OpenConnections(limits, signal: signal), signal: signal)
             let requests = RequestService(
@@ -58,8 +58,8 @@ struct HTTP2ServerSessionTests {
             return !session.isOver
         }
 
-        func sweep(afterMilliseconds milliseconds: Int64) {
-            session?.sweep(now: SystemClock.monotonic().advanced(byMilliseconds: milliseconds))
+        func sweep(after span: Milliseconds) {
+            session?.sweep(now: SystemClock.monotonic().advanced(by: span))
         }
     }
 
@@ -151,7 +151,7 @@ struct HTTP2ServerSessionTests {
                 let bytes = HTTP2Peer.bytes(of: client.frame())
                 let cut = Int.random(in: 0...bytes.count, using: &client.chance)
                 isOpen = fixture.receive(bytes.prefix(cut)) && fixture.receive(bytes.dropFirst(cut))
-                if number % 20 == 19 { fixture.sweep(afterMilliseconds: 2_000) }
+                if number % 20 == 19 { fixture.sweep(after: .seconds(2)) }
             }
             let frames = try #require(Self.frames(in: fixture.said), "seed \(seed)")
             #expect(frames.first?.type == Frame.settings, "seed \(seed)")

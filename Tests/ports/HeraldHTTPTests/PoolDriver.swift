@@ -32,14 +32,14 @@ final class PoolDriver {
     /// How far the pool's clock is ahead of the machine's (milliseconds).
     var ahead: Int64 = 0
 
-    private var now: MonotonicTime { SystemClock.monotonic().advanced(byMilliseconds: ahead) }
+    private var now: MonotonicTime { SystemClock.monotonic().advanced(by: .milliseconds(ahead)) }
 
     func begin(
         _ token: UInt64 = 1, request: String = PoolDriver.request, milliseconds: Int64 = 20_000, keepsBody: Bool = true
     ) {
         let now = self.now
         pool.begin(
-            token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: keepsBody
+            token: token, deadline: now.advanced(by: .milliseconds(milliseconds)), now: now, keepsBody: keepsBody
         ) { $0.append(contentsOf: request.utf8) }
     }
 
@@ -59,10 +59,10 @@ final class PoolDriver {
 
     /// Runs the loop until the condition holds; false when it does not within 20 s.
     func run(until condition: () -> Bool) -> Bool {
-        let end = SystemClock.monotonic().advanced(byMilliseconds: 20_000)
+        let end = SystemClock.monotonic().advanced(by: .seconds(20))
         while !condition() {
             if SystemClock.monotonic() > end { return false }
-            turn(atMost: 50)
+            turn(atMost: .milliseconds(50))
         }
         return true
     }
@@ -75,12 +75,11 @@ final class PoolDriver {
         return finish(1).first
     }
 
-    private func turn(atMost: Int32 = .max) {
+    private func turn(atMost: Milliseconds = .max) {
         let now = self.now
-        var timeout: Int32 = 0
-        if pool.flush(now: now) { timeout = EventLoop.timeoutMilliseconds(until: pool.nextDeadline, now: now) }
-        if timeout < 0 || timeout > atMost { timeout = atMost }
-        let count = loop.wait(timeoutMilliseconds: timeout)
+        var timeout: Milliseconds? = .zero
+        if pool.flush(now: now) { timeout = EventLoop.timeout(until: pool.nextDeadline, now: now) }
+        let count = loop.wait(timeout: min(timeout ?? atMost, atMost))
         let later = self.now
         for index in 0..<count where loop[index].token.owner == 3 { pool.handle(loop[index], now: later) }
         if let deadline = pool.nextDeadline, deadline <= later { pool.tick(later) }

@@ -152,7 +152,7 @@ struct PoolStateSharedTests {
     @Test("An old connection takes no call; an idle one is closed")
     func age() {
         var idle = Pool.shared(places: 4)
-        idle.state.heard(0, now: idle.now.advanced(byMilliseconds: 60_000))
+        idle.state.heard(0, now: idle.now.advanced(by: .minutes(1)))
         #expect(idle.sweep(after: 60_000) == [.close(slot: 0)])
         #expect(idle.deadline == nil)
         var wanted = Pool.shared(places: 4)

@@ -23,11 +23,11 @@ struct Pool: ~Copyable {
 
     var deadline: MonotonicTime? { state.nextDeadline(or: nil) }
 
-    mutating func pass(milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+    mutating func pass(milliseconds: Int64) { now = now.advanced(by: .milliseconds(milliseconds)) }
 
     mutating func begin(_ token: UInt64, milliseconds: Int64 = 600_000) {
         state.begin(
-            token: token, deadline: now.advanced(byMilliseconds: milliseconds), now: now, keepsBody: false
+            token: token, deadline: now.advanced(by: .milliseconds(milliseconds)), now: now, keepsBody: false
         ) { $0 = [1, 2, 3] }
     }
 
@@ -191,7 +191,7 @@ struct PoolStateTests {
         pool.begin(1, milliseconds: 200)
         _ = pool.actions()
         pool.begin(2, milliseconds: 100)
-        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 100))
+        #expect(pool.deadline == pool.now.advanced(by: .milliseconds(100)))
         pool.pass(milliseconds: 200)
         pool.state.tick(pool.now)
         #expect(pool.ended().map(\.token) == [2, 1])
@@ -242,7 +242,7 @@ struct PoolStateTests {
         _ = pool.actions()
         pool.connectFailed(0, .connectFailed, isLocal: true)
         #expect(pool.actions() == [.close(slot: 0)] && pool.ended().isEmpty)
-        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 100))
+        #expect(pool.deadline == pool.now.advanced(by: .milliseconds(100)))
         pool.pass(milliseconds: 100)
         #expect(pool.actions() == [.connect(slot: 0)])
     }
@@ -270,7 +270,7 @@ struct PoolStateTests {
         _ = pool.actions()
         pool.state.lookedUp(.failed(isGone: true, reason: "no thread"), isLocal: true, now: pool.now)
         #expect(pool.actions().isEmpty && pool.ended().isEmpty)
-        #expect(pool.deadline == pool.now.advanced(byMilliseconds: 1_000))
+        #expect(pool.deadline == pool.now.advanced(by: .seconds(1)))
         pool.pass(milliseconds: 1_000)
         #expect(pool.actions() == [.lookUp])
     }

@@ -2,18 +2,20 @@ import Dispatch
 import Foundation
 import HeraldHTTP
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
 @Suite("Posting a form, and hostile answers to it")
 struct SingleRequestTests {
     private func post(
-        _ server: ScriptedServer, timeout: Int = 20_000, proxy: ProxyAddress? = nil, tls: TLSFiles? = nil,
+        _ server: ScriptedServer, timeout: Milliseconds = .seconds(20), proxy: ProxyAddress? = nil,
+        tls: TLSFiles? = nil,
         url: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> SingleRequest.Outcome {
         SingleRequest(
             .post(form: Array("a=b&c=%20".utf8)), url: url ?? server.origin + "/token", authorization: "Basic eDp5",
-            timeoutMilliseconds: timeout, proxy: proxy,
+            timeout: timeout, proxy: proxy,
             tls: try tls ?? TLSFiles(caFile: TestCertificates.shared().authorityFile)
         ).perform(isCancelled: isCancelled)
     }
@@ -88,7 +90,7 @@ struct SingleRequestTests {
         defer { server.stop() }
         let outcome = SingleRequest(
             method, url: server.origin + "/thing?a=b", authorization: nil,
-            headers: [SingleRequest.Header(name: "If-Match", value: "*")], timeoutMilliseconds: 20_000, proxy: nil,
+            headers: [SingleRequest.Header(name: "If-Match", value: "*")], timeout: .seconds(20), proxy: nil,
             tls: TLSFiles()
         ).perform()
         #expect(outcome == .response(.init(status: 204)))
@@ -109,7 +111,7 @@ struct SingleRequestTests {
         defer { server.stop() }
         let outcome = SingleRequest(
             .other("POST"), url: server.origin, authorization: nil, wantedHeaders: ["Location", "X-Absent"],
-            timeoutMilliseconds: 20_000, proxy: nil, tls: TLSFiles()
+            timeout: .seconds(20), proxy: nil, tls: TLSFiles()
         ).perform()
         #expect(outcome == .response(.init(status: 201, headers: ["Location": "/a/1?b"])))
     }
@@ -138,7 +140,7 @@ struct SingleRequestTests {
             peer.readToEnd()
         }
         defer { server.stop() }
-        let outcome = try post(server, timeout: 300)
+        let outcome = try post(server, timeout: .milliseconds(300))
         #expect(kind(outcome) == (isDripping ? .brokenHTTP : .timeout) || kind(outcome) == .timeout, "\(outcome)")
     }
 
@@ -149,7 +151,7 @@ struct SingleRequestTests {
             peer.readToEnd()
         }
         defer { server.stop() }
-        #expect(kind(try post(server, timeout: 600_000, isCancelled: { true })) != nil)
+        #expect(kind(try post(server, timeout: .minutes(10), isCancelled: { true })) != nil)
     }
 
     @Test("An endpoint that is not who it should be gets no request", arguments: ReachingTests.BadCertificate.allCases)
@@ -203,7 +205,7 @@ struct SingleRequestTests {
         server.stop()
         #expect(
             kind(try post(server, url: "http://127.0.0.1:\(try LoopbackSocket.unusedPort())/")) == .connectionRefused)
-        #expect(kind(try post(server, timeout: 60_000, url: "http://no-such-host.invalid/")) == .nameNotFound)
+        #expect(kind(try post(server, timeout: .minutes(1), url: "http://no-such-host.invalid/")) == .nameNotFound)
     }
 
     @Test("A proxy is shown its own user, and one that refuses it is told from the endpoint", arguments: [200, 407])

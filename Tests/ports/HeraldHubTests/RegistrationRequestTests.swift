@@ -2,6 +2,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldText
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -30,8 +31,8 @@ struct RegistrationRequestTests {
             var client = HubClient(
                 try HubConnectionString(
                     "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=Full;SharedAccessKey=key"),
-                hub: "hub", timeoutMilliseconds: 60_000, tls: TLSFiles(caFile: certificates.authorityFile))
-            client.pause = { milliseconds in pauses.withLock { $0.append(milliseconds) } }
+                hub: "hub", timeout: .minutes(1), tls: TLSFiles(caFile: certificates.authorityFile))
+            client.pause = { milliseconds in pauses.withLock { $0.append(milliseconds.count) } }
             self.client = client
         }
 
@@ -94,7 +95,7 @@ struct RegistrationRequestTests {
         let client = HubClient(
             try HubConnectionString(
                 "Endpoint=sb://127.0.0.1:\(server.port)/;SharedAccessKeyName=Full;SharedAccessKey=key"),
-            hub: "hub", timeoutMilliseconds: 60_000, tls: TLSFiles(caFile: certificates.authorityFile),
+            hub: "hub", timeout: .minutes(1), tls: TLSFiles(caFile: certificates.authorityFile),
             versions: versions)
         guard case .response(let answer) = client.perform(.get, "registrations") else {
             Issue.record("there is no answer")

@@ -115,7 +115,7 @@ struct SendTests {
         "How long a push service may try is never negative, and never longer than FCM takes",
         arguments: [(-5_000, 0), (999, 0), (1_000, 1), (10_000_000_000, 2_419_200)] as [(Int64, Int64)])
     func seconds(milliseconds: Int64, seconds: Int64) {
-        #expect(NotificationBody.secondsLeft(Self.now.advanced(byMilliseconds: milliseconds), Self.now) == seconds)
+        #expect(NotificationBody.secondsLeft(Self.now.advanced(by: .milliseconds(milliseconds)), Self.now) == seconds)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -64,7 +65,7 @@ struct AssignmentEdgeTests {
             TopicPartition(topic: topic, partition: 1): .beginning,
         ])
         try await says(reader, "changed from 0 to 2")
-        _ = try kafka.admin().deleteTopics([topic], timeoutMilliseconds: Patience.milliseconds)
+        _ = try kafka.admin().deleteTopics([topic], timeout: Patience.timeout)
         var noticed: KafkaError?
         _ = try await eventually {
             do throws(KafkaError) {
@@ -111,7 +112,7 @@ struct AssignmentEdgeTests {
         }
         #expect(member.errors.map(\.code) == [KafkaError.Code.autoOffsetReset])
         let refusal = #expect(throws: KafkaError.self) {
-            try member.consumer.seek([(both[0], offset: 0)], timeoutMilliseconds: Patience.milliseconds)
+            try member.consumer.seek([(both[0], offset: 0)], timeout: Patience.timeout)
         }
         #expect(refusal?.code == KafkaError.Code.state)
 
@@ -180,7 +181,7 @@ struct AssignmentEdgeTests {
         try member.consumer.pause([one])
         #expect(try await read(2) == [30, 31])
         queue.dropRetained()
-        try member.consumer.seek([(one, offset: 32)], timeoutMilliseconds: 0)
+        try member.consumer.seek([(one, offset: 32)], timeout: .zero)
         try member.consumer.resume([one])
         #expect(try await read(8) == Array(32..<40))
         member.consumer.close()

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -18,15 +19,15 @@ struct BrokerFaultTests {
         try producer.fill(topic, 0..<1)
         kafka.pause(node: 1)
         #expect(try producer.produce(topic, partition: 0, value: Array("r-1".utf8)) == nil)
-        let hanging = #expect(throws: KafkaError.self) { try producer.flush(timeoutMilliseconds: 500) }
+        let hanging = #expect(throws: KafkaError.self) { try producer.flush(timeout: .milliseconds(500)) }
         #expect(hanging?.code == KafkaError.Code.timedOut)
         kafka.resume(node: 1)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
 
         kafka.kill(node: 1)
         #expect(try producer.produce(topic, partition: 0, value: Array("r-2".utf8)) == nil)
         try await kafka.revive(node: 1)
-        try producer.flush(timeoutMilliseconds: 60_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: .minutes(1)) { _, error in #expect(error == nil) }
         let member = try Member(kafka.bootstrapServers, group: topic)
         try member.assign(topic, partitions: 0..<1)
         try await member.poll("all three are there", seconds: 60) { member.records.count == 3 }
@@ -47,7 +48,7 @@ struct BrokerFaultTests {
         #expect(try describe(group, admin).members.count == 1)
         kafka.kill(node: 1)
         let error = #expect(throws: KafkaError.self) {
-            _ = try admin.describeGroup(group, timeoutMilliseconds: 300)
+            _ = try admin.describeGroup(group, timeout: .milliseconds(300))
         }
         #expect(error?.kind == .unreachable)
         try await kafka.revive(node: 1)
@@ -78,10 +79,10 @@ struct BrokerFaultTests {
     private static func askedBrokerDies(_ kafka: RealKafka) async throws {
         let first = try #require(kafka.bootstrapServers.split(separator: ",").first)
         let admin = try Admin(properties: [("bootstrap.servers", String(first))])
-        #expect(try admin.metadata(topics: [], timeoutMilliseconds: Patience.milliseconds).brokers.count == 3)
+        #expect(try admin.metadata(topics: [], timeout: Patience.timeout).brokers.count == 3)
         // The question has gone to it when it dies.
         kafka.pause(node: 1)
-        let brokers = Blocking.begin { try admin.metadata(topics: [], timeoutMilliseconds: 20_000).brokers }
+        let brokers = Blocking.begin { try admin.metadata(topics: [], timeout: .seconds(20)).brokers }
         try await Task.sleep(for: .milliseconds(200))
         kafka.kill(node: 1)
         #expect(try await brokers.value.count >= 2)
@@ -90,7 +91,7 @@ struct BrokerFaultTests {
     /// What is known of the group once its coordinator has taken office.
     private static func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
         try KafkaError.outwaiting(within: .seconds(60)) { () throws(KafkaError) in
-            try admin.describeGroup(group, timeoutMilliseconds: Patience.milliseconds)
+            try admin.describeGroup(group, timeout: Patience.timeout)
         }
     }
 }

@@ -67,7 +67,7 @@ extension Producer {
             }
         }
         var failed: KafkaError?
-        try flush(timeoutMilliseconds: Patience.milliseconds) { _, error in failed = failed ?? error }
+        try flush(timeout: Patience.timeout) { _, error in failed = failed ?? error }
         if let failed { throw failed }
     }
 }

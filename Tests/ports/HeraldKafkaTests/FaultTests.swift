@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ struct FaultTests {
         #expect(producer.outstanding == 0)
         #expect(try producer.produce("t", value: [1], headers: [.init(name: "h", value: [1])], token: 2) == nil)
         var tokens: [UInt64] = []
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, _ in tokens.append(token) }
+        try producer.flush(timeout: Patience.timeout) { token, _ in tokens.append(token) }
         #expect(tokens == [2])
     }
 
@@ -38,7 +39,7 @@ struct FaultTests {
         #expect(try producer.produce("t", value: [1], token: 1) == nil)
         #expect(try producer.produce("t", value: [1], token: 2) == nil)
         #expect(try producer.produce("t", value: [1], token: 3)?.code == KafkaError.Code.queueFull)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+        try producer.flush(timeout: Patience.timeout)
         #expect(try producer.produce("t", value: [1], token: 3) == nil)
     }
 
@@ -46,7 +47,7 @@ struct FaultTests {
     func unknownPartition() async throws {
         let producer = try producer([("message.timeout.ms", "5000")])
         var failure = try producer.produce("t", partition: 7, value: [1], token: 9)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, error in
+        try producer.flush(timeout: Patience.timeout) { token, error in
             #expect(token == 9)
             failure = error
         }
@@ -59,7 +60,7 @@ struct FaultTests {
         cluster.pushRequestErrors(.produce, [KafkaError.Code.topicAuthorizationFailed])
         #expect(try producer.produce("t", value: [1], token: 41) == nil)
         var seen: [(UInt64, KafkaError?)] = []
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { seen.append(($0, $1)) }
+        try producer.flush(timeout: Patience.timeout) { seen.append(($0, $1)) }
         #expect(seen.map(\.0) == [41])
         #expect(seen.first?.1?.code == KafkaError.Code.topicAuthorizationFailed)
     }
@@ -111,13 +112,13 @@ struct FaultTests {
         let producer = try producer()
         try cluster.setRoundTripTime(milliseconds: 600_000)
         for token in 0..<3 { #expect(try producer.produce("t", value: [1], token: UInt64(token)) == nil) }
-        let late = #expect(throws: KafkaError.self) { try producer.flush(timeoutMilliseconds: 100) }
+        let late = #expect(throws: KafkaError.self) { try producer.flush(timeout: .milliseconds(100)) }
         #expect(late?.code == KafkaError.Code.timedOut)
         #expect(late?.message.contains("3") == true)
         producer.purge()
         var codes: Set<Int32?> = []
         var count = 0
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in
+        try producer.flush(timeout: Patience.timeout) { _, error in
             codes.insert(error?.code)
             count += 1
         }
@@ -166,13 +167,13 @@ struct FaultTests {
     @Test("An admin request that the broker does not know times out and says so")
     func unknownAdminRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
-        let metadata = try admin.metadata(topics: ["t"], timeoutMilliseconds: Patience.milliseconds)
+        let metadata = try admin.metadata(topics: ["t"], timeout: Patience.timeout)
         #expect(metadata.brokers.count == 1)
         #expect(metadata.topics.map(\.name) == ["t"])
         #expect(metadata.topics.first?.partitions.count == 1)
         let topic = NewTopic(name: "new", partitions: 1)
         let error = #expect(throws: KafkaError.self) {
-            _ = try admin.createTopics([topic], timeoutMilliseconds: 500)
+            _ = try admin.createTopics([topic], timeout: .milliseconds(500))
         }
         #expect(error != nil)
     }
@@ -182,7 +183,7 @@ struct FaultTests {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         for _ in 0..<3 {
             let error = #expect(throws: KafkaError.self) {
-                _ = try admin.describeGroup("g", timeoutMilliseconds: Patience.milliseconds)
+                _ = try admin.describeGroup("g", timeout: Patience.timeout)
             }
             #expect(error?.kind == .unsupported)
         }
@@ -194,7 +195,7 @@ struct FaultTests {
         try cluster.setLeader(of: TopicPartition(topic: "two", partition: 1), broker: -1)
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         let topic = try #require(
-            try admin.metadata(topics: ["two"], timeoutMilliseconds: Patience.milliseconds).topics.first)
+            try admin.metadata(topics: ["two"], timeout: Patience.timeout).topics.first)
         #expect(topic.leaderlessPartitions == [1])
     }
 }

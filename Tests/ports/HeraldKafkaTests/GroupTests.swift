@@ -48,7 +48,7 @@ struct GroupTests {
         #expect(Set(one + other) == Set(all))
         #expect(one.count == 2 && other.count == 2)
         #expect(
-            try second.consumer.queries.committed([all[3]], timeoutMilliseconds: Patience.milliseconds) == [position])
+            try second.consumer.queries.committed([all[3]], timeout: Patience.timeout) == [position])
         try first.answer()
         for member in [first, second] { member.consumer.close() }
     }
@@ -133,7 +133,7 @@ struct GroupTests {
         #expect(outcome.whole?.code == KafkaError.Code.offsetMetadataTooLarge)
         // librdkafka lays the one partition's error on all of them.
         #expect(refused.map(\.partition).contains(both[1]))
-        let stored = try member.consumer.queries.committed(both, timeoutMilliseconds: Patience.milliseconds)
+        let stored = try member.consumer.queries.committed(both, timeout: Patience.timeout)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
     }
@@ -149,7 +149,7 @@ struct GroupTests {
         try await member.poll("the error comes") { !member.errors.isEmpty }
         #expect(member.errors.first?.code == KafkaError.Code.autoOffsetReset)
         let marks = try member.consumer.queries.watermarks(
-            of: TopicPartition(topic: topic, partition: 0), timeoutMilliseconds: Patience.milliseconds)
+            of: TopicPartition(topic: topic, partition: 0), timeout: Patience.timeout)
         #expect(marks.low == 0 && marks.high == 3)
     }
 

@@ -37,7 +37,7 @@ struct LateRequestTests {
                 ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
                 ("retry.backoff.ms", "5"), ("reconnect.backoff.ms", "5"),
             ])
-            try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            try producer.initTransactions(timeout: Patience.timeout)
             return producer
         }
 
@@ -52,13 +52,13 @@ struct LateRequestTests {
             let group = try #require(member.consumer.groupMetadata())
             try producer.beginTransaction()
             #expect(try producer.produce(topic, value: Array(text.utf8), token: 1) == nil)
-            try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+            try producer.flush(timeout: Patience.timeout)
             _ = try await serving(producer) { [position] producer in
-                try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
+                try producer.sendOffsets([position], group: group, timeout: Patience.timeout)
                 if commits {
-                    try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
+                    try producer.commitTransaction(timeout: Patience.timeout)
                 } else {
-                    try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                    try producer.abortTransaction(timeout: Patience.timeout)
                 }
             }
         }
@@ -83,9 +83,9 @@ struct LateRequestTests {
             let second = try setup.producer()
             try second.beginTransaction()
             #expect(try second.produce(setup.topic, value: Array("half".utf8), token: 1) == nil)
-            try second.flush(timeoutMilliseconds: Patience.milliseconds)
+            try second.flush(timeout: Patience.timeout)
             try await setup.deliverLate()
-            _ = try await serving(second) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            _ = try await serving(second) { try $0.abortTransaction(timeout: Patience.timeout) }
             try await setup.write("last", by: second, commits: true)
             let texts = commits ? ["first", "last"] : ["last"]
             #expect(try await committed(setup.kafka, setup.topic, count: texts.count) == texts)
@@ -114,7 +114,7 @@ struct LateRequestTests {
             try await setup.deliverLate()
             #expect(try producer.produce(setup.topic, value: [1], token: 1) == nil)
             let error = await #expect(throws: KafkaError.self) {
-                try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+                try await serving(producer) { try $0.commitTransaction(timeout: Patience.timeout) }
             }
             #expect(error?.kind == .fenced)
         }

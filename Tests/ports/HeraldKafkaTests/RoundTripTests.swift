@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -33,7 +34,7 @@ struct RoundTripTests {
         let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
         let producer = try producer()
         #expect(try producer.produce("t", key: key, value: value, headers: headers.isEmpty ? nil : headers) == nil)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
         try await member.poll("the record arrives") { member.records.count == 1 }
@@ -56,7 +57,7 @@ struct RoundTripTests {
         let headers = headers.map { Record.Header(name: $0.0, value: $0.1) }
         let producer = try producer()
         #expect(try producer.produce("t", key: key, value: value, headers: headers) == nil)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
         let member = try member()
         try member.assign("t", partitions: 0..<1)
         var record = try await member.retained()
@@ -109,7 +110,7 @@ struct RoundTripTests {
         let tokens: [UInt64] = [0, 1, .max, 0x8000_0000_0000_0001]
         for token in tokens { #expect(try producer.produce("t", value: [1], token: token) == nil) }
         var delivered: [UInt64] = []
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { token, error in
+        try producer.flush(timeout: Patience.timeout) { token, error in
             #expect(error == nil)
             delivered.append(token)
         }
@@ -129,7 +130,7 @@ struct RoundTripTests {
         for (key, _) in expected {
             #expect(try producer.produce("six", key: Array(key.utf8), value: Array(key.utf8)) == nil)
         }
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds)
+        try producer.flush(timeout: Patience.timeout)
         let member = try member()
         try member.assign("six", partitions: 0..<6)
         try await member.poll("all records arrive") { member.records.count == expected.count }
@@ -238,7 +239,7 @@ struct RoundTripTests {
         #expect(member.records.count == 3)
         try member.consumer.resume([partition])
         try await member.poll("the others come") { member.records.count == 6 }
-        try member.consumer.seek([(partition, offset: 1)], timeoutMilliseconds: 60_000)
+        try member.consumer.seek([(partition, offset: 1)], timeout: .minutes(1))
         try await member.poll("they come again") { member.records.count == 11 }
         #expect(member.records.map(\.offset) == [0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
     }
@@ -249,7 +250,7 @@ struct RoundTripTests {
         try member.consumer.subscribe(["t"])
         try await member.poll("the group assigns") { !member.history.isEmpty }
         let partition = TopicPartition(topic: "t", partition: 0)
-        let none = try member.consumer.queries.committed([partition], timeoutMilliseconds: Patience.milliseconds)
+        let none = try member.consumer.queries.committed([partition], timeout: Patience.timeout)
         #expect(none == [CommitPosition(partition: partition, offset: Offset.none)])
         let position = CommitPosition(partition: partition, offset: 0, metadata: "bits=")
         let outcome = try await member.commit([position])
@@ -257,9 +258,9 @@ struct RoundTripTests {
         #expect(outcome.parts.map(\.partition) == [partition])
         #expect(outcome.parts.allSatisfy { $0.offset == 0 && $0.error == nil })
         #expect(
-            try member.consumer.queries.committed([partition], timeoutMilliseconds: Patience.milliseconds) == [position]
+            try member.consumer.queries.committed([partition], timeout: Patience.timeout) == [position]
         )
-        let marks = try member.consumer.queries.watermarks(of: partition, timeoutMilliseconds: Patience.milliseconds)
+        let marks = try member.consumer.queries.watermarks(of: partition, timeout: Patience.timeout)
         #expect(marks.low == 0 && marks.high == 0)
         member.consumer.close()
     }

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct TopicReaderTests {
                 topic: topic, partition: partition, key: nil, value: [1].span.bytes, token: 0)
             #expect(refusal == nil)
         }
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
         producer.close()
     }
 
@@ -48,7 +49,7 @@ struct TopicReaderTests {
         var places: [Place] = []
         let end = ContinuousClock.now + time
         while places.count < count, ContinuousClock.now < end {
-            switch try reader.next(waitMilliseconds: 20) {
+            switch try reader.next(wait: .milliseconds(20)) {
             case .end: return (places, true)
             case .nothing: continue
             case .record(let message):

@@ -19,11 +19,11 @@ struct TransactionTests {
         let topic = try kafka.makeTopic("moments")
         let partition = TopicPartition(topic: topic, partition: 0)
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try producer.initTransactions(timeout: Patience.timeout)
         for _ in 0..<3 {
             try producer.beginTransaction()
             #expect(try producer.produce(topic, value: [1], token: 1) == nil)
-            _ = try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            _ = try await serving(producer) { try $0.commitTransaction(timeout: Patience.timeout) }
         }
         let member = try Member(
             kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
@@ -31,12 +31,12 @@ struct TransactionTests {
         // Each record is followed by the end of its transaction.
         #expect(
             try await eventually {
-                try queries.ends(of: [partition], timeoutMilliseconds: Patience.milliseconds) == [partition: 6]
+                try queries.ends(of: [partition], timeout: Patience.timeout) == [partition: 6]
             })
         #expect(
-            try queries.offsets(of: [partition], at: 0, timeoutMilliseconds: Patience.milliseconds) == [partition: 0])
+            try queries.offsets(of: [partition], at: 0, timeout: Patience.timeout) == [partition: 0])
         let never = Int64(Date.distantFuture.timeIntervalSince1970) * 1_000
-        #expect(try queries.offsets(of: [partition], at: never, timeoutMilliseconds: Patience.milliseconds).isEmpty)
+        #expect(try queries.offsets(of: [partition], at: never, timeout: Patience.timeout).isEmpty)
     }
 
     @Test("Records and offsets become visible together; what was aborted is never read")
@@ -52,16 +52,16 @@ struct TransactionTests {
             partition: TopicPartition(topic: input, partition: 0), offset: 5, metadata: "AAE=")
 
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try producer.initTransactions(timeout: Patience.timeout)
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
-        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        _ = try await serving(producer) { try $0.abortTransaction(timeout: Patience.timeout) }
 
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("first".utf8), token: 2) == nil)
         let deliveries = try await serving(producer) { producer in
-            try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
-            try producer.commitTransaction(timeoutMilliseconds: Patience.milliseconds)
+            try producer.sendOffsets([position], group: group, timeout: Patience.timeout)
+            try producer.commitTransaction(timeout: Patience.timeout)
         }
         #expect(deliveries.map(\.token) == [2])
         #expect(deliveries.allSatisfy { $0.error == nil })
@@ -69,7 +69,7 @@ struct TransactionTests {
 
         #expect(try await committed(kafka, topic, count: 2) == ["first", "second"])
         #expect(
-            try member.consumer.queries.committed([position.partition], timeoutMilliseconds: Patience.milliseconds) == [
+            try member.consumer.queries.committed([position.partition], timeout: Patience.timeout) == [
                 position
             ])
         member.consumer.close()
@@ -80,15 +80,15 @@ struct TransactionTests {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("fencing")
         let first = try producer(kafka, id: topic)
-        try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try first.initTransactions(timeout: Patience.timeout)
         try first.beginTransaction()
         #expect(try first.produce(topic, value: Array("old".utf8)) == nil)
-        try first.flush(timeoutMilliseconds: Patience.milliseconds)
+        try first.flush(timeout: Patience.timeout)
         let second = try producer(kafka, id: topic)
-        try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try second.initTransactions(timeout: Patience.timeout)
         var caught: KafkaError?
         do {
-            _ = try await serving(first) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+            _ = try await serving(first) { try $0.commitTransaction(timeout: Patience.timeout) }
         } catch let error as KafkaError {
             caught = error
         }
@@ -112,16 +112,16 @@ struct TransactionTests {
         member.consumer.close()
 
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try producer.initTransactions(timeout: Patience.timeout)
         try producer.beginTransaction()
         #expect(try producer.produce(topic, value: Array("lost".utf8)) == nil)
         let position = CommitPosition(partition: TopicPartition(topic: topic, partition: 0), offset: 1)
         let error = #expect(throws: KafkaError.self) {
-            try producer.sendOffsets([position], group: group, timeoutMilliseconds: Patience.milliseconds)
+            try producer.sendOffsets([position], group: group, timeout: Patience.timeout)
         }
         #expect(error?.isAbortable == true)
         #expect(error?.isFatal == false)
-        _ = try await serving(producer) { try $0.abortTransaction(timeoutMilliseconds: Patience.milliseconds) }
+        _ = try await serving(producer) { try $0.abortTransaction(timeout: Patience.timeout) }
         try await write("kept", to: topic, by: producer)
         #expect(try await committed(kafka, topic, count: 1) == ["kept"])
     }
@@ -131,7 +131,7 @@ struct TransactionTests {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("outside")
         let producer = try producer(kafka, id: topic)
-        try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+        try producer.initTransactions(timeout: Patience.timeout)
         #expect(try producer.produce(topic, value: [1])?.code == KafkaError.Code.state)
     }
 }
@@ -152,7 +152,7 @@ struct LostAnswerTests {
                     ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", id), ("linger.ms", "0"),
                     ("transaction.timeout.ms", "10000"),
                 ])
-                try producer.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+                try producer.initTransactions(timeout: Patience.timeout)
                 return producer
             }
             let producers = try (0..<5).map { try producer("\(topic)-\($0)") }
@@ -166,7 +166,7 @@ struct LostAnswerTests {
                 // taken back is heard of, which is later still.
                 usleep(5_000)
                 _ = try await serving(producer, after: .milliseconds(60)) { producer in
-                    try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                    try producer.abortTransaction(timeout: Patience.timeout)
                 }
             }
             proxy.delayAnswers(milliseconds: 0)
@@ -174,14 +174,14 @@ struct LostAnswerTests {
             let witness = try producer(witnessed)
             try witness.beginTransaction()
             #expect(try witness.produce(witnessed, value: [1], token: 1) == nil)
-            try witness.flush(timeoutMilliseconds: Patience.milliseconds)
+            try witness.flush(timeout: Patience.timeout)
             let partition = TopicPartition(topic: witnessed, partition: 0)
             let reader = try Member(
                 kafka.bootstrapServers, group: topic, properties: [("isolation.level", "read_committed")])
             #expect(
                 try await eventually {
                     let ends = try reader.consumer.queries.ends(
-                        of: [partition], timeoutMilliseconds: Patience.milliseconds)
+                        of: [partition], timeout: Patience.timeout)
                     return ends == [partition: 2]
                 })
             for producer in producers { try await write("last", to: topic, by: producer) }
@@ -204,13 +204,13 @@ struct LostAnswerTests {
                 ])
             }
             let first = try producer()
-            try first.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            try first.initTransactions(timeout: Patience.timeout)
             try first.beginTransaction()
             proxy.loseAnswers(to: .produce)
             #expect(try first.produce(topic, value: Array("a record".utf8), token: 1) == nil)
             #expect(try await eventually { proxy.lostAnswers(to: .produce) == 1 })
             let deliveries = try await serving(first) { producer in
-                try producer.abortTransaction(timeoutMilliseconds: Patience.milliseconds)
+                try producer.abortTransaction(timeout: Patience.timeout)
             }
             #expect(deliveries.map(\.error?.code) == [KafkaError.Code.purgedInQueue])
             // It would be lost: acknowledged and committed, but never written (librdkafka 2.0.2).
@@ -220,7 +220,7 @@ struct LostAnswerTests {
             first.close()
 
             let second = try producer()
-            try second.initTransactions(timeoutMilliseconds: Patience.milliseconds)
+            try second.initTransactions(timeout: Patience.timeout)
             let again = try await write("a record", to: topic, by: second)
             #expect(again.map(\.error) == [nil])
             #expect(try await committed(kafka, topic, count: 1) == ["a record"])

@@ -21,7 +21,7 @@ func write(
 ) async throws -> [(token: UInt64, error: KafkaError?)] {
     try producer.beginTransaction()
     #expect(try producer.produce(topic, value: Array(text.utf8)) == nil)
-    return try await serving(producer) { try $0.commitTransaction(timeoutMilliseconds: Patience.milliseconds) }
+    return try await serving(producer) { try $0.commitTransaction(timeout: Patience.timeout) }
 }
 
 /// Runs a transactional call on another thread and serves deliveries meanwhile, as a lane does.

@@ -5,6 +5,7 @@ import HeraldHub
 import HeraldSandbox
 import HeraldText
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct HubRegistrationClientTests {
 
     private func client(_ emulator: HubEmulator, rule: String? = nil) throws -> HubClient {
         HubClient(
-            try HubConnectionString(rule ?? emulator.connectionString), hub: emulator.hub, timeoutMilliseconds: 60_000,
+            try HubConnectionString(rule ?? emulator.connectionString), hub: emulator.hub, timeout: .minutes(1),
             tls: TLSFiles(caFile: emulator.caFile))
     }
 

@@ -1,4 +1,5 @@
 import HeraldHTTP
+import HeraldTime
 import Testing
 
 @testable import HeraldTraces
@@ -31,28 +32,28 @@ struct ExportPolicyTests {
         let verdicts = (1...5).map { _ in policy.judge(response(status), chance: 0) }
         #expect(
             verdicts == [
-                .again(afterMilliseconds: 1_000), .again(afterMilliseconds: 2_000), .again(afterMilliseconds: 4_000),
-                .again(afterMilliseconds: 8_000), .dropped,
+                .again(after: .seconds(1)), .again(after: .seconds(2)), .again(after: .seconds(4)),
+                .again(after: .seconds(8)), .dropped,
             ])
     }
 
     @Test("Chance lengthens a pause by a fifth at most")
     func chance() {
         var policy = ExportPolicy()
-        #expect(policy.judge(response(503), chance: 1) == .again(afterMilliseconds: 1_200))
+        #expect(policy.judge(response(503), chance: 1) == .again(after: .milliseconds(1_200)))
     }
 
     @Test("Retry-After lengthens a pause, within reason")
     func retryAfter() {
         var policy = ExportPolicy()
-        #expect(policy.judge(response(429, retryAfter: 7), chance: 0) == .again(afterMilliseconds: 7_000))
-        #expect(policy.judge(response(429, retryAfter: 86_400), chance: 0) == .again(afterMilliseconds: 30_000))
+        #expect(policy.judge(response(429, retryAfter: 7), chance: 0) == .again(after: .seconds(7)))
+        #expect(policy.judge(response(429, retryAfter: 86_400), chance: 0) == .again(after: .seconds(30)))
     }
 
     @Test("No answer is tried again")
     func noAnswer() {
         var policy = ExportPolicy()
-        #expect(policy.judge(.failure(.timeout, detail: ""), chance: 0) == .again(afterMilliseconds: 1_000))
+        #expect(policy.judge(.failure(.timeout, detail: ""), chance: 0) == .again(after: .seconds(1)))
     }
 
     @Test("What will never work is given up at once", arguments: [301, 400, 401, 403, 404, 413, 500])

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldKafka
+import HeraldTime
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -87,7 +88,7 @@ struct NotificationsTests {
         let event = Array(#"{"id": "order-17", "user": "ann", "pns": ["apns"], "message": "It is here"}"#.utf8)
         let refusal = producer.produce(topic: topic, key: key.span.bytes, value: event.span.bytes, token: 0)
         #expect(refusal == nil)
-        try producer.flush(timeoutMilliseconds: 10_000) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: .seconds(10)) { _, error in #expect(error == nil) }
         producer.close()
 
         let calls = try await herald.waitForCalls(2)

@@ -4,6 +4,7 @@ import HeraldSandbox
 import HeraldSettings
 import HeraldText
 import HeraldThreads
+import HeraldTime
 
 /// `herald hub`: the emulated notification hub on its own.
 enum HubCommand: HeraldCommand {
@@ -117,8 +118,8 @@ enum HubCommand: HeraldCommand {
             case .number(let number): number
             }
         configuration.throttleStatus = parsed[throttle] == .forbidden ? 403 : 429
-        configuration.processingMilliseconds = Int64(parsed[processing] / .milliseconds(1))
-        configuration.unknownMilliseconds = Int64(parsed[unknown] / .milliseconds(1))
+        configuration.processingTime = Milliseconds(parsed[processing])
+        configuration.unknownTime = Milliseconds(parsed[unknown])
         configuration.misbehaviour = parsed[misbehave]
         configuration.outcomes = parsed[outcome]
         return configuration

@@ -3,13 +3,14 @@ import HeraldCommandLine
 import HeraldKafka
 import HeraldSettings
 import HeraldText
+import HeraldTime
 
 /// The consumer group of a sandbox on a broker that has others: one that no other process has, or ever had.
 ///
 /// In a group with members the sandbox would take some of their events, and its backend would be the only one to get them.
 struct SandboxGroup {
     private static let prefix = "herald-sandbox-"
-    private static let questionMilliseconds = 5_000
+    private static let questionTimeout = Milliseconds.seconds(5)
     /// It looks for other groups that consume the topics for so long at most.
     private static let lookingTime = Duration.seconds(5)
     private static let patience = Duration.seconds(20)
@@ -26,7 +27,7 @@ struct SandboxGroup {
 
     /// Throws when the group has members, or offsets of former ones.
     func refuseIfKnown(_ admin: Admin) throws {
-        let known = try admin.describeGroup(name, timeoutMilliseconds: Self.questionMilliseconds)
+        let known = try admin.describeGroup(name, timeout: Self.questionTimeout)
         guard known.exists else { return }
         let why =
             known.members.isEmpty
@@ -41,7 +42,7 @@ struct SandboxGroup {
     /// Other sandboxes do not count, since they deliver to no device.
     func warnOfOthers(on topics: [String], _ admin: Admin, _ console: Console) {
         // A broker that does not tell of groups hinders no sandbox.
-        guard let groups = try? admin.liveGroups(timeoutMilliseconds: Self.questionMilliseconds) else { return }
+        guard let groups = try? admin.liveGroups(timeout: Self.questionTimeout) else { return }
         let end = ContinuousClock.now + Self.lookingTime
         let others = groups.filter { $0 != name && !$0.hasPrefix(Self.prefix) }.sorted()
         for (index, group) in others.enumerated() {
@@ -51,7 +52,7 @@ struct SandboxGroup {
                         + "\(others.count - index == 1 ? "consumes" : "consume") these topics was not looked at.")
                 return
             }
-            guard let known = try? admin.describeGroup(group, timeoutMilliseconds: Self.questionMilliseconds) else {
+            guard let known = try? admin.describeGroup(group, timeout: Self.questionTimeout) else {
                 continue
             }
             let count = known.members.count { $0.partitions.contains { topics.contains($0.topic) } }
@@ -70,12 +71,12 @@ struct SandboxGroup {
     func end(_ admin: Admin) {
         let end = ContinuousClock.now + Self.lookingTime
         while ContinuousClock.now < end {
-            guard let known = try? admin.describeGroup(name, timeoutMilliseconds: Self.questionMilliseconds),
+            guard let known = try? admin.describeGroup(name, timeout: Self.questionTimeout),
                 known.exists
             else { return }
             if known.members.isEmpty {
                 // One that this user may not delete stays, with offsets that expire.
-                try? admin.deleteGroup(name, timeoutMilliseconds: Self.questionMilliseconds)
+                try? admin.deleteGroup(name, timeout: Self.questionTimeout)
                 return
             }
             // A member that has left shows for a moment.
@@ -91,9 +92,9 @@ struct SandboxGroup {
             var partitions: [TopicPartition] = []
             for topic in topics {
                 partitions += try consumer.queries.partitions(
-                    of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+                    of: topic, timeout: Self.questionTimeout)
             }
-            return try consumer.queries.ends(of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
+            return try consumer.queries.ends(of: partitions, timeout: Self.questionTimeout)
         }
         let positions = ends.map { CommitPosition(partition: $0.key, offset: $0.value) }
         guard try consumer.commit(positions, within: Self.patience) else {

@@ -127,10 +127,10 @@ extension BrokerLogin.Credential {
         case .basic(let username, let password): self = .password(username: username, password)
         case .bearer(let token):
             // A token that does not say how long it lives is replaced long before that.
-            let left = endsAt?.milliseconds(since: SystemClock.monotonic()) ?? 86_400_000
+            let left = endsAt?.time(since: SystemClock.monotonic()) ?? .days(1)
             self = .token(
                 LoginToken(
-                    value: token, endsAtMilliseconds: SystemClock.wall().advanced(byMilliseconds: left).milliseconds,
+                    value: token, endsAtMilliseconds: SystemClock.wall().advanced(by: left).milliseconds,
                     principal: "herald", extensions: extensions))
         case .oauth2, .sharedAccess, .none: self = .pending
         }

@@ -5,6 +5,7 @@ import HeraldHub
 import HeraldKafka
 import HeraldSettings
 import HeraldText
+import HeraldTime
 
 extension Settings {
     /// The follower's group: its offsets must not be mixed up with those of the workers.
@@ -41,9 +42,9 @@ extension Settings {
             connectionString: readConnectionString, hub: hub,
             connections: ConnectionOptions(
                 origin: first.origin, limit: engine.inFlightLimit,
-                connectTimeoutMilliseconds: Int(backend.connectTimeout.milliseconds), proxy: try backendProxy(),
+                connectTimeout: Milliseconds(backend.connectTimeout), proxy: try backendProxy(),
                 tls: backendTLSFiles),
-            timeoutMilliseconds: Int(backend.timeout.milliseconds), engine: engine,
+            timeout: Milliseconds(backend.timeout), engine: engine,
             containerInterval: feedback.containerInterval == .zero ? nil : feedback.containerInterval)
     }
 }

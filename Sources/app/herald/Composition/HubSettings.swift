@@ -3,6 +3,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSettings
 import HeraldText
+import HeraldTime
 
 extension Settings {
     /// The backend's client when the backend is a notification hub.
@@ -36,7 +37,7 @@ extension Settings {
     func hubClient() throws -> HubClient {
         guard let name = backend.hub.name else { throw InvalidArgument("backend.hub.name is not set") }
         return HubClient(
-            try hubConnectionString(), hub: name, timeoutMilliseconds: max(1, Int(backend.timeout / .milliseconds(1))),
+            try hubConnectionString(), hub: name, timeout: max(.milliseconds(1), Milliseconds(backend.timeout)),
             proxy: try backendProxy(), tls: backendTLSFiles, versions: backendVersions)
     }
 

@@ -3,6 +3,7 @@ import HeraldEvents
 import HeraldKafka
 import HeraldSettings
 import HeraldText
+import HeraldTime
 import HeraldTools
 
 extension Settings {
@@ -10,7 +11,7 @@ extension Settings {
         TopicWishes(
             names: topicNames, retryDelays: retryDelayNames,
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
-            retentionMilliseconds: topics.retention.milliseconds, maxElapsedMilliseconds: retry.maxElapsed.milliseconds,
+            retention: Milliseconds(topics.retention), maxElapsed: Milliseconds(retry.maxElapsed),
             eventBytes: limits.eventBytes, wantsFeedback: wantsFeedback)
     }
 

@@ -161,11 +161,3 @@ extension Settings {
         max(1, total / delivery.lanes + (lane < total % delivery.lanes ? 1 : 0))
     }
 }
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    }
-}

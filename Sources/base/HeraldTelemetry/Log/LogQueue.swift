@@ -55,8 +55,8 @@ final class LogQueue: Sendable {
 
     /// Ends the thread when everything is written, or at the limit; whether everything was.
     func close(within limit: Duration) -> Bool {
-        let milliseconds = Int64(max(limit, .zero) / .milliseconds(1))
-        let deadline = SystemClock.monotonic().advanced(byMilliseconds: milliseconds)
+        let span = Milliseconds(max(limit, .zero))
+        let deadline = SystemClock.monotonic().advanced(by: span)
         let hasEnded = state.withLock { state in
             if state.deadline == nil { state.deadline = deadline }
             return state.hasEnded
@@ -64,7 +64,7 @@ final class LogQueue: Sendable {
         if !hasEnded {
             wakeUp.signal()
             // A little longer than the thread itself has, so that the answer is the thread's.
-            _ = ended.wait(for: .milliseconds(milliseconds + 100))
+            _ = ended.wait(for: (span + .milliseconds(100)).duration)
         }
         return state.withLock { $0.isAllWritten }
     }
@@ -132,8 +132,8 @@ final class LogQueue: Sendable {
     /// Until the deadline; -1 without one, `nil` when it has passed.
     private func millisecondsLeft() -> Int32? {
         guard let deadline = state.withLock({ $0.deadline }) else { return -1 }
-        let left = deadline.milliseconds(since: SystemClock.monotonic())
-        return left > 0 ? Int32(clamping: left) : nil
+        let left = deadline.time(since: SystemClock.monotonic())
+        return left > .zero ? Int32(clamping: left) : nil
     }
 
     /// As many whole lines as fit into one write, or a part of a line that does not fit.

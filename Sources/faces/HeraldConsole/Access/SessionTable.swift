@@ -14,7 +14,7 @@ struct SessionTable: Sendable {
     }
 
     /// A working day.
-    static let lifetimeMilliseconds: Int64 = 12 * 3_600_000
+    static let lifetime: Milliseconds = .hours(12)
     /// More are not needed; the oldest gives way.
     static let most = 1_000
 
@@ -43,7 +43,7 @@ struct SessionTable: Sendable {
         }
         let secret = AccessToken.random()
         sessions[secret] = Session(
-            name: name, role: role, token: token, end: now.advanced(byMilliseconds: Self.lifetimeMilliseconds))
+            name: name, role: role, token: token, end: now.advanced(by: Self.lifetime))
         return secret
     }
 

@@ -29,7 +29,7 @@ package final class TokenFile: Sendable {
     fileprivate static let fewestCharacters = 20
     fileprivate static let mostBytes = 1 << 20
     /// Editors that write in place leave a file incomplete for milliseconds.
-    static let graceMilliseconds: Int64 = 2_000
+    static let grace: Milliseconds = .seconds(2)
 
     private struct State {
         var mark: FileMark?
@@ -76,7 +76,7 @@ package final class TokenFile: Sendable {
 
     private static func update(_ state: inout State, _ now: MonotonicTime) -> [Entry] {
         state.wrongSince = state.content.mistake == nil ? nil : state.wrongSince ?? now
-        let isIncomplete = state.wrongSince.map { now.milliseconds(since: $0) < graceMilliseconds } ?? false
+        let isIncomplete = state.wrongSince.map { now.time(since: $0) < grace } ?? false
         if !isIncomplete { state.entries = state.content.entries }
         return state.entries
     }

@@ -6,7 +6,7 @@ internal import HeraldTime
 ///
 /// One thread. Whatever the backend is, nobody is notified: it is only sent GET.
 package final class BackendExaminer: Examiner {
-    private static let answerMilliseconds = 5_000
+    private static let answerTimeout = Milliseconds.seconds(5)
 
     private let url: String
     private let configuration: BackendConfiguration
@@ -72,8 +72,8 @@ package final class BackendExaminer: Examiner {
 
     private func port() -> Finding {
         switch reachability.connect([addresses]).first {
-        case .connected(let address, let milliseconds)?:
-            return one(.backendPort, "\(target)", .passed, "connected to \(address) in \(milliseconds) ms")
+        case .connected(let address, let time)?:
+            return one(.backendPort, "\(target)", .passed, "connected to \(address) in \(time.count) ms")
         case .failed(let reason)?:
             return one(
                 .backendPort, "\(target)", .failed, reason,
@@ -97,7 +97,7 @@ package final class BackendExaminer: Examiner {
 
     private func answer() -> Finding {
         let answer = probe.withoutCredentials(
-            timeoutMilliseconds: timeLeft.milliseconds(atMost: Self.answerMilliseconds))
+            timeout: timeLeft.step(atMost: Self.answerTimeout))
         stranger = answer
         strangerAt = SystemClock.wall()
         switch answer {
@@ -126,8 +126,8 @@ package final class BackendExaminer: Examiner {
         guard probe.hasCredentials else {
             return one(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
         }
-        let limit = timeLeft.milliseconds(atMost: Self.answerMilliseconds)
-        switch probe.withCredentials(timeoutMilliseconds: limit) {
+        let limit = timeLeft.step(atMost: Self.answerTimeout)
+        switch probe.withCredentials(timeout: limit) {
         case .noToken(let trouble):
             return one(.backendLogin, "", .failed, "\(trouble)", fix: "correct backend.auth, or the token endpoint")
         case .outcome(.failure(_, let detail)):

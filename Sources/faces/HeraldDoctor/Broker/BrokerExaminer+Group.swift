@@ -12,7 +12,7 @@ extension BrokerExaminer {
         let positions: GroupPositions
         do throws(KafkaError) {
             description = try settled { () throws(KafkaError) in
-                try admin.describeGroup(plan.group, timeoutMilliseconds: requestLimit)
+                try admin.describeGroup(plan.group, timeout: requestLimit)
             }
             var found = try settled { () throws(KafkaError) in try groupPositions() }
             // A worker passes the marks of transactions by itself; without one they would look like records that wait.
@@ -91,11 +91,11 @@ extension BrokerExaminer {
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
         let survey = GroupSurvey(reader.queries) { [timeLeft] in
-            timeLeft.milliseconds(atMost: Self.requestMilliseconds)
+            timeLeft.step(atMost: Self.requestTimeout)
         }
         var positions = try survey.positions(of: wanted)
         // A retry waits for its topic's delay from when it was written, and no longer.
-        let latest = SystemClock.wall().milliseconds - Self.latenessMilliseconds
+        let latest = SystemClock.wall().milliseconds - Self.lateness.count
         let overdue = try survey.waiting(in: positions) { [names = plan.topics.names] partition in
             names.delay(ofTopic: partition.topic).map { latest - $0.length.count }
         }
@@ -106,7 +106,7 @@ extension BrokerExaminer {
     }
 
     /// So late a retry may be before it counts as overdue.
-    private static var latenessMilliseconds: Int64 { 30_000 }
+    private static var lateness: Milliseconds { .seconds(30) }
 }
 
 /// What is worth saying of a group.

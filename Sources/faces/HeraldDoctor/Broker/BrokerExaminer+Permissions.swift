@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 extension BrokerExaminer {
@@ -57,9 +58,9 @@ extension BrokerExaminer {
             transactions = probe
             let begin = ContinuousClock.now
             try probe.claim()
-            let milliseconds = Int((.now - begin) / .milliseconds(1))
+            let time = Milliseconds(.now - begin)
             return Finding([
-                Check(.transactionalID, id, .passed, "claimed in \(milliseconds) ms")
+                Check(.transactionalID, id, .passed, "claimed in \(time.count) ms")
             ])
         } catch {
             let isForbidden = error.kind == .forbidden
@@ -82,16 +83,16 @@ extension BrokerExaminer {
         let requests = plan.topics.names.requests
         let partitions = topics.filter { !requests.contains($0.name) }.compactMap { Self.servedPartition(of: $0) }
         let (properties, group, timeLeft) = (plan.writerProperties, plan.group, timeLeft)
-        let trials = SideBySide.map(partitions, milliseconds: timeLeft.milliseconds(atMost: Self.writeMilliseconds)) {
+        let trials = SideBySide.map(partitions, within: timeLeft.step(atMost: Self.writeTimeout)) {
             TransactionProbe.write(to: $0, properties: properties, id: Self.transactionalID(group), timeLeft: timeLeft)
         }
         var checks = zip(partitions, trials).map { partition, trial in writing(partition.topic, trial) }
-        endMilliseconds = trials.compactMap { $0?.refusal == nil ? $0?.endMilliseconds : nil }
+        endDurations = trials.compactMap { $0?.refusal == nil ? $0?.endDuration : nil }
         checks.append(
             Check(
                 .writing, requests.joined(separator: ", "), .skipped,
                 "no record of a check belongs there; herald publish, dlq replay and campaign need Write"))
-        return Finding(checks, isDeadEnd: endMilliseconds.isEmpty)
+        return Finding(checks, isDeadEnd: endDurations.isEmpty)
     }
 
     private func writing(_ topic: String, _ trial: TransactionProbe.Trial?) -> Check {
@@ -113,11 +114,11 @@ extension BrokerExaminer {
 
     /// What the transactions took, and whether the group's offsets could be part of one.
     func examineTransaction() -> Finding {
-        let slowest = endMilliseconds.max() ?? 0
+        let slowest = endDurations.max() ?? .zero
         var checks = [
             Check(
                 .transaction, "", .passed,
-                "begun and aborted \(endMilliseconds.count) times; the end took \(slowest) ms at most")
+                "begun and aborted \(endDurations.count) times; the end took \(slowest.count) ms at most")
         ]
         if let transactions, let group = reader?.groupMetadata,
             let partition = consumedTopics.lazy.compactMap({ Self.servedPartition(of: $0) }).first
@@ -154,7 +155,7 @@ extension BrokerExaminer {
         "\(group)-doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 
-    private static let writeMilliseconds = 12_000
+    private static let writeTimeout = Milliseconds.seconds(12)
 
     /// A partition that has a leader.
     static func servedPartition(of topic: ClusterMetadata.Topic) -> TopicPartition? {

@@ -1,13 +1,14 @@
 internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 extension BrokerExaminer {
     /// Of each partition so many offsets are looked at, and of each topic so many partitions.
     private static let newestOffsets: Int64 = 20
     private static let mostPartitions = 64
-    private static let readingMilliseconds = 3_000
+    private static let readingTime = Milliseconds.seconds(3)
 
     /// Reads the newest records of each request topic, and says which were published otherwise than the contract asks.
     func examinePublishers() -> Finding {
@@ -48,17 +49,17 @@ extension BrokerExaminer {
 
     /// How many partitions these topics have now; empty when no broker says it.
     private func partitionCounts(of names: [String]) -> [String: Int] {
-        let metadata = try? admin?.metadata(topics: names, timeoutMilliseconds: requestLimit)
+        let metadata = try? admin?.metadata(topics: names, timeout: requestLimit)
         return Dictionary((metadata?.topics ?? []).map { ($0.name, $0.partitions.count) }) { $1 }
     }
 
     private func readNewest(
         of topics: [ClusterMetadata.Topic], _ body: (Message) -> Void
     ) throws(KafkaError) {
-        let limit = timeLeft.milliseconds(atMost: Self.readingMilliseconds)
-        let end = ContinuousClock.now + .milliseconds(limit)
+        let limit = timeLeft.step(atMost: Self.readingTime)
+        let end = ContinuousClock.now + limit.duration
         let reader = try TopicReader(
-            properties: plan.committedReaderProperties, patience: .milliseconds(limit), questions: .milliseconds(limit))
+            properties: plan.committedReaderProperties, patience: limit.duration, questions: limit.duration)
         newest = reader
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for topic in topics {
@@ -66,14 +67,14 @@ extension BrokerExaminer {
                 guard ContinuousClock.now < end else { break }
                 let place = TopicPartition(topic: topic.name, partition: partition.id)
                 let (low, high) = try reader.consumer.queries.watermarks(
-                    of: place, timeoutMilliseconds: timeLeft.milliseconds(atMost: limit))
+                    of: place, timeout: timeLeft.step(atMost: limit))
                 if high > low { starts[place] = .offset(max(low, high - Self.newestOffsets)) }
             }
         }
         guard !starts.isEmpty else { return }
         try reader.begin(starts, to: .committed)
         while ContinuousClock.now < end {
-            switch try reader.next(waitMilliseconds: 50) {
+            switch try reader.next(wait: .milliseconds(50)) {
             case .end: return
             case .nothing: continue
             case .record(let message):

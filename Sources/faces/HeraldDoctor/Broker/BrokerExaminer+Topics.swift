@@ -37,8 +37,8 @@ extension BrokerExaminer {
         let all: ClusterMetadata
         var asked: ClusterMetadata
         do throws(KafkaError) {
-            asked = try admin.metadata(topics: names, timeoutMilliseconds: requestLimit)
-            all = try admin.metadata(timeoutMilliseconds: requestLimit)
+            asked = try admin.metadata(topics: names, timeout: requestLimit)
+            all = try admin.metadata(timeout: requestLimit)
         } catch {
             return Finding([
                 Check(
@@ -62,7 +62,7 @@ extension BrokerExaminer {
         var known: [String: [String: String]] = [:]
         var refusal: KafkaError?
         do throws(KafkaError) {
-            let answers = try admin.describeConfigs(topics: topics.map(\.name), timeoutMilliseconds: requestLimit)
+            let answers = try admin.describeConfigs(topics: topics.map(\.name), timeout: requestLimit)
             for answer in answers {
                 refusal = refusal ?? answer.error
                 guard answer.error == nil else { continue }

@@ -8,7 +8,7 @@ internal import HeraldTools
 /// One thread. It writes nothing but records in transactions that it aborts, on topics that Herald writes itself, and
 /// joins no group.
 package final class BrokerExaminer: Examiner {
-    static let requestMilliseconds = 4_000
+    static let requestTimeout = Milliseconds.seconds(4)
     /// How long a cluster may take for its first answer.
     package static let loginPatience = Duration.seconds(6)
     static let standardPort = 9_092
@@ -16,7 +16,7 @@ package final class BrokerExaminer: Examiner {
     let plan: BrokerPlan
     let timeLeft = TimeLeft(Examination.limit)
     /// How long a question may take now.
-    var requestLimit: Int { timeLeft.milliseconds(atMost: Self.requestMilliseconds) }
+    var requestLimit: Milliseconds { timeLeft.step(atMost: Self.requestTimeout) }
     private let reachability: Reachability
     private let certificates: CertificateCheck
     private let endpoints: [Endpoint]
@@ -35,7 +35,7 @@ package final class BrokerExaminer: Examiner {
     var transactions: TransactionProbe?
     /// Reads the newest records.
     var newest: TopicReader?
-    var endMilliseconds: [Int] = []
+    var endDurations: [Milliseconds] = []
 
     package init(_ plan: BrokerPlan) {
         self.plan = plan
@@ -124,8 +124,8 @@ package final class BrokerExaminer: Examiner {
         return Finding(
             zip(targets, connections).map { endpoint, connection in
                 switch connection {
-                case .connected(let address, let milliseconds):
-                    Check(.brokerPorts, "\(endpoint)", .passed, "connected to \(address) in \(milliseconds) ms")
+                case .connected(let address, let time):
+                    Check(.brokerPorts, "\(endpoint)", .passed, "connected to \(address) in \(time.count) ms")
                 case .failed(let reason):
                     Check(
                         .brokerPorts, "\(endpoint)", reached.isEmpty ? .failed : .warning, reason,
@@ -210,9 +210,9 @@ package final class BrokerExaminer: Examiner {
         var connected: [(Endpoint, [SocketAddress])] = []
         for ((endpoint, addresses), connection) in zip(found, connections) {
             switch connection {
-            case .connected(let address, let milliseconds):
+            case .connected(let address, let time):
                 connected.append((endpoint, addresses))
-                checks.append(Check(.brokers, "\(endpoint)", .passed, "connected to \(address) in \(milliseconds) ms"))
+                checks.append(Check(.brokers, "\(endpoint)", .passed, "connected to \(address) in \(time.count) ms"))
             case .failed(let reason): checks.append(unreachable(endpoint, reason))
             }
         }

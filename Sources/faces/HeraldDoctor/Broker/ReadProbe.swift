@@ -1,9 +1,10 @@
 internal import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 /// Fetches from the ends of topics without being a member of any group: what comes is thrown away.
 final class ReadProbe {
-    private static let limitMilliseconds = 5_000
+    private static let readTimeout = Milliseconds.seconds(5)
 
     private let consumer: Consumer
 
@@ -20,10 +21,10 @@ final class ReadProbe {
     /// Why each of these topics cannot be read (`nil`: it can); a topic is left out when no answer came in time.
     func read(_ partitions: [TopicPartition], timeLeft: TimeLeft) throws(KafkaError) -> [String: KafkaError?] {
         try consumer.assign(partitions.map { ($0, offset: Offset.end) })
-        let end = ContinuousClock.now + .milliseconds(timeLeft.milliseconds(atMost: Self.limitMilliseconds))
+        let end = ContinuousClock.now + timeLeft.step(atMost: Self.readTimeout).duration
         var answers: [String: KafkaError?] = [:]
         while answers.count < partitions.count, ContinuousClock.now < end {
-            guard let message = consumer.queue.next(waitMilliseconds: 100) else { continue }
+            guard let message = consumer.queue.next(wait: .milliseconds(100)) else { continue }
             defer { message.release() }
             let error = message.error
             let isReadable = error == nil || error?.code == KafkaError.Code.partitionEOF
@@ -38,7 +39,7 @@ final class ReadProbe {
     func exhausted(
         _ positions: [(TopicPartition, offset: Int64)], timeLeft: TimeLeft
     ) throws(KafkaError) -> Set<TopicPartition> {
-        let limit = Duration.milliseconds(timeLeft.milliseconds(atMost: Self.limitMilliseconds))
+        let limit = timeLeft.step(atMost: Self.readTimeout).duration
         let first = try consumer.firstRecords(from: positions, within: limit)
         return Set(first.filter { $0.value == .none }.keys)
     }

@@ -1,4 +1,5 @@
 internal import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 /// Transactions that are begun and aborted: what they write no reader of committed records ever sees.
@@ -7,15 +8,15 @@ final class TransactionProbe {
         /// Why the broker would not have taken it; `nil` when it would.
         var refusal: KafkaError?
         /// How long the abort took, which a broker ends a transaction by as it does by a commit.
-        var endMilliseconds: Int
+        var endDuration: Milliseconds
     }
 
     /// A broker's default allows 4 096 characters; a string on the wire has at most 32 767.
     private static let refusedMetadata = String(repeating: "x", count: 30_000)
     /// A first transaction may find its coordinator still starting.
-    private static let claimMilliseconds = 6_000
-    private static let callMilliseconds = 4_000
-    private static let stepMilliseconds = 50
+    private static let claimTimeout = Milliseconds.seconds(6)
+    private static let callTimeout = Milliseconds.seconds(4)
+    private static let stepLength = Milliseconds.milliseconds(50)
 
     private let producer: Producer
     private let timeLeft: TimeLeft
@@ -28,9 +29,9 @@ final class TransactionProbe {
 
     /// Claims the name, which no other producer has.
     func claim() throws(KafkaError) {
-        let limit = timeLeft.milliseconds(atMost: Self.claimMilliseconds)
-        try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
-            try producer.initTransactions(timeoutMilliseconds: limit)
+        let limit = timeLeft.step(atMost: Self.claimTimeout)
+        try producer.blocking(pollingReports: serve(wait:)) { (producer) throws(KafkaError) in
+            try producer.initTransactions(timeout: limit)
         }
     }
 
@@ -46,7 +47,7 @@ final class TransactionProbe {
             try probe.claim()
             return probe.write(to: partition.topic, partition: partition.partition)
         } catch {
-            return Trial(refusal: error, endMilliseconds: 0)
+            return Trial(refusal: error, endDuration: .zero)
         }
     }
 
@@ -60,9 +61,9 @@ final class TransactionProbe {
             {
                 throw refusal
             }
-            let end = ContinuousClock.now + .milliseconds(timeLeft.milliseconds(atMost: Self.callMilliseconds))
+            let end = ContinuousClock.now + timeLeft.step(atMost: Self.callTimeout).duration
             while ContinuousClock.now < end {
-                serve(waitMilliseconds: Self.stepMilliseconds)
+                serve(wait: Self.stepLength)
                 // What keeps the transaction from going on comes first: its records are only given up for that.
                 if let error = transactionError() { throw error }
                 if let report {
@@ -78,11 +79,11 @@ final class TransactionProbe {
     ///
     /// - Returns: its trial; the refusal is `OFFSET_METADATA_TOO_LARGE` when the permissions are there.
     func sendRefusedOffset(of partition: TopicPartition, group: GroupMetadata) -> Trial {
-        let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
+        let limit = timeLeft.step(atMost: Self.callTimeout)
         return trial { () throws(KafkaError) in
             let position = CommitPosition(partition: partition, offset: 0, metadata: Self.refusedMetadata)
-            try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
-                try producer.sendOffsets([position], group: group, timeoutMilliseconds: limit)
+            try producer.blocking(pollingReports: serve(wait:)) { (producer) throws(KafkaError) in
+                try producer.sendOffsets([position], group: group, timeout: limit)
             }
         }
     }
@@ -97,15 +98,15 @@ final class TransactionProbe {
             refusal = error
         }
         let begin = ContinuousClock.now
-        let limit = timeLeft.milliseconds(atMost: Self.callMilliseconds)
+        let limit = timeLeft.step(atMost: Self.callTimeout)
         do throws(KafkaError) {
-            try producer.blocking(pollingReports: serve(waitMilliseconds:)) { (producer) throws(KafkaError) in
-                try producer.abortTransaction(timeoutMilliseconds: limit)
+            try producer.blocking(pollingReports: serve(wait:)) { (producer) throws(KafkaError) in
+                try producer.abortTransaction(timeout: limit)
             }
         } catch {
             refusal = refusal ?? error
         }
-        return Trial(refusal: refusal, endMilliseconds: Int((.now - begin) / .milliseconds(1)))
+        return Trial(refusal: refusal, endDuration: Milliseconds(.now - begin))
     }
 
     /// What keeps the transaction from going on, which librdkafka says in its log before any call does.
@@ -121,8 +122,8 @@ final class TransactionProbe {
         return nil
     }
 
-    private func serve(waitMilliseconds: Int) {
-        producer.reports(waitMilliseconds: waitMilliseconds) { report = .some($0.error) }
+    private func serve(wait: Milliseconds) {
+        producer.reports(wait: wait) { report = .some($0.error) }
     }
 
     func close() { producer.close() }

@@ -1,11 +1,12 @@
 internal import Dispatch
 internal import HeraldThreads
+import HeraldTime
 
 /// Calls that block, each on a thread of its own, and waited for no longer than a given time.
 enum SideBySide {
     /// What each call returned, in the items' order; `nil` for one that has not in time, which is left to itself.
     static func map<Item: Sendable, Result: Sendable>(
-        _ items: [Item], milliseconds: Int, _ body: @escaping @Sendable (Item) -> Result
+        _ items: [Item], within limit: Milliseconds, _ body: @escaping @Sendable (Item) -> Result
     ) -> [Result?] {
         let results = Guarded<[Result?]>(Array(repeating: nil, count: items.count))
         let all = DispatchGroup()
@@ -18,7 +19,7 @@ enum SideBySide {
             }
             if thread == nil { all.leave() }
         }
-        _ = all.wait(timeout: .now() + .milliseconds(milliseconds))
+        _ = all.wait(timeout: .now() + .milliseconds(Int(limit.count)))
         return results.withLock { $0 }
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HeraldThreads
+import HeraldTime
 
 /// An address that a socket can connect to.
 struct SocketAddress: Sendable, Equatable {
@@ -48,28 +49,29 @@ struct SocketAddress: Sendable, Equatable {
     }
 
     /// A socket that is connected to it, in blocking mode with time-outs, or why there is none.
-    func connect(milliseconds: Int) -> Result<Int32, SystemError> {
+    func connect(within limit: Milliseconds) -> Result<Int32, SystemError> {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { return .failure(SystemError(call: "socket", number: errno)) }
-        if let number = connectFailure(descriptor, milliseconds) {
+        if let number = connectFailure(descriptor, limit) {
             close(descriptor)
             return .failure(SystemError(call: "connect", number: number))
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
-        var limit = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
+        let milliseconds = Int(limit.count)
+        var each = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+            setsockopt(descriptor, SOL_SOCKET, option, &each, socklen_t(MemoryLayout<timeval>.size))
         }
         return .success(descriptor)
     }
 
-    private func connectFailure(_ descriptor: Int32, _ milliseconds: Int) -> Int32? {
+    private func connectFailure(_ descriptor: Int32, _ limit: Milliseconds) -> Int32? {
         let code = withSockaddr { Glibc.connect(descriptor, $0, socklen_t(bytes.count)) }
         if code == 0 { return nil }
         guard errno == EINPROGRESS else { return errno }
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        let ready = poll(&wait, 1, Int32(clamping: milliseconds))
+        let ready = poll(&wait, 1, Int32(clamping: limit))
         guard ready > 0 else { return ready == 0 ? ETIMEDOUT : errno }
         var number: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

@@ -1,3 +1,5 @@
+import HeraldTime
+
 /// The time that an examination may still take.
 struct TimeLeft: Sendable {
     private let end: ContinuousClock.Instant
@@ -6,9 +8,9 @@ struct TimeLeft: Sendable {
         end = .now + limit
     }
 
-    /// Milliseconds for the next step: what it may take, but no more than there is left, and at least 1.
-    func milliseconds(atMost limit: Int) -> Int {
-        max(1, min(limit, Int((end - .now) / .milliseconds(1))))
+    /// The time for the next step: what it may take, but no more than there is left, and at least a millisecond.
+    func step(atMost limit: Milliseconds) -> Milliseconds {
+        max(.milliseconds(1), min(limit, Milliseconds(end - .now)))
     }
 
     var isOver: Bool { .now >= end }

@@ -9,9 +9,9 @@ package import HeraldWorker
 /// One run of the demo: a worker, the stream of events, the table that shows their way, and the check at the end.
 package final class DemoRun {
     /// So often the live table is drawn again, because times in it pass.
-    private static let frameMilliseconds: Int64 = 100
+    private static let frameInterval: Milliseconds = .milliseconds(100)
     /// How long the topics may take to be read to their ends after the worker has gone.
-    private static let readingMilliseconds: Int64 = 3_000
+    private static let readingTime: Milliseconds = .seconds(3)
 
     private let context: DemoContext
     private let console: Console
@@ -114,11 +114,11 @@ package final class DemoRun {
     }
 
     private func serve(until isOver: () -> Bool) throws {
-        while !isOver() { try serveOnce(until: elapsed + Self.frameMilliseconds) }
+        while !isOver() { try serveOnce(until: elapsed + Self.frameInterval) }
     }
 
     /// Takes what has come, shows it, and waits for more, but not longer than until that moment.
-    private func serveOnce(until moment: Int64) throws {
+    private func serveOnce(until moment: Milliseconds) throws {
         wakeup.drain()
         try publisher.serve()
         // Calls first: an outcome whose call is not known yet would look as if no call had been made.
@@ -126,27 +126,27 @@ package final class DemoRun {
         let hasRead = try watcher.read(into: &tracker)
         try show()
         guard !hasRead else { return }
-        let limit = screen == nil ? moment : min(moment, elapsed + Self.frameMilliseconds)
-        waitForNews(milliseconds: max(0, limit - elapsed))
+        let limit = screen == nil ? moment : min(moment, elapsed + Self.frameInterval)
+        waitForNews(for: max(.zero, limit - elapsed))
     }
 
-    private func waitForNews(milliseconds: Int64) {
+    private func waitForNews(for span: Milliseconds) {
         var waiting = [
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: log.readingEnd, events: Int16(POLLIN), revents: 0),
         ]
-        _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: milliseconds))
+        _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: span))
     }
 
     /// The worker has gone: what it wrote last is read.
     private func readToTheEnd() throws {
-        let end = elapsed + Self.readingMilliseconds
-        while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameMilliseconds) }
+        let end = elapsed + Self.readingTime
+        while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameInterval) }
         tracker.add(context.backend.calls)
         try show()
     }
 
-    private var elapsed: Int64 { SystemClock.monotonic().milliseconds(since: start) }
+    private var elapsed: Milliseconds { SystemClock.monotonic().time(since: start) }
 
     // MARK: What is shown
 
@@ -159,7 +159,7 @@ package final class DemoRun {
         let size = TerminalSize.of(STDERR_FILENO) ?? TerminalSize(columns: console.error.width, rows: 24)
         let table = LiveTable(size: size) { [console] in console.styled($0, $1, on: console.error) }
         let title =
-            "herald demo, \(elapsed / 1_000) s · broker \(context.bootstrapServers) · backend \(context.backend.url)"
+            "herald demo, \(elapsed.wholeSeconds) s · broker \(context.bootstrapServers) · backend \(context.backend.url)"
         try screen?.draw(
             table.lines(tracker, title: title, hint: hint, now: SystemClock.wall()), above: lines, size: size)
     }

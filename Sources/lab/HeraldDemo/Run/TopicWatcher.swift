@@ -4,10 +4,11 @@ import HeraldEvents
 import HeraldKafka
 import HeraldSandbox
 import HeraldThreads
+import HeraldTime
 
 /// Reads every topic from its beginning, as a member of no group, and tells the tracker what each record says.
 final class TopicWatcher {
-    private static let questionMilliseconds = 5_000
+    private static let questionTimeout = Milliseconds.seconds(5)
 
     private let reader: TopicReader
     private let topics: Topics
@@ -47,7 +48,7 @@ final class TopicWatcher {
         let positions = reader.positions
         for partition in partitions {
             let ends = try reader.consumer.queries.watermarks(
-                of: partition, timeoutMilliseconds: Self.questionMilliseconds)
+                of: partition, timeout: Self.questionTimeout)
             if positions[partition, default: 0] < ends.high { return false }
         }
         return true

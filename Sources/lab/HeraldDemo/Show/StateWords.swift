@@ -17,7 +17,7 @@ struct StateWords {
             let answer = status.map { "answered \($0)" } ?? "no answer"
             (words, note, style) = ("→ \(answer)", "", .yellow)
         case .waiting(let retry):
-            let wait = retry.dueAt.milliseconds(since: now)
+            let wait = retry.dueAt.time(since: now).count
             let due = wait > 0 ? "in \(wait / 1_000).\(wait % 1_000 / 100) s" : "now"
             let reason = [retry.reason.rawValue, retry.status.map { "\($0)" }].compactMap(\.self)
             words = "↻ retry.\(retry.delay), due \(due)"

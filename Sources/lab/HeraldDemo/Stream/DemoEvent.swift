@@ -26,10 +26,10 @@ struct DemoEvent: Sendable {
             .init("pns", .array(scene.pushServices.map { .string($0) })),
         ]
         for (name, wait) in [
-            ("expiresAt", scene.expiresAfterMilliseconds), ("notBefore", scene.notBeforeAfterMilliseconds),
+            ("expiresAt", scene.expiresAfter), ("notBefore", scene.notBeforeAfter),
         ] {
             guard let wait else { continue }
-            fields.append(.init(name, .string(Self.text(now.advanced(byMilliseconds: wait)))))
+            fields.append(.init(name, .string(Self.text(now.advanced(by: wait)))))
         }
         switch scene.form {
         case .json:

@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldSandbox
+import HeraldTime
 
 /// One kind of event of the demo: what is published, how the backend misbehaves towards its user, and what must come of
 /// it.
@@ -18,9 +19,9 @@ struct DemoScene: Sendable {
     var pushServices: [String]
     var form = Form.json
     /// Its `expiresAt`, from its publication on.
-    var expiresAfterMilliseconds: Int64?
+    var expiresAfter: Milliseconds?
     /// Its `notBefore`, from its publication on.
-    var notBeforeAfterMilliseconds: Int64?
+    var notBeforeAfter: Milliseconds?
     /// How the backend misbehaves when it is called for the user.
     var rules: [Misbehaviour] = []
     /// What must come of it, one for each push service; a single one without a push service for what does not decode.

@@ -1,3 +1,5 @@
+import HeraldTime
+
 /// When which event is published and when the demo is over, as a value; its time comes in.
 struct DemoSchedule {
     enum Kind {
@@ -11,24 +13,24 @@ struct DemoSchedule {
         /// Publish so many of the next events, then ask again.
         case publish(Int)
         /// Ask again at that moment, or when something has happened.
-        case wait(until: Int64)
+        case wait(until: Milliseconds)
         /// All is published and settled, or has taken too long.
         case end
     }
 
     /// A live demo publishes for this long.
-    static let liveMilliseconds: Int64 = 30_000
-    private static let liveIntervalMilliseconds: Int64 = 600
+    static let liveTime: Milliseconds = .seconds(30)
+    private static let liveInterval: Milliseconds = .milliseconds(600)
     /// What is not settled so long after the last event was published never will be.
-    private static let patienceMilliseconds: Int64 = 12_000
+    private static let patience: Milliseconds = .seconds(12)
     /// The worker has to be at work by then.
-    private static let startLimitMilliseconds: Int64 = 12_000
+    private static let startLimit: Milliseconds = .seconds(12)
 
     private let kind: Kind
     private let sceneCount: Int
     private var published = 0
-    private var begin: Int64?
-    private var lastPublication: Int64 = 0
+    private var begin: Milliseconds?
+    private var lastPublication = Milliseconds.zero
     private var isStopped = false
 
     init(_ kind: Kind, sceneCount: Int) {
@@ -45,14 +47,14 @@ struct DemoSchedule {
     ///
     /// - Parameters:
     ///   - isSettled: whether all that was published has its outcomes.
-    ///   - now: milliseconds since the demo's start.
-    mutating func next(isSettled: Bool, now: Int64) -> Step {
+    ///   - now: how long it is since the demo's start.
+    mutating func next(isSettled: Bool, now: Milliseconds) -> Step {
         if isStopped { return .end }
         if published == 0 { return publish(1, now: now) }
         guard let begin else {
             // The first event's outcome shows that the worker has joined its group: the moments in later events hold.
             guard isSettled else {
-                return now >= Self.startLimitMilliseconds ? .end : .wait(until: Self.startLimitMilliseconds)
+                return now >= Self.startLimit ? .end : .wait(until: Self.startLimit)
             }
             self.begin = now
             return next(isSettled: isSettled, now: now)
@@ -63,8 +65,8 @@ struct DemoSchedule {
                 isPublishing = false
                 return publish(sceneCount - 1, now: now)
             case .live:
-                let due = lastPublication + Self.liveIntervalMilliseconds
-                if now - begin >= Self.liveMilliseconds {
+                let due = lastPublication + Self.liveInterval
+                if now - begin >= Self.liveTime {
                     isPublishing = false
                 } else if now < due {
                     return .wait(until: due)
@@ -74,11 +76,11 @@ struct DemoSchedule {
             }
         }
         if isSettled { return .end }
-        let limit = lastPublication + Self.patienceMilliseconds
+        let limit = lastPublication + Self.patience
         return now >= limit ? .end : .wait(until: limit)
     }
 
-    private mutating func publish(_ count: Int, now: Int64) -> Step {
+    private mutating func publish(_ count: Int, now: Milliseconds) -> Step {
         published += count
         lastPublication = now
         return .publish(count)

@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldSandbox
+import HeraldTime
 
 /// The scenes of the demo in their order, one user for each; the settings' retry policy is part of what they expect.
 enum DemoScript {
@@ -34,7 +35,7 @@ enum DemoScript {
                 .delivered("wns"),
             ]),
         DemoScene(
-            user: "judy", message: "Not for the next 5 s", pushServices: ["apns"], notBeforeAfterMilliseconds: 5_000,
+            user: "judy", message: "Not for the next 5 s", pushServices: ["apns"], notBeforeAfter: .seconds(5),
             expected: [.delivered("apns", waits: true)]),
         DemoScene(
             user: "erin", message: "Fails three times", pushServices: ["gcm"],
@@ -75,7 +76,7 @@ enum DemoScript {
             user: "jos\u{E9}", message: "No tag holds this user", pushServices: ["apns"],
             expected: [.unreadable(.invalid)]),
         DemoScene(
-            user: "kim", message: "Too late", pushServices: ["gcm"], expiresAfterMilliseconds: -60_000,
+            user: "kim", message: "Too late", pushServices: ["gcm"], expiresAfter: .minutes(-1),
             expected: [.expired("gcm")]),
         DemoScene(
             user: "olivia", message: "Too long: on and on \(tooLong)", pushServices: ["wns"],

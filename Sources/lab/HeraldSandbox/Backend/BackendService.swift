@@ -57,7 +57,7 @@ final class BackendService: Sendable {
                 if let held = verdict.held {
                     held.hold(response, for: responder)
                 } else {
-                    responder.respond(response, after: .milliseconds(verdict.latencyMilliseconds))
+                    responder.respond(response, after: verdict.latency.duration)
                 }
             }
         }
@@ -74,12 +74,12 @@ final class BackendService: Sendable {
         _ verdict: MisbehaviourRules.Verdict, _ reply: BackendReply?, _ request: HTTPRequest
     ) -> HTTPAnswer {
         guard let reply else {
-            return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
+            return verdict.effect == .hang ? .hang : .hangUp(after: verdict.latency.duration)
         }
         let response = reply.response(for: request)
         if let held = verdict.held { return held.answer(response) }
-        guard verdict.latencyMilliseconds > 0 else { return .respond(response) }
-        return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
+        guard verdict.latency > .zero else { return .respond(response) }
+        return .respondLater(response, after: verdict.latency.duration)
     }
 
     private func recorded(

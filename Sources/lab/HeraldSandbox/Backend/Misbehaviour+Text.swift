@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import HeraldText
+import HeraldTime
 
 extension Misbehaviour {
     /// What the text form may hold, in words.
@@ -82,13 +83,13 @@ extension Misbehaviour {
             let parts = value.split(separator: "-", omittingEmptySubsequences: false)
             let ends = parts.compactMap { Int($0) }
             guard let first = ends.first, let last = ends.last, ends.count == parts.count, ends.count < 3,
-                first >= 0, first <= last, last <= Self.longestLatencyMilliseconds
+                first >= 0, first <= last, last <= Self.longestLatency.count
             else {
                 throw InputError(
                     "latency: \(value) is neither milliseconds, at most an hour, nor a range of them, "
                         + "such as 50-200")
             }
-            latencyMilliseconds = first...last
+            latency = .milliseconds(first)...(.milliseconds(last))
         case "status": try setEffect(.respond(status: Self.integer(name, value, 200...599)))
         case "retryAfter": retryAfter = value
         case "hold": if try Self.boolean(name, value) { try setEffect(.hold) }
@@ -99,7 +100,7 @@ extension Misbehaviour {
         }
     }
 
-    private static let longestLatencyMilliseconds = 3_600_000
+    private static let longestLatency = Milliseconds.hours(1)
 
     private mutating func setEffect(_ effect: Effect) throws(InputError) {
         guard self.effect == nil else {
@@ -109,7 +110,7 @@ extension Misbehaviour {
     }
 
     private func check() throws(InputError) {
-        guard effect != nil || latencyMilliseconds != nil else {
+        guard effect != nil || latency != nil else {
             throw InputError("nothing happens: expected a latency, status, hold, hang or hangUp")
         }
         if retryAfter != nil, case .respond = effect { return }
@@ -143,8 +144,8 @@ extension Misbehaviour {
         if let share { fields.append(("share", "\(share)")) }
         fields.append(("seed", "\(seed)"))
         if let perSecond { fields.append(("perSecond", "\(perSecond)")) }
-        if let latency = latencyMilliseconds {
-            fields.append(("latency", JSONBytes.text("\(latency.lowerBound)-\(latency.upperBound)")))
+        if let latency {
+            fields.append(("latency", JSONBytes.text("\(latency.lowerBound.count)-\(latency.upperBound.count)")))
         }
         switch effect {
         case .respond(let status): fields.append(("status", "\(status)"))

@@ -1,3 +1,5 @@
+package import HeraldTime
+
 /// One rule by which the reference backend or the emulated hub misbehaves, for demonstrations and tests.
 ///
 /// Rules are tried in their order for every authenticated call whose path matches. A rule with only a latency delays the
@@ -30,7 +32,7 @@ package struct Misbehaviour: Sendable, Equatable {
     /// It applies to calls beyond so many in one second.
     package var perSecond: Int?
     /// The answer is late by so many milliseconds.
-    package var latencyMilliseconds: ClosedRange<Int>?
+    package var latency: ClosedRange<Milliseconds>?
     /// What happens instead of the proper answer, `nil` for a rule that only delays.
     package var effect: Effect?
     /// The header `Retry-After` of a status: sent as it is; `date+30` becomes the date 30 seconds from then.
@@ -55,7 +57,7 @@ package struct Misbehaviour: Sendable, Equatable {
     /// A rule that only delays.
     package static func latency(milliseconds: ClosedRange<Int>, _ change: (inout Self) -> Void = { _ in }) -> Self {
         var rule = made(nil, change)
-        rule.latencyMilliseconds = milliseconds
+        rule.latency = .milliseconds(milliseconds.lowerBound)...(.milliseconds(milliseconds.upperBound))
         return rule
     }
 

@@ -11,7 +11,7 @@ struct MisbehaviourRules {
     }
 
     struct Verdict: Equatable {
-        var latencyMilliseconds = 0
+        var latency = Milliseconds.zero
         var effect: Misbehaviour.Effect?
         var retryAfter: String?
         var isCarriedOut = false
@@ -27,7 +27,7 @@ struct MisbehaviourRules {
                 return retryAfter
             }
             return HTTPDate.text(
-                now.advanced(byMilliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue))
+                now.advanced(by: .seconds(seconds)))
         }
     }
 
@@ -57,7 +57,7 @@ struct MisbehaviourRules {
     mutating func verdict(on call: Call, at now: MonotonicTime) -> Verdict {
         var verdict = Verdict()
         for index in rules.indices where rules[index].applies(to: call, at: now) {
-            verdict.latencyMilliseconds += rules[index].latencyMilliseconds()
+            verdict.latency += rules[index].latency()
             let rule = rules[index].rule
             guard let effect = rule.effect else { continue }
             verdict.effect = effect
@@ -109,9 +109,9 @@ private struct RuleState {
     }
 
     /// The rule's latency, a random one within a range.
-    mutating func latencyMilliseconds() -> Int {
-        guard let range = rule.latencyMilliseconds else { return 0 }
-        return range.lowerBound == range.upperBound ? range.lowerBound : Int.random(in: range, using: &generator)
+    mutating func latency() -> Milliseconds {
+        guard let range = rule.latency else { return .zero }
+        return range.lowerBound == range.upperBound ? range.lowerBound : .random(in: range, using: &generator)
     }
 
     private mutating func isWithin(_ limit: Int, _ key: String?) -> Bool {
@@ -123,7 +123,7 @@ private struct RuleState {
     }
 
     private mutating func isBeyond(_ limit: Int, at now: MonotonicTime) -> Bool {
-        if let start = secondStart, now.milliseconds(since: start) < 1_000 {
+        if let start = secondStart, now.time(since: start) < .seconds(1) {
             callsInSecond += 1
         } else {
             secondStart = now

@@ -4,7 +4,7 @@ package import HeraldHTTP
 import HeraldHub
 import HeraldText
 import HeraldThreads
-import HeraldTime
+package import HeraldTime
 
 /// An Azure notification hub for demonstrations and tests: the same REST interface over TLS, everything in memory.
 ///
@@ -39,9 +39,9 @@ package final class HubEmulator: Sendable {
         /// Registrations; `nil` is as many as the tier allows.
         package var registrationLimit: Int?
         /// So long the hub does not know a message that it took.
-        package var unknownMilliseconds: Int64 = 0
+        package var unknownTime: Milliseconds = .zero
         /// So long a message's state is not final.
-        package var processingMilliseconds: Int64 = 0
+        package var processingTime: Milliseconds = .zero
         package var misbehaviour: [Misbehaviour] = []
         /// What push services say to devices; all others get what is sent.
         package var outcomes: [HubOutcomeRule] = []

@@ -1,3 +1,5 @@
+package import HeraldTime
+
 /// What could not be verified of the service, with the most likely answer as default.
 package struct HubGuesses: Sendable {
     /// So long a token is taken after its end.
@@ -13,7 +15,7 @@ package struct HubGuesses: Sendable {
     /// How a cancelled message is called: `Canceled` in documents, `Cancelled` in the .NET SDK.
     package var cancelledState = "Canceled"
     /// So long a new installation cannot be read, because writes are queued.
-    package var installationDelayMilliseconds: Int64 = 0
+    package var installationDelay: Milliseconds = .zero
     /// Whether answers about one registration have the header `ETag`, as older servers do.
     package var hasETagHeader = true
 

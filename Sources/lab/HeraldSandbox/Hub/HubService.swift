@@ -54,12 +54,12 @@ final class HubService: Sendable {
             now: SystemClock.monotonic())
         let (verdict, reply) = decide(request, route, path: "/" + segments.dropFirst().joined(separator: "/"), context)
         guard let reply else {
-            return verdict.effect == .hang ? .hang : .hangUp(after: .milliseconds(verdict.latencyMilliseconds))
+            return verdict.effect == .hang ? .hang : .hangUp(after: verdict.latency.duration)
         }
         let response = reply.response(trackingID: trackingID, time: HubTime.text(time))
         if let held = verdict.held { return held.answer(response) }
-        guard verdict.latencyMilliseconds > 0 else { return .respond(response) }
-        return .respondLater(response, after: .milliseconds(verdict.latencyMilliseconds))
+        guard verdict.latency > .zero else { return .respond(response) }
+        return .respondLater(response, after: verdict.latency.duration)
     }
 
     private func decide(

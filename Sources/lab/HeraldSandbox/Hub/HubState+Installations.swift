@@ -1,11 +1,12 @@
 import HeraldHTTP
 import HeraldText
+import HeraldTime
 
 extension HubState {
     mutating func put(_ installation: HubInstallation, _ context: Context) -> HubReply {
         let former = installations[installation.id]
         var installation = installation
-        installation.visibleAt = former?.visibleAt ?? context.time + settings.guesses.installationDelayMilliseconds
+        installation.visibleAt = former?.visibleAt ?? context.time + settings.guesses.installationDelay.count
         return store(installation, context)
     }
 

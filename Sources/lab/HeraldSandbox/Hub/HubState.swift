@@ -40,8 +40,8 @@ struct HubState: Sendable {
         settings = Settings(
             tier: tier, guesses: configuration.guesses,
             timing: .init(
-                unknownMilliseconds: configuration.unknownMilliseconds,
-                processingMilliseconds: configuration.processingMilliseconds))
+                unknownTime: configuration.unknownTime,
+                processingTime: configuration.processingTime))
         registrations = RegistrationStore(
             limit: configuration.registrationLimit ?? tier.registrationLimit,
             tagsIgnoreCase: configuration.guesses.tagsIgnoreCase)

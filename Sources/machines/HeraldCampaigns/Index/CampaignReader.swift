@@ -1,4 +1,5 @@
 package import HeraldKafka
+package import HeraldTime
 internal import HeraldTools
 
 /// Reads the campaigns topic: as a whole to its present end, and on from there as often as asked.
@@ -25,18 +26,18 @@ package final class CampaignReader {
         try reader.catchUp(to: throughOpenTransactions ? .written : .committed) { add($0) }
     }
 
-    /// Reads to this end from now on, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
+    /// Reads to this end from now on, by ``turn(wait:)``; blocks for the brokers' answers.
     func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
-    func turn(waitMilliseconds: Int32) throws -> Bool {
-        try reader.turn(waitMilliseconds: waitMilliseconds) { add($0) }
+    func turn(wait: Milliseconds) throws -> Bool {
+        try reader.turn(wait: wait) { add($0) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; whether something has.
     @discardableResult
-    package func poll(waitMilliseconds: Int32 = 0) throws -> Bool {
-        try reader.poll(waitMilliseconds: waitMilliseconds) { add($0) } > 0
+    package func poll(wait: Milliseconds = .zero) throws -> Bool {
+        try reader.poll(wait: wait) { add($0) } > 0
     }
 
     package func close() { reader.close() }

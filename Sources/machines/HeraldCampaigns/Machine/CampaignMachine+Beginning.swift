@@ -119,7 +119,7 @@ extension CampaignMachine {
     }
 
     mutating func rest(_ now: Moment) {
-        phase.become(.resting(until: now.monotonic.advanced(byMilliseconds: Self.restMilliseconds)))
+        phase.become(.resting(until: now.monotonic.advanced(by: Self.restTime)))
     }
 
     mutating func close(_ end: PublishEnd, _ now: Moment) {

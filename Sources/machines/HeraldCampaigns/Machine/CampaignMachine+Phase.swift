@@ -83,10 +83,10 @@ extension CampaignMachine {
 
     /// The reading of what workers have settled by now, before the last words.
     struct LastLook: Sendable {
-        /// So long (milliseconds) the outcomes are waited for that workers are about to commit.
-        static let patience: Int64 = 3_000
-        /// When none has come for so long, no worker is about to commit some (milliseconds).
-        static let quiet: Int64 = 700
+        /// So long the outcomes are waited for that workers are about to commit.
+        static let patience: Milliseconds = .seconds(3)
+        /// When none has come for so long, no worker is about to commit some.
+        static let quiet: Milliseconds = .milliseconds(700)
 
         /// Whether workers may have outcomes that they are still about to write: they have paused the campaign because of
         /// them.
@@ -98,12 +98,12 @@ extension CampaignMachine {
 
         init(isOpenEnded: Bool, now: MonotonicTime) {
             self.isOpenEnded = isOpenEnded
-            deadline = now.advanced(byMilliseconds: Self.patience)
+            deadline = now.advanced(by: Self.patience)
         }
 
         /// When it is over whatever comes.
         var wake: MonotonicTime {
-            min(deadline, quietSince?.advanced(byMilliseconds: Self.quiet) ?? deadline)
+            min(deadline, quietSince?.advanced(by: Self.quiet) ?? deadline)
         }
     }
 }

@@ -54,7 +54,7 @@ extension CampaignMachine {
         case (.opening, .opening): opened()
         case (.batch, _): batchWritten()
         // It comes back from the topic, as all others see it.
-        case (.pause, _): rejudges = now.monotonic.advanced(byMilliseconds: Self.signMilliseconds)
+        case (.pause, _): rejudges = now.monotonic.advanced(by: Self.signInterval)
         case (.restoredPause, _): hasRestoredPause = true
         case (.end, .finishing(let end)): finish(end)
         case (.sign, _), (.opening, _), (.end, _), (nil, _): break

@@ -88,11 +88,11 @@ package struct CampaignMachine: JobMachine {
     }
 
     /// Before it begins again after trouble.
-    static let restMilliseconds: Int64 = 1_000
+    static let restTime: Milliseconds = .seconds(1)
     /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
     static let refusalLimit = 10
     /// So often a living publisher writes something.
-    static let signMilliseconds: Int64 = 5_000
+    static let signInterval: Milliseconds = .seconds(5)
 
     let configuration: Configuration
     package internal(set) var phase = Phase.idle
@@ -186,11 +186,11 @@ package struct CampaignMachine: JobMachine {
 
     /// When the events expire.
     func expiry(_ now: Moment) -> MonotonicTime? {
-        definition?.expiresAt.map { now.monotonic.advanced(byMilliseconds: $0 - now.wall.milliseconds) }
+        definition?.expiresAt.map { now.monotonic.advanced(by: .milliseconds($0 - now.wall.milliseconds)) }
     }
 
     var nextSign: MonotonicTime? {
-        state == .cancelled ? nil : lastWrite.advanced(byMilliseconds: Self.signMilliseconds)
+        state == .cancelled ? nil : lastWrite.advanced(by: Self.signInterval)
     }
 
     package mutating func advance(now: Moment) {

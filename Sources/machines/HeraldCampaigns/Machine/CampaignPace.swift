@@ -6,7 +6,7 @@ internal import HeraldTools
 ///
 /// Pure.
 struct CampaignPace: Sendable {
-    private static let stepPatience = Int64(RampStep.patience / .milliseconds(1))
+    private static let stepPatience = Milliseconds(RampStep.patience)
 
     private let outcomesPerEvent: Int
     private var admission: PublishAdmission
@@ -147,8 +147,8 @@ struct CampaignPace: Sendable {
     private var patienceEnd: Moment? {
         endedStep.map { step in
             Moment(
-                monotonic: step.since.monotonic.advanced(byMilliseconds: Self.stepPatience),
-                wall: step.since.wall.advanced(byMilliseconds: Self.stepPatience))
+                monotonic: step.since.monotonic.advanced(by: Self.stepPatience),
+                wall: step.since.wall.advanced(by: Self.stepPatience))
         }
     }
 }

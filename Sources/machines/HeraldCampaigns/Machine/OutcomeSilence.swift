@@ -26,13 +26,13 @@ package struct OutcomeSilence: Sendable {
         case workers
     }
 
-    /// Short silences are none (milliseconds).
-    private static let patience: Int64 = 2_000
-    private static let backlogPause: Int64 = 5_000
+    /// Short silences are none.
+    private static let patience: Milliseconds = .seconds(2)
+    private static let backlogPause: Milliseconds = .seconds(5)
     /// So long a silence worries people.
     package static let worry = Duration.seconds(30)
-    private static let worryMilliseconds = Int64(worry / .milliseconds(1))
-    private static let questionPause: Int64 = 30_000
+    private static let worryTime = Milliseconds(worry)
+    private static let questionPause: Milliseconds = .seconds(30)
 
     private let mayAskWorkers: Bool
     private var since: MonotonicTime?
@@ -53,9 +53,9 @@ package struct OutcomeSilence: Sendable {
     mutating func look(now: MonotonicTime) -> [Question] {
         let since = since ?? now
         self.since = since
-        let length = now.milliseconds(since: since)
+        let length = now.time(since: since)
         var known = facts ?? Facts(length: .zero)
-        known.length = .milliseconds(length)
+        known.length = length.duration
         facts = known
         let next = moments(since, isAsked: known.isAsked)
         let due = next.filter { $0.moment <= now }.map(\.question)
@@ -69,12 +69,12 @@ package struct OutcomeSilence: Sendable {
     ) -> [(question: Question, moment: MonotonicTime)] {
         var moments: [(Question, MonotonicTime)] = []
         if !asked.contains(.retries) {
-            let start = since.advanced(byMilliseconds: Self.patience)
-            moments.append((.retries, max(start, lastCount?.advanced(byMilliseconds: Self.backlogPause) ?? start)))
+            let start = since.advanced(by: Self.patience)
+            moments.append((.retries, max(start, lastCount?.advanced(by: Self.backlogPause) ?? start)))
         }
         if mayAskWorkers, !asked.contains(.workers) {
-            let start = since.advanced(byMilliseconds: Self.worryMilliseconds)
-            let again = isAsked ? lastQuestion?.advanced(byMilliseconds: Self.questionPause) : nil
+            let start = since.advanced(by: Self.worryTime)
+            let again = isAsked ? lastQuestion?.advanced(by: Self.questionPause) : nil
             moments.append((.workers, max(start, again ?? start)))
         }
         return moments

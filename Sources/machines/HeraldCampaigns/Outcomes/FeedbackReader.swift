@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 extension CampaignContext {
@@ -14,7 +15,7 @@ extension CampaignContext {
         let reader = try TopicReader(
             properties: readerProperties, topic: topics.feedback, partitions: layout.feedback,
             // Nothing was sent before it began; clocks differ a little.
-            from: { _ in .moment(campaign.startedAt - Self.clockDifferenceMilliseconds) })
+            from: { _ in .moment(campaign.startedAt - Self.clockDifference.count) })
         defer { reader.close() }
         // A campaign's name needs no escapes, so what is about it has these bytes.
         let mention = BytePattern("\"\(campaign.name)\"")
@@ -30,5 +31,5 @@ extension CampaignContext {
         return count.known > 0 ? count : nil
     }
 
-    private static let clockDifferenceMilliseconds: Int64 = 300_000
+    private static let clockDifference: Milliseconds = .minutes(5)
 }

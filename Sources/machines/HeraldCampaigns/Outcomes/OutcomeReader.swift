@@ -1,6 +1,7 @@
 package import HeraldEvents
 package import HeraldKafka
 internal import HeraldThreads
+package import HeraldTime
 internal import HeraldTools
 
 /// Counts the outcomes of campaigns from the results topic, which also holds those of all other events.
@@ -77,12 +78,12 @@ package final class OutcomeReader {
         try reader.catchUp(onProgress: onProgress) { add($0, in: $1, onResult) }
     }
 
-    /// Reads to this end from now on, by ``turn(waitMilliseconds:)``; blocks for the brokers' answers.
+    /// Reads to this end from now on, by ``turn(wait:)``; blocks for the brokers' answers.
     func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
-    func turn(waitMilliseconds: Int32) throws -> Bool {
-        try reader.turn(waitMilliseconds: waitMilliseconds) { add($0, in: $1) { _ in } }
+    func turn(wait: Milliseconds) throws -> Bool {
+        try reader.turn(wait: wait) { add($0, in: $1) { _ in } }
     }
 
     /// Signals when results come.
@@ -91,8 +92,8 @@ package final class OutcomeReader {
     /// Takes what has come since, waiting up to this long for the first record; whether anything has come, of any
     /// event.
     @discardableResult
-    package func poll(waitMilliseconds: Int32 = 0, onResult: (NotificationResult) -> Void = { _ in }) throws -> Bool {
-        try reader.poll(waitMilliseconds: waitMilliseconds) { add($0, in: $1, onResult) } > 0
+    package func poll(wait: Milliseconds = .zero, onResult: (NotificationResult) -> Void = { _ in }) throws -> Bool {
+        try reader.poll(wait: wait) { add($0, in: $1, onResult) } > 0
     }
 
     package func close() { reader.close() }

@@ -37,10 +37,10 @@ final class CampaignClients: JobIO {
     /// So often it looks for outcomes and orders, and asks whether it is to stop.
     private static let turnLength: Milliseconds = .milliseconds(20)
     /// How long the next record is waited for on the way to an end.
-    private static let readingMilliseconds: Int32 = 20
+    private static let readingTime: Milliseconds = .milliseconds(20)
     private static let backlogPatience = Duration.seconds(1)
     /// So often it looks whether topics have grown.
-    private static let layoutMilliseconds: Int64 = 60_000
+    private static let layoutInterval: Milliseconds = .minutes(1)
 
     private let context: CampaignContext
     private let lookAtTopics: () throws -> CampaignContext.Layout
@@ -146,7 +146,7 @@ final class CampaignClients: JobIO {
 
     private func look() throws {
         layout = try lookAtTopics()
-        nextLook = now.monotonic.advanced(byMilliseconds: Self.layoutMilliseconds)
+        nextLook = now.monotonic.advanced(by: Self.layoutInterval)
     }
 
     private func readOutcomes(to end: TopicReader.End) throws {
@@ -191,15 +191,15 @@ final class CampaignClients: JobIO {
 
     /// Reads on to the end that is wanted; whether it is reached.
     private func readOn(_ machine: inout CampaignMachine) throws -> Bool {
-        let wait = Self.readingMilliseconds
+        let wait = Self.readingTime
         switch reading {
-        case .campaigns: return try campaigns?.turn(waitMilliseconds: wait) ?? true
+        case .campaigns: return try campaigns?.turn(wait: wait) ?? true
         case .published(let reader, let ids):
-            return try reader.turn(waitMilliseconds: wait) { message in
+            return try reader.turn(wait: wait) { message in
                 if let id = PublishedEvents.id(of: message, ids) { machine.foundPublished(id) }
             }
         case .outcomes:
-            let isAtEnd = try outcomes?.turn(waitMilliseconds: wait) ?? true
+            let isAtEnd = try outcomes?.turn(wait: wait) ?? true
             tellOutcomes(to: &machine)
             return isAtEnd
         case nil: return false
@@ -227,7 +227,7 @@ final class CampaignClients: JobIO {
         guard nextLook <= now.monotonic else { return }
         let former = layout
         // Brokers that do not say it now are asked again.
-        nextLook = now.monotonic.advanced(byMilliseconds: Self.layoutMilliseconds)
+        nextLook = now.monotonic.advanced(by: Self.layoutInterval)
         if let present = try? lookAtTopics(), present != former { machine.grown(now: now) }
     }
 

@@ -53,7 +53,7 @@ package struct CampaignContinuation: Sendable {
         _ status: CampaignStatus, _ progress: CampaignProgress, _ preview: AudiencePreview, published: PublishedEvents
     ) {
         name = status.campaign.name
-        let silence = Duration.milliseconds(status.silenceMilliseconds ?? 0)
+        let silence = (status.silence ?? .zero).duration
         publisher = status.isPublisherAlive && !status.isOver ? (progress.by, silence) : nil
         formerRecipients = progress.recipients
         publishedBefore = max(published.count, progress.published)

@@ -1,5 +1,5 @@
 internal import HeraldEvents
-internal import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// What a start of a campaign was asked for.
@@ -13,7 +13,7 @@ package struct CampaignOrder: Sendable {
     /// The share of failed outcomes above which it pauses itself; `nil` for what it was started with.
     package var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
-    package var expiresInMilliseconds: Int64?
+    package var expiresIn: Milliseconds?
     /// The share of the audience's lines that may be invalid.
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
@@ -39,7 +39,7 @@ package struct CampaignOrder: Sendable {
     ) -> CampaignDefinition {
         CampaignDefinition(
             name: text.name, message: text.template.text, pns: text.pushServices, topic: topic, rate: rate, ramp: ramp,
-            expiresAt: expiresInMilliseconds.map { now.advanced(byMilliseconds: $0).milliseconds },
+            expiresAt: expiresIn.map { now.advanced(by: $0).milliseconds },
             startedAt: now.milliseconds, startedBy: name, requestOffsets: requests, resultOffsets: results)
     }
 
@@ -94,7 +94,7 @@ package struct CampaignOrder: Sendable {
             differences.append("its push services are \(definition.pns.joined(separator: ","))")
         }
         if definition.topic != topic { differences.append("its topic is \(definition.topic)") }
-        if expiresInMilliseconds != nil, definition.expiresAt == nil { differences.append("its events do not expire") }
+        if expiresIn != nil, definition.expiresAt == nil { differences.append("its events do not expire") }
         guard differences.isEmpty else {
             throw ToolFailure(
                 "there is a campaign \(name) already, and \(differences.joined(separator: ", ")): "

@@ -15,7 +15,7 @@ package struct CampaignReport: Sendable {
     private static let mostFailures = 500
     private static let mostRecovered = 1_000_000
     /// Moments further from the campaign's own time come from no real clock.
-    private static let clockDifferenceMilliseconds: Int64 = 86_400_000
+    private static let clockDifference: Milliseconds = .days(1)
 
     private let pushServiceCount: Int
     private let earliest: Int64
@@ -37,8 +37,8 @@ package struct CampaignReport: Sendable {
     /// - Parameter now: moments of results far behind it are not drawn.
     package init(_ definition: CampaignDefinition, now: WallTime) {
         pushServiceCount = definition.pns.count
-        earliest = definition.startedAt - Self.clockDifferenceMilliseconds
-        latest = now.milliseconds + Self.clockDifferenceMilliseconds
+        earliest = definition.startedAt - Self.clockDifference.count
+        latest = now.milliseconds + Self.clockDifference.count
     }
 
     /// Takes a result of the campaign.

@@ -63,10 +63,10 @@ package final class CampaignFollower {
     /// Takes what comes in about this long.
     package func poll(for duration: Duration, isStopping: () -> Bool) throws {
         let end = ContinuousClock.now + duration
-        try campaigns.poll(waitMilliseconds: outcomes == nil ? Int32(duration / .milliseconds(1)) : 0)
+        try campaigns.poll(wait: outcomes == nil ? Milliseconds(duration) : .zero)
         while let outcomes, ContinuousClock.now < end, !isStopping() {
             let left = (end - .now) / .milliseconds(1)
-            try outcomes.poll(waitMilliseconds: Int32(max(1, left))) { meter.add($0, at: SystemClock.wall()) }
+            try outcomes.poll(wait: .milliseconds(Int64(max(1, left)))) { meter.add($0, at: SystemClock.wall()) }
         }
         if ContinuousClock.now - lastCount >= Self.backlogPause {
             countBacklog(within: Self.backlogPatience, isStopping)

@@ -6,7 +6,7 @@ package import HeraldTime
 /// All counts of outcomes are for each push service.
 package struct CampaignStatus: Sendable {
     /// A publisher that was not heard of for so long is not there, or cannot reach the brokers.
-    static let patienceMilliseconds: Int64 = 20_000
+    static let patience: Milliseconds = .seconds(20)
 
     package var campaign: CampaignIndex.Campaign
     package var count: OutcomeCount
@@ -90,11 +90,13 @@ package struct CampaignStatus: Sendable {
     }
 
     /// How long ago the publisher was heard of; 0 for clocks that differ.
-    package var silenceMilliseconds: Int64? { campaign.progress.map { max(0, now.milliseconds - $0.at) } }
+    package var silence: Milliseconds? {
+        campaign.progress.map { max(.zero, now.time(since: WallTime(milliseconds: $0.at))) }
+    }
 
     /// Whether the publisher was heard of a short while ago, and has not said that it ends.
     package var isPublisherAlive: Bool {
-        campaign.progress?.end == nil && silenceMilliseconds.map { $0 < Self.patienceMilliseconds } ?? false
+        campaign.progress?.end == nil && silence.map { $0 < Self.patience } ?? false
     }
 
     /// Since when it is in its state, as far as records say it.

@@ -2,6 +2,7 @@ internal import HeraldBytes
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldText
+import HeraldTime
 internal import HeraldTools
 
 /// Counts what a campaign has in the retry topics: between what the workers' group has committed and the ends.
@@ -32,7 +33,7 @@ package final class RetryBacklog {
         }
     }
 
-    private static let requestMilliseconds = 5_000
+    private static let requestTimeout = Milliseconds.seconds(5)
 
     private let reader: TopicReader
     /// With open transactions on the group's offsets only such a client is told what is committed.
@@ -70,7 +71,7 @@ package final class RetryBacklog {
             try reader.begin(try committed(), to: .committed)
             var count = Count()
             reading: while ContinuousClock.now < deadline, !isStopping() {
-                switch try reader.next(waitMilliseconds: 50) {
+                switch try reader.next(wait: .milliseconds(50)) {
                 case .end: break reading
                 case .nothing: continue
                 case .record(let message):
@@ -95,7 +96,7 @@ package final class RetryBacklog {
 
     private func committed() throws(KafkaError) -> [TopicPartition: TopicReader.Start] {
         var starts: [TopicPartition: TopicReader.Start] = [:]
-        for position in try group.queries.committed(partitions, timeoutMilliseconds: Self.requestMilliseconds) {
+        for position in try group.queries.committed(partitions, timeout: Self.requestTimeout) {
             starts[position.partition] = position.offset < 0 ? .beginning : .offset(position.offset)
         }
         return starts

@@ -1,13 +1,13 @@
 package import HeraldEvents
 package import HeraldKafka
-internal import HeraldTime
+package import HeraldTime
 internal import HeraldTools
 
 /// Reads the dead-letter topic between fixed ends, partition by partition in order, in bounded memory.
 ///
 /// One thread.
 package final class DeadLetterReader {
-    /// What ``next(waitMilliseconds:)`` found.
+    /// What ``next(wait:)`` found.
     package enum Step: Sendable {
         /// A dead letter, which is in ``DeadLetterReader/entry``.
         case entry
@@ -15,11 +15,11 @@ package final class DeadLetterReader {
         case end
     }
 
-    private static let requestMilliseconds = 10_000
+    private static let requestTimeout = Milliseconds.seconds(10)
     /// A dead letter's own moment may be so much later than its record's, when a broker's clock gives the latter.
-    private static let clockDifferenceMilliseconds: Int64 = 300_000
+    private static let clockDifference: Milliseconds = .minutes(5)
     /// A record may be so much younger than the moment in it: transactions that were aborted, clocks of many machines.
-    private static let longestWritingMilliseconds: Int64 = 3_600_000
+    private static let longestWriting: Milliseconds = .hours(1)
 
     private let reader: TopicReader
     private let topic: String
@@ -54,7 +54,7 @@ package final class DeadLetterReader {
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
         return try ToolFailure.reading(topic) { () throws(KafkaError) in
-            try KafkaError.outwaiting(within: .milliseconds(Self.requestMilliseconds)) { () throws(KafkaError) in
+            try KafkaError.outwaiting(within: Self.requestTimeout.duration) { () throws(KafkaError) in
                 try ranges(bounds, wanted)
             }
         }
@@ -62,15 +62,15 @@ package final class DeadLetterReader {
 
     private func ranges(_ bounds: ReadBounds, _ wanted: [TopicPartition]) throws(KafkaError) -> LetterRanges {
         let queries = reader.consumer.queries
-        let ends = try queries.ends(of: wanted, timeoutMilliseconds: Self.requestMilliseconds)
+        let ends = try queries.ends(of: wanted, timeout: Self.requestTimeout)
         // An embedded broker answers no question about moments and ends.
         knowsTimes = !ends.isEmpty
         let first = try offsets(
-            of: wanted, at: bounds.earliest?.advanced(byMilliseconds: -Self.clockDifferenceMilliseconds))
-        let last = try offsets(of: wanted, at: bounds.latest?.advanced(byMilliseconds: Self.longestWritingMilliseconds))
+            of: wanted, at: bounds.earliest?.advanced(by: -Self.clockDifference))
+        let last = try offsets(of: wanted, at: bounds.latest?.advanced(by: Self.longestWriting))
         var ranges: LetterRanges = [:]
         for partition in wanted {
-            let marks = try queries.watermarks(of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+            let marks = try queries.watermarks(of: partition, timeout: Self.requestTimeout)
             var end = ends[partition] ?? marks.high
             var start = marks.low
             // A moment that no record reaches has no offset: there is nothing to read behind it.
@@ -89,7 +89,7 @@ package final class DeadLetterReader {
             do throws(KafkaError) {
                 return try reader.consumer.queries.watermarks(
                     of: TopicPartition(topic: topic, partition: partition),
-                    timeoutMilliseconds: Self.requestMilliseconds
+                    timeout: Self.requestTimeout
                 ).high
             } catch {
                 guard error.code == KafkaError.Code.unknownPartition else { throw error }
@@ -103,7 +103,7 @@ package final class DeadLetterReader {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let moment else { return [:] }
         return try reader.consumer.queries.offsets(
-            of: partitions, at: max(0, moment.milliseconds), timeoutMilliseconds: Self.requestMilliseconds)
+            of: partitions, at: max(0, moment.milliseconds), timeout: Self.requestTimeout)
     }
 
     package func start(_ ranges: LetterRanges) throws {
@@ -125,9 +125,9 @@ package final class DeadLetterReader {
     }
 
     /// The next dead letter, waiting up to this long for the brokers.
-    package func next(waitMilliseconds: Int32) throws -> Step {
+    package func next(wait: Milliseconds) throws -> Step {
         switch try ToolFailure.reading(
-            topic, { () throws(KafkaError) in try reader.next(waitMilliseconds: waitMilliseconds) })
+            topic, { () throws(KafkaError) in try reader.next(wait: wait) })
         {
         case .end: return .end
         case .nothing: return .nothing
@@ -162,7 +162,7 @@ package final class DeadLetterReader {
             let partition = TopicPartition(topic: topic, partition: number)
             let marks = try ToolFailure.reading(topic) { () throws(KafkaError) in
                 try reader.consumer.queries.watermarks(
-                    of: partition, timeoutMilliseconds: Self.requestMilliseconds)
+                    of: partition, timeout: Self.requestTimeout)
             }
             extent[number] = marks.low..<max(marks.low, marks.high)
         }
@@ -181,7 +181,7 @@ package final class DeadLetterReader {
         var steps = 0
         while true {
             steps += 1
-            let step = try next(waitMilliseconds: 100)
+            let step = try next(wait: .milliseconds(100))
             if step.isNothing || steps % 1_024 == 0, !onProgress(passedCount) { return }
             switch step {
             case .entry: if try !body(&entry) { return }

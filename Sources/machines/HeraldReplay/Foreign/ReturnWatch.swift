@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldKafka
+import HeraldTime
 
 /// Watches a dead-letter topic of others for what a replay has published and they could not process again.
 ///
@@ -19,7 +20,7 @@ final class ReturnWatch {
     func poll() throws -> Int {
         var count = 0
         for _ in 0..<Self.lettersPerTurn {
-            guard case .entry = try reader.next(waitMilliseconds: 0) else { break }
+            guard case .entry = try reader.next(wait: .zero) else { break }
             if reader.entry.replays > 0 { count += 1 }
         }
         return count

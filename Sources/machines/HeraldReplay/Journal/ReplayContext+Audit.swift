@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import HeraldEvents
 internal import HeraldKafka
+import HeraldTime
 package import HeraldTools
 
 extension ReplayContext {
@@ -14,8 +15,8 @@ extension ReplayContext {
         defer { reader.close() }
         try ToolFailure.reading(topics.audit) { () throws(KafkaError) in
             let partitions = try reader.consumer.queries.partitions(
-                of: topics.audit, timeoutMilliseconds: Self.auditMilliseconds)
-            let start = TopicReader.Start.moment(since - Self.auditLookBackMilliseconds)
+                of: topics.audit, timeout: Self.auditTimeout)
+            let start = TopicReader.Start.moment(since - Self.auditLookBack.count)
             let starts = partitions.map { ($0, start) }
             try reader.begin(Dictionary(uniqueKeysWithValues: starts))
         }
@@ -30,7 +31,7 @@ extension ReplayContext {
         return found
     }
 
-    private static var auditMilliseconds: Int { 5_000 }
+    private static var auditTimeout: Milliseconds { .seconds(5) }
     /// Clocks of machines and brokers differ by so much at most.
-    private static var auditLookBackMilliseconds: Int64 { 300_000 }
+    private static var auditLookBack: Milliseconds { .minutes(5) }
 }

@@ -60,7 +60,7 @@ package enum GroupField: String, CaseIterable, Sendable {
             return Int64(text).map { .number(.field(.status), .oneOf([$0])) }
         case .hour:
             guard let moment = RFC3339.parse(Array("\(text):00:00Z".utf8).span.bytes) else { return nil }
-            return .number(.hourSinceEpoch, .oneOf([moment.milliseconds / Condition.NumberSource.millisecondsPerHour]))
+            return .number(.hourSinceEpoch, .oneOf([moment.milliseconds / Milliseconds.hours(1).count]))
         }
     }
 

@@ -57,8 +57,8 @@ package struct ReplayMachine: JobMachine {
 
     /// So often in a row the name is claimed again without anything written in between.
     static let claimLimit = 10
-    static let renewalMilliseconds = Int64(Lease.renewal / .milliseconds(1))
-    static let leasePatienceMilliseconds = Int64(Lease.patience / .milliseconds(1))
+    static let renewalInterval = Milliseconds(Lease.renewal)
+    static let leasePatience = Milliseconds(Lease.patience)
 
     let configuration: Configuration
     let plan: ReplayPlan
@@ -145,7 +145,7 @@ package struct ReplayMachine: JobMachine {
         return moments.compactMap { $0 }.min()
     }
 
-    var renewal: MonotonicTime { lastWrite.advanced(byMilliseconds: Self.renewalMilliseconds) }
+    var renewal: MonotonicTime { lastWrite.advanced(by: Self.renewalInterval) }
 
     // MARK: Inputs
 
@@ -173,7 +173,7 @@ package struct ReplayMachine: JobMachine {
             guard let lease = livingLease(holder) else { return claim(.open, now) }
             if let seen { return lease == seen ? claim(.open, now) : finish(.notBegun(Self.busy(lease))) }
             guard holder != .living else { return finish(.notBegun(Self.busy(lease))) }
-            let end = now.monotonic.advanced(byMilliseconds: Self.leasePatienceMilliseconds)
+            let end = now.monotonic.advanced(by: Self.leasePatience)
             phase.become(.watching(lease, until: end))
             actions.append(.watchState(lease))
         case .watching(let seen, _):

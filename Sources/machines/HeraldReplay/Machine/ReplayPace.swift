@@ -17,12 +17,11 @@ struct ReplayPace: Sendable {
 
     /// From so many known outcomes on a share means something in the middle of a batch.
     private static let judgedFrom = 20
-    private static let longestPatience = 1e15
 
     private let options: ReplayOptions
     /// Others report no outcome: what comes back is all that is known.
     private let isForeign: Bool
-    private let patienceMilliseconds: Int64
+    private let patience: Milliseconds
     private var admission: PublishAdmission
     private var outcomes = ReplayTally()
     /// Of others: how many of the batch are published, and how many came back, in all and of the batch.
@@ -42,7 +41,7 @@ struct ReplayPace: Sendable {
     init(_ options: ReplayOptions, planned: Int, batchLimit: Int, isForeign: Bool) {
         self.options = options
         self.isForeign = isForeign
-        patienceMilliseconds = Int64(min(options.patience / .milliseconds(1), Self.longestPatience))
+        patience = Milliseconds(options.patience)
         admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: batchLimit, rate: options.rate, ramp: options.ramp, published: 0)
         progress.planned = planned
@@ -71,7 +70,7 @@ struct ReplayPace: Sendable {
 
     /// These are published.
     mutating func published(_ replays: [ReplayRules.Replay]) {
-        if !isForeign, patienceMilliseconds > 0 { for replay in replays { outcomes.expect(replay) } }
+        if !isForeign, patience > .zero { for replay in replays { outcomes.expect(replay) } }
         publishedInBatch += replays.count
         progress.replayed += replays.count
     }
@@ -166,8 +165,8 @@ struct ReplayPace: Sendable {
     private mutating func patienceEnd(_ now: MonotonicTime) -> MonotonicTime? {
         let since = waitingSince ?? now
         waitingSince = since
-        guard now.milliseconds(since: since) < patienceMilliseconds else { return nil }
-        nextWake = since.advanced(byMilliseconds: patienceMilliseconds)
+        guard now.time(since: since) < patience else { return nil }
+        nextWake = since.advanced(by: patience)
         return nextWake
     }
 }

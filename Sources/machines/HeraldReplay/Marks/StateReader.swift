@@ -1,4 +1,5 @@
 package import HeraldKafka
+import HeraldTime
 internal import HeraldTools
 
 /// Reads the state topic: as a whole to its present end, and on from there as often as asked.
@@ -40,7 +41,7 @@ package final class StateReader {
 
     /// Takes what has come since, without a question to the brokers; whether there was anything.
     package func poll() throws -> Bool {
-        let hasRecords = try reader.poll(waitMilliseconds: 0) { add($0) { _ in } } > 0
+        let hasRecords = try reader.poll(wait: .zero) { add($0) { _ in } } > 0
         try known.checkDamages(of: topic)
         return hasRecords
     }

@@ -5,7 +5,7 @@ package import HeraldTools
 
 extension Replayer {
     /// The operator's clock gives a mark its moment, a broker's or a worker's the result.
-    private static let clockDifferenceMilliseconds: Int64 = 300_000
+    private static let clockDifference: Milliseconds = .minutes(5)
 
     /// Reads what came of replays, from the results topic.
     ///
@@ -29,7 +29,7 @@ extension Replayer {
     /// - Parameter earliest: replays before this moment are not asked for.
     package func replayResults(of marks: MarkIndex, since earliest: WallTime? = nil) throws -> ResultsReader? {
         guard let first = marks.firstReplayAt, !layout.results.isEmpty else { return nil }
-        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifferenceMilliseconds
+        let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference.count
         return try ResultsReader(
             properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,
             mentioning: Self.mentionOfReplay

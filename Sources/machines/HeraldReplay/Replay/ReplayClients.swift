@@ -21,7 +21,9 @@ final class ReplayClients: JobIO {
     private static let turnLength: Milliseconds = .milliseconds(20)
     private static let lettersPerTurn = 4_096
     /// How long the next letter is waited for: the first of a transaction, and each further one.
-    private static let letterMilliseconds: (first: Int32, further: Int32) = (20, 5)
+    private static let letterWait: (first: Milliseconds, further: Milliseconds) = (
+        .milliseconds(20), .milliseconds(5)
+    )
 
     private let owner: Owner
     private let state: StateReader
@@ -113,7 +115,7 @@ final class ReplayClients: JobIO {
         startFailure = nil
         guard machine.progress.batch > 0 else { return }
         do {
-            try results?.poll(waitMilliseconds: 0) { result, _ in machine.receive(result) }
+            try results?.poll(wait: .zero) { result, _ in machine.receive(result) }
             if let returns { machine.cameBack(try returns.poll()) }
             try deliverLetters(to: &machine)
         } catch {
@@ -143,8 +145,8 @@ final class ReplayClients: JobIO {
         isAsked = false
         let now = now
         for _ in 0..<Self.lettersPerTurn where machine.mayTakeLetter {
-            let wait = Self.letterMilliseconds
-            switch try letters.next(waitMilliseconds: machine.hasLetters ? wait.further : wait.first) {
+            let wait = Self.letterWait
+            switch try letters.next(wait: machine.hasLetters ? wait.further : wait.first) {
             case .entry: machine.take(&letters.entry, now: now)
             case .nothing: return machine.lettersPaused()
             case .end: return machine.lettersEnded()

@@ -4,10 +4,8 @@ package import HeraldTime
 
 /// How fast workers have shown that they are, by the times of the records of the results topic.
 struct WorkerThroughput {
-    fileprivate static let requestMilliseconds = 5_000
-    private static let hourMilliseconds: Int64 = 3_600_000
+    fileprivate static let requestTimeout = Milliseconds.seconds(5)
     private static let hours: Int64 = 24
-    private static let minuteMilliseconds: Int64 = 60_000
     /// Fewer outcomes in the busiest minute say nothing about how many there could have been.
     private static let leastCount: Int64 = 100
 
@@ -18,23 +16,21 @@ struct WorkerThroughput {
     func busiest(now: WallTime) throws(KafkaError) -> Double? {
         guard
             let hour = try busiest(
-                from: now.milliseconds - Self.hours * Self.hourMilliseconds, step: Self.hourMilliseconds,
-                count: Self.hours),
-            let best = try busiest(
-                from: hour.start, step: Self.minuteMilliseconds, count: Self.hourMilliseconds / Self.minuteMilliseconds),
+                from: now.advanced(by: .hours(-Self.hours)).milliseconds, step: .hours(1), count: Self.hours),
+            let best = try busiest(from: hour.start, step: .minutes(1), count: 60),
             best.outcomes >= Self.leastCount
         else { return nil }
-        return Double(best.outcomes) * 1_000 / Double(Self.minuteMilliseconds)
+        return Double(best.outcomes) / 60
     }
 
     private func busiest(
-        from start: Int64, step: Int64, count: Int64
+        from start: Int64, step: Milliseconds, count: Int64
     ) throws(KafkaError) -> (start: Int64, outcomes: Int64)? {
         var best: (start: Int64, outcomes: Int64)?
         var former = try offset(start)
         for index in 1...count {
-            let next = try offset(start + index * step)
-            if next - former > best?.outcomes ?? 0 { best = (start + (index - 1) * step, next - former) }
+            let next = try offset(start + index * step.count)
+            if next - former > best?.outcomes ?? 0 { best = (start + (index - 1) * step.count, next - former) }
             former = next
         }
         return best
@@ -50,10 +46,10 @@ extension Replayer {
             return nil
         }
         defer { consumer.close() }
-        let limit = WorkerThroughput.requestMilliseconds
-        guard let ends = try? consumer.queries.ends(of: partitions, timeoutMilliseconds: limit) else { return nil }
+        let limit = WorkerThroughput.requestTimeout
+        guard let ends = try? consumer.queries.ends(of: partitions, timeout: limit) else { return nil }
         let throughput = WorkerThroughput { (moment) throws(KafkaError) in
-            let found = try consumer.queries.offsets(of: partitions, at: moment, timeoutMilliseconds: limit)
+            let found = try consumer.queries.offsets(of: partitions, at: moment, timeout: limit)
             return partitions.reduce(0) { $0 + (found[$1] ?? ends[$1] ?? 0) }
         }
         return (try? throughput.busiest(now: now)) ?? nil

@@ -1,5 +1,6 @@
 package import HeraldBytes
 internal import HeraldEvents
+import HeraldTime
 
 /// Which dead letters are meant: compiled once, asked for each of them without making strings.
 package indirect enum Condition: Equatable, Sendable {
@@ -104,13 +105,11 @@ extension Condition.NumberTest {
 }
 
 extension Condition.NumberSource {
-    package static let millisecondsPerHour: Int64 = 3_600_000
-
     fileprivate func value(of entry: DeadLetterEntry) -> Int64? {
         switch self {
         case .field(let field): entry.number(field)
-        case .hourSinceEpoch: entry.number(.deadLetteredAt).map { $0 / Self.millisecondsPerHour }
-        case .hourOfDay: entry.number(.deadLetteredAt).map { $0 / Self.millisecondsPerHour % 24 }
+        case .hourSinceEpoch: entry.number(.deadLetteredAt).map { $0 / Milliseconds.hours(1).count }
+        case .hourOfDay: entry.number(.deadLetteredAt).map { $0 / Milliseconds.hours(1).count % 24 }
         }
     }
 }

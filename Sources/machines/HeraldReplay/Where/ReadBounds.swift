@@ -66,7 +66,7 @@ extension Condition {
             ReadBounds(partitions: Set(numbers.compactMap { Int32(exactly: $0) }))
         case .number(.field(.offset), let test): ReadBounds(offsets: max(0, test.low)...max(0, test.high))
         case .number(.field(.deadLetteredAt), let test): Self.bounds(test, unit: 1)
-        case .number(.hourSinceEpoch, let test): Self.bounds(test, unit: NumberSource.millisecondsPerHour)
+        case .number(.hourSinceEpoch, let test): Self.bounds(test, unit: Milliseconds.hours(1).count)
         case .number: .everything
         }
     }
@@ -78,7 +78,7 @@ extension Condition {
         return ReadBounds(
             earliest: low.overflow || test.low == .min ? nil : WallTime(milliseconds: low.partialValue),
             latest: high.overflow || test.high == .max
-                ? nil : WallTime(milliseconds: high.partialValue).advanced(byMilliseconds: unit - 1))
+                ? nil : WallTime(milliseconds: high.partialValue).advanced(by: .milliseconds(unit - 1)))
     }
 }
 

@@ -122,13 +122,13 @@ struct ValueReader {
             guard let age = DurationText.parse(token.text) else {
                 throw complain("age needs a duration such as 30s, 10m, 2h or 1d, not \(token.name)", token)
             }
-            return (.field(.deadLetteredAt), now.advanced(byMilliseconds: -age.wholeMilliseconds).milliseconds)
+            return (.field(.deadLetteredAt), now.advanced(by: -Milliseconds(age)).milliseconds)
         case .hour:
             if let hour = Int64(token.text), (0...23).contains(hour) { return (.hourOfDay, hour) }
             guard let moment = RFC3339.parse(Array("\(token.text):00:00Z".utf8).span.bytes) else {
                 throw complain("hour needs 0 to 23, or an hour such as 2026-11-21T08 (UTC), not \(token.name)", token)
             }
-            return (.hourSinceEpoch, moment.milliseconds / Condition.NumberSource.millisecondsPerHour)
+            return (.hourSinceEpoch, moment.milliseconds / Milliseconds.hours(1).count)
         case .text, .reason, .services:
             throw complain("\(field.rawValue) is no number", token)
         }
@@ -158,13 +158,5 @@ extension Condition.Relation {
         case .greater: .less
         case .atLeast: .atMost
         }
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }

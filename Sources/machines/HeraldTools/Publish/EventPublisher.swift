@@ -1,5 +1,6 @@
 package import HeraldEvents
 package import HeraldKafka
+import HeraldTime
 
 /// Writes events to a request topic and tells where each of them is.
 ///
@@ -27,7 +28,7 @@ package final class EventPublisher {
     }
 
     private static let limitInFlight = 10_000
-    private static let waitMilliseconds = 100
+    private static let wait = Milliseconds.milliseconds(100)
 
     private let producer: Producer
     private let topic: ProducerTopic
@@ -54,8 +55,8 @@ package final class EventPublisher {
     ///
     /// - Parameter onPublished: called for every event that the broker has meanwhile.
     package func publish(_ event: PreparedEvent, onPublished: (Publication) -> Void) -> Bool {
-        poll(waitMilliseconds: 0, onPublished)
-        while inFlight.count >= Self.limitInFlight { poll(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        poll(wait: .zero, onPublished)
+        while inFlight.count >= Self.limitInFlight { poll(wait: Self.wait, onPublished) }
         lastToken += 1
         while failures.isEmpty {
             let refusal = produce(event)
@@ -64,7 +65,7 @@ package final class EventPublisher {
                 return true
             }
             if refusal.code == KafkaError.Code.queueFull {
-                poll(waitMilliseconds: Self.waitMilliseconds, onPublished)
+                poll(wait: Self.wait, onPublished)
             } else {
                 fail(event, refusal, wasSent: false)
             }
@@ -86,15 +87,15 @@ package final class EventPublisher {
 
     /// Waits until all that was sent has its end.
     package func finish(onPublished: (Publication) -> Void) {
-        while !inFlight.isEmpty { poll(waitMilliseconds: Self.waitMilliseconds, onPublished) }
+        while !inFlight.isEmpty { poll(wait: Self.wait, onPublished) }
         producer.close()
     }
 
     /// The client's own words about the cluster since the last call, the last ones last.
     package func takeNotices() -> [ClientNotice] { producer.takeNotices().notices }
 
-    private func poll(waitMilliseconds: Int, _ onPublished: (Publication) -> Void) {
-        producer.reports(waitMilliseconds: waitMilliseconds) { report in
+    private func poll(wait: Milliseconds, _ onPublished: (Publication) -> Void) {
+        producer.reports(wait: wait) { report in
             guard let event = inFlight.removeValue(forKey: report.token) else { return }
             if let error = report.error { return fail(event, error, wasSent: report.wasSent) }
             publishedCount += 1

@@ -1,9 +1,10 @@
 package import HeraldDriver
 package import HeraldKafka
+import HeraldTime
 
 /// Writes a few records without a transaction, and returns when the brokers have said of each whether they have it.
 package enum PlainWriter {
-    private static let patienceMilliseconds = 30_000
+    private static let patience = Milliseconds.seconds(30)
 
     /// Why records were not written, by their places among those given; empty when all were.
     ///
@@ -17,7 +18,7 @@ package enum PlainWriter {
         for (index, record) in records.enumerated() {
             failures[index] = try record.produce(with: producer, token: UInt64(index + 1))
         }
-        try producer.flush(timeoutMilliseconds: patienceMilliseconds) { token, error in
+        try producer.flush(timeout: patience) { token, error in
             if let error { failures[Int(token) - 1] = error }
         }
         // What ended the producer says more than that its queue was emptied.

@@ -1,4 +1,5 @@
 package import HeraldKafka
+package import HeraldTime
 
 extension ToolFailure {
     /// Asks something about a topic, or says why it cannot be read.
@@ -21,7 +22,7 @@ extension ToolFailure {
 }
 
 extension TopicReader {
-    /// What ``poll(waitMilliseconds:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
+    /// What ``poll(wait:_:)`` takes at most, so that the caller gets his turn however much keeps coming.
     private static var recordsPerTurn: Int { 10_000 }
     private static var recordsPerReport: Int { 1_024 }
 
@@ -53,19 +54,19 @@ extension TopicReader {
         _ body: (Message) throws -> Void
     ) throws -> Bool {
         try aim(at: end)
-        while try !turn(waitMilliseconds: 50, body) {
+        while try !turn(wait: .milliseconds(50), body) {
             guard onProgress(progress.passed, progress.total) else { return false }
         }
         return true
     }
 
-    /// Reads to this end from now on, by ``turn(waitMilliseconds:_:)``; blocks for the brokers' answers.
+    /// Reads to this end from now on, by ``turn(wait:_:)``; blocks for the brokers' answers.
     package func aim(at end: End) throws { try asking { () throws(KafkaError) in try setEnd(end) } }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
-    package func turn(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Bool {
+    package func turn(wait: Milliseconds, _ body: (Message) throws -> Void) throws -> Bool {
         for _ in 0..<Self.recordsPerReport {
-            switch try step(waitMilliseconds: waitMilliseconds, body) {
+            switch try step(wait: wait, body) {
             case .end: return true
             case .nothing: return false
             case .record: break
@@ -76,11 +77,11 @@ extension TopicReader {
 
     /// Takes what has come, waiting up to this long for the first record; how many records there were.
     @discardableResult
-    package func poll(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Int {
+    package func poll(wait: Milliseconds, _ body: (Message) throws -> Void) throws -> Int {
         try aim(at: .none)
         var count = 0
         while count < Self.recordsPerTurn,
-            case .record = try step(waitMilliseconds: count == 0 ? waitMilliseconds : 0, body)
+            case .record = try step(wait: count == 0 ? wait : .zero, body)
         {
             count += 1
         }
@@ -88,8 +89,8 @@ extension TopicReader {
     }
 
     /// One step; a record's message is not to be used any more.
-    private func step(waitMilliseconds: Int32, _ body: (Message) throws -> Void) throws -> Step {
-        let step = try asking { () throws(KafkaError) in try next(waitMilliseconds: waitMilliseconds) }
+    private func step(wait: Milliseconds, _ body: (Message) throws -> Void) throws -> Step {
+        let step = try asking { () throws(KafkaError) in try next(wait: wait) }
         guard case .record(let message) = step else { return step }
         defer { message.release() }
         try body(message)

@@ -1,12 +1,13 @@
 package import HeraldEvents
 package import HeraldKafka
 package import HeraldThreads
+package import HeraldTime
 
 /// Reads the results topic, which holds all results, for those that the caller wants.
 ///
 /// One thread.
 package final class ResultsReader {
-    private static let longestWaitMilliseconds = 1_000
+    private static let longestWait = Milliseconds.seconds(1)
 
     private let reader: TopicReader
     private let mention: BytePattern?
@@ -46,19 +47,19 @@ package final class ResultsReader {
         try reader.catchUp(onProgress: onProgress) { decode($0, body) }
     }
 
-    /// Reads to this end from now on, by ``turn(waitMilliseconds:_:)``; blocks for the brokers' answers.
+    /// Reads to this end from now on, by ``turn(wait:_:)``; blocks for the brokers' answers.
     package func aim(at end: TopicReader.End) throws { try reader.aim(at: end) }
 
     /// Reads some records, until none has come for so long; whether the end is reached.
-    package func turn(waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void) throws -> Bool {
-        try reader.turn(waitMilliseconds: waitMilliseconds) { decode($0, body) }
+    package func turn(wait: Milliseconds, _ body: (NotificationResult, Message) -> Void) throws -> Bool {
+        try reader.turn(wait: wait) { decode($0, body) }
     }
 
     /// Takes what has come since, waiting up to this long for the first record; how many records there were, of any
     /// event.
     @discardableResult
-    package func poll(waitMilliseconds: Int32, _ body: (NotificationResult, Message) -> Void) throws -> Int {
-        try reader.poll(waitMilliseconds: waitMilliseconds) { decode($0, body) }
+    package func poll(wait: Milliseconds, _ body: (NotificationResult, Message) -> Void) throws -> Int {
+        try reader.poll(wait: wait) { decode($0, body) }
     }
 
     /// Hands over results until `tracker` is complete, the time is over or the caller stops it.
@@ -70,8 +71,8 @@ package final class ResultsReader {
         while !tracker.isComplete, !isStopping() {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return }
-            let wait = Int32(min(left.rounded(.up), Double(Self.longestWaitMilliseconds)))
-            try poll(waitMilliseconds: wait) { result, _ in
+            let wait = min(.milliseconds(Int64(left.rounded(.up))), Self.longestWait)
+            try poll(wait: wait) { result, _ in
                 for entry in tracker.receive(result) { onOutcome(entry) }
             }
         }

@@ -8,7 +8,7 @@ package enum MomentText {
     /// neither.
     package static func parse(_ text: String, now: WallTime) -> WallTime? {
         if let moment = RFC3339.parse(Array(text.utf8).span.bytes) { return moment }
-        return DurationText.parse(text).map { now.advanced(byMilliseconds: -Int64($0 / .milliseconds(1))) }
+        return DurationText.parse(text).map { now.advanced(by: -Milliseconds($0)) }
     }
 
     /// The same of a parameter that people name.

@@ -1,10 +1,11 @@
 internal import HeraldEvents
 package import HeraldKafka
+import HeraldTime
 
 /// Compares a cluster's topics with what the settings want, and fixes what can be fixed.
 package final class TopicAdministrator: Sendable {
     /// How long a cluster may take to answer a request, and to show what it has done.
-    static let requestMilliseconds = 10_000
+    static let requestTimeout = Milliseconds.seconds(10)
     private static let settling = Duration.seconds(30)
     private static let askAgainAfter = Duration.milliseconds(100)
     /// Made, given what only a topic that is there shows (its copies), and looked at a last time.
@@ -43,19 +44,19 @@ package final class TopicAdministrator: Sendable {
 
     /// Asks for all at once; what was refused.
     private func carryOut(_ plan: TopicPlan) throws -> [TopicRefusal] {
-        let milliseconds = Self.requestMilliseconds
+        let timeout = Self.requestTimeout
         let made = try asking("CreateTopics") { () throws(KafkaError) in
-            try admin.createTopics(plan.newTopics, timeoutMilliseconds: milliseconds)
+            try admin.createTopics(plan.newTopics, timeout: timeout)
         }
         let grown = try asking("CreatePartitions") { () throws(KafkaError) in
             try admin.createPartitions(
                 plan.partitionTotals.sorted { $0.key < $1.key }.map { (topic: $0.key, partitions: $0.value) },
-                timeoutMilliseconds: milliseconds)
+                timeout: timeout)
         }
         let configured = try asking("AlterConfigs") { () throws(KafkaError) in
             try admin.alterConfigs(
                 plan.configurations.sorted { $0.key < $1.key }.map { (topic: $0.key, entries: $0.value) },
-                timeoutMilliseconds: milliseconds)
+                timeout: timeout)
         }
         let operations: [KafkaPermission.Operation] = [.create, .alter, .alterConfigs]
         return zip([made, grown, configured], operations).flatMap { results, operation in
@@ -101,7 +102,7 @@ package final class TopicAdministrator: Sendable {
         let metadata = try reach.allTopics(admin)
         let names = wishes.topicNames
         let descriptions = try asking("DescribeConfigs") { () throws(KafkaError) in
-            try admin.describeConfigs(topics: names, timeoutMilliseconds: Self.requestMilliseconds)
+            try admin.describeConfigs(topics: names, timeout: Self.requestTimeout)
         }
         var problems: [String] = []
         var states: [String: TopicState] = [:]
@@ -137,12 +138,12 @@ package final class TopicAdministrator: Sendable {
         } catch {
             guard error.kind == .unreachable else { throw ToolFailure(request, error) }
             _ = try reach.topics([], admin)
-            guard admin.isOfEmbeddedBroker(timeoutMilliseconds: Self.requestMilliseconds) else {
+            guard admin.isOfEmbeddedBroker(timeout: Self.requestTimeout) else {
                 throw ToolFailure(request, error)
             }
             throw ToolFailure(
                 "the broker answers other questions, and none of \(request) within "
-                    + "\(Self.requestMilliseconds / 1_000) s; the embedded broker cannot do it: its topics are made "
+                    + "\(Self.requestTimeout.wholeSeconds) s; the embedded broker cannot do it: its topics are made "
                     + "when it starts")
         }
     }

@@ -1,5 +1,6 @@
 internal import HeraldEvents
 package import HeraldKafka
+import HeraldTime
 
 /// What differs between the topics that the settings want and those that there are, and what would fix it.
 ///
@@ -75,7 +76,7 @@ package struct TopicPlan: Sendable, Equatable {
 
     private mutating func create(_ topic: WantedTopic, replication: Int?) {
         var entries: [(TopicProperty, String)] = [(.cleanupPolicy, topic.isCompacted ? "compact" : "delete")]
-        if !topic.isCompacted { entries.append((.retentionMilliseconds, String(topic.retentionMilliseconds))) }
+        if !topic.isCompacted { entries.append((.retention, String(topic.retention.count))) }
         entries.append((.maxMessageBytes, String(topic.newMessageBytes)))
         // One copy with a cluster's default of two in-sync copies would take no record at all.
         if let replication, replication != 2 { entries.append((.minInSyncReplicas, replication >= 3 ? "2" : "1")) }
@@ -144,13 +145,13 @@ package struct TopicPlan: Sendable, Equatable {
 
     private mutating func checkRetention(_ topic: WantedTopic, _ state: TopicState) {
         guard !topic.isCompacted else { return }
-        let wanted = topic.retentionMilliseconds
-        let now = state.number(.retentionMilliseconds) ?? 0
+        let wanted = topic.retention.count
+        let now = state.number(.retention) ?? 0
         if now >= 0, now < wanted {
-            set(topic, .retentionMilliseconds, now: String(now), to: String(wanted), "")
+            set(topic, .retention, now: String(now), to: String(wanted), "")
         } else if now != wanted {
             add(
-                topic, .retentionMilliseconds, now: String(now), wanted: String(wanted), .none,
+                topic, .retention, now: String(now), wanted: String(wanted), .none,
                 "longer than wanted is fine")
         }
         if let bytes = state.number(.retentionBytes), bytes >= 0 {

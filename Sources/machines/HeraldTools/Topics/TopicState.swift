@@ -27,7 +27,7 @@ package enum TopicProperty: String, Sendable {
     case replication = "replication.factor"
     case cleanupPolicy = "cleanup.policy"
     /// How long records are kept, -1 for ever.
-    case retentionMilliseconds = "retention.ms"
+    case retention = "retention.ms"
     /// How many bytes of a partition are kept, -1 for all.
     case retentionBytes = "retention.bytes"
     /// How large a record (a batch, to be exact) may be.

@@ -1,5 +1,5 @@
 package import HeraldEvents
-import HeraldTime
+package import HeraldTime
 
 /// What the settings want of Herald's topics.
 package struct TopicWishes: Sendable, Equatable {
@@ -8,24 +8,24 @@ package struct TopicWishes: Sendable, Equatable {
     package var partitions: Int
     /// Copies of each partition; `nil` leaves them to the cluster.
     package var replication: Int?
-    package var retentionMilliseconds: Int64
+    package var retention: Milliseconds
     /// How long after its first call an event may still be retried.
-    package var maxElapsedMilliseconds: Int64
+    package var maxElapsed: Milliseconds
     /// An event's value at most.
     package var eventBytes: Int
     /// Whether the feedback topic is needed.
     package var wantsFeedback: Bool
 
     package init(
-        names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retentionMilliseconds: Int64,
-        maxElapsedMilliseconds: Int64, eventBytes: Int, wantsFeedback: Bool = false
+        names: Topics, retryDelays: [DelayName], partitions: Int, replication: Int?, retention: Milliseconds,
+        maxElapsed: Milliseconds, eventBytes: Int, wantsFeedback: Bool = false
     ) {
         self.names = names
         self.retryDelays = retryDelays
         self.partitions = partitions
         self.replication = replication
-        self.retentionMilliseconds = retentionMilliseconds
-        self.maxElapsedMilliseconds = maxElapsedMilliseconds
+        self.retention = retention
+        self.maxElapsed = maxElapsed
         self.eventBytes = eventBytes
         self.wantsFeedback = wantsFeedback
     }
@@ -45,45 +45,45 @@ package struct TopicWishes: Sendable, Equatable {
         let failureBytes = max(requestBytes.max() ?? 0, eventRecordBytes)
         var topics = (names.requests + [names.results]).map { name in
             WantedTopic(
-                name: name, partitions: partitions, retentionMilliseconds: retentionMilliseconds,
+                name: name, partitions: partitions, retention: retention,
                 messageBytes: eventRecordBytes, newMessageBytes: newRequestBytes)
         }
         topics += retryDelays.map { delay in
             WantedTopic(
                 name: names.retryTopic(delay), partitions: partitions,
                 // What waits longest comes at the end of the time for retries, and must not be deleted before it is due.
-                retentionMilliseconds: max(retentionMilliseconds, maxElapsedMilliseconds + delay.length.count),
+                retention: max(retention, maxElapsed + delay.length),
                 messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
                 newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount)
         }
         topics.append(
             WantedTopic(
                 name: names.deadLetter, partitions: max(partitions, largest),
-                retentionMilliseconds: retentionMilliseconds,
+                retention: retention,
                 messageBytes: failureBytes + DeliveryHeaders.maximumByteCount,
                 newMessageBytes: failureBytes + DeliveryHeaders.maximumByteCount))
         // Small, and read as a whole: one partition, whose order says what came first.
         topics += [names.campaigns, names.state].map { name in
             WantedTopic(
-                name: name, partitions: 1, retentionMilliseconds: retentionMilliseconds,
+                name: name, partitions: 1, retention: retention,
                 messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes, isCompacted: true)
         }
         topics.append(
             WantedTopic(
                 name: names.audit, partitions: 1,
-                retentionMilliseconds: max(retentionMilliseconds, Self.auditMilliseconds),
+                retention: max(retention, Self.auditRetention),
                 messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
         if wantsFeedback {
             topics.append(
                 WantedTopic(
-                    name: names.feedback, partitions: partitions, retentionMilliseconds: retentionMilliseconds,
+                    name: names.feedback, partitions: partitions, retention: retention,
                     messageBytes: Self.headerRoomBytes, newMessageBytes: Self.standardMessageBytes))
         }
         return topics
     }
 
     /// A year: who did what is asked long after the dead letters are gone.
-    private static let auditMilliseconds: Int64 = 365 * 86_400_000
+    private static let auditRetention: Milliseconds = .days(365)
 
     /// Room for a key, for headers or a result (16 KiB each at most), and for the batch around them.
     private static let headerRoomBytes = 18_432
@@ -100,7 +100,7 @@ package struct TopicWishes: Sendable, Equatable {
 struct WantedTopic: Equatable {
     var name: String
     var partitions: Int
-    var retentionMilliseconds: Int64
+    var retention: Milliseconds
     /// What its largest record may have at least.
     var messageBytes: Int
     /// What is set when the topic is made, or has too little: more, for records that grow on their way.

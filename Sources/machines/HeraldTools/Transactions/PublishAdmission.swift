@@ -14,7 +14,7 @@ package struct PublishAdmission: Sendable, Equatable {
     private static let batchesPerSecond = 5.0
     /// What the rate would have allowed meanwhile is made up for this long at most.
     private static let burstSeconds = 1.0
-    private static let longestWaitMilliseconds: Int64 = 3_600_000
+    private static let longestWait: Milliseconds = .hours(1)
 
     package enum Wait: Equatable, Sendable {
         case rate
@@ -91,7 +91,7 @@ package struct PublishAdmission: Sendable, Equatable {
         if let rate, let limiter {
             let opens = limiter.opens(for: min(Double(count), max(1, rate / Self.batchesPerSecond)))
             guard opens <= now else {
-                nextCredit = min(opens, now.advanced(byMilliseconds: Self.longestWaitMilliseconds))
+                nextCredit = min(opens, now.advanced(by: Self.longestWait))
                 return .wait(.rate)
             }
             count = min(count, limiter.available(now: now))

@@ -24,7 +24,7 @@ extension Consumer {
         var found: [TopicPartition: FirstRecord] = [:]
         var refused: Set<TopicPartition> = []
         while found.count + refused.count < positions.count, ContinuousClock.now < end {
-            guard let message = queue.next(waitMilliseconds: 100) else { continue }
+            guard let message = queue.next(wait: .milliseconds(100)) else { continue }
             defer { message.release() }
             let partition = TopicPartition(topic: message.topicName(), partition: message.partition)
             guard found[partition] == nil else { continue }

@@ -1,4 +1,5 @@
 package import HeraldKafka
+package import HeraldTime
 
 /// Where a group stands in each partition.
 package struct GroupPositions: Sendable, Equatable {
@@ -48,22 +49,22 @@ package struct GroupPositions: Sendable, Equatable {
 /// Each question blocks.
 package struct GroupSurvey {
     private let queries: ConsumerQueries
-    private let timeoutMilliseconds: () -> Int
+    private let timeout: () -> Milliseconds
 
     /// - Parameters:
     ///   - queries: those of a `read_uncommitted` consumer with the group's `group.id`: an offset that a worker is just
     ///     committing does not keep it waiting.
-    ///   - timeoutMilliseconds: how long the next question may take.
-    package init(_ queries: ConsumerQueries, timeoutMilliseconds: @escaping () -> Int) {
+    ///   - timeout: how long the next question may take.
+    package init(_ queries: ConsumerQueries, timeout: @escaping () -> Milliseconds) {
         self.queries = queries
-        self.timeoutMilliseconds = timeoutMilliseconds
+        self.timeout = timeout
     }
 
     /// Where the group stands in these partitions, which have leaders.
     package func positions(of partitions: [TopicPartition]) throws(KafkaError) -> GroupPositions {
-        let committed = try queries.committed(partitions, timeoutMilliseconds: timeoutMilliseconds())
-        let ends = try queries.ends(of: partitions, timeoutMilliseconds: timeoutMilliseconds())
-        let begins = try queries.beginnings(of: partitions, timeoutMilliseconds: timeoutMilliseconds())
+        let committed = try queries.committed(partitions, timeout: timeout())
+        let ends = try queries.ends(of: partitions, timeout: timeout())
+        let begins = try queries.beginnings(of: partitions, timeout: timeout())
         return GroupPositions(
             partitions: committed.map { position in
                 GroupPositions.Position(
@@ -82,7 +83,7 @@ package struct GroupSurvey {
         var moments: [TopicPartition: Int64] = [:]
         for position in behind { moments[position.partition] = moment(position.partition).map { max(0, $0) } }
         guard !moments.isEmpty else { return [:] }
-        let firstAfter = try queries.offsets(at: moments, timeoutMilliseconds: timeoutMilliseconds())
+        let firstAfter = try queries.offsets(at: moments, timeout: timeout())
         var counts: [TopicPartition: Int64] = [:]
         for position in behind where moments[position.partition] != nil {
             let end = firstAfter[position.partition] ?? position.end

@@ -8,14 +8,14 @@ extension WorkerSurvey {
 
     /// Why a worker's events wait.
     ///
-    /// Blocks for ``patienceMilliseconds`` at most.
+    /// Blocks for ``patience`` at most.
     ///
     /// - Parameter token: what `admin.token` wants to be shown; `nil` shows none.
     package static func waiting(
         _ query: WaitingQuery, at address: String, token: String?
     ) -> Result<WaitingPage, Silence> {
         body(
-            "/waiting?" + parameters(of: query), of: address, limit: waitingLimit, patienceMilliseconds, token: token
+            "/waiting?" + parameters(of: query), of: address, limit: waitingLimit, patience, token: token
         ).flatMap { status, body in
             switch status {
             case 200:

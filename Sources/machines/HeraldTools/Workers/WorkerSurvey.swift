@@ -3,6 +3,7 @@ internal import Glibc
 internal import HeraldEvents
 internal import HeraldHTTP
 package import HeraldKafka
+package import HeraldTime
 
 /// What a group's workers say of themselves at their admin ports.
 package struct WorkerSurvey: Sendable {
@@ -31,7 +32,7 @@ package struct WorkerSurvey: Sendable {
     /// So many are asked at most.
     package static let limit = 16
     /// One of them may take so long.
-    package static let patienceMilliseconds = 1_000
+    package static let patience = Milliseconds.seconds(1)
 
     /// Where the admin ports are, as `host:port`: those that were named, or where members run, at the port of the
     /// settings or, when it is a free one (port 0), at the one that a member carries in its `client.id`.
@@ -78,11 +79,11 @@ package struct WorkerSurvey: Sendable {
 
     /// What one says of itself.
     ///
-    /// Blocks for `timeoutMilliseconds` at most, and takes no more of an answer than a worker's can have.
+    /// Blocks for `timeout` at most, and takes no more of an answer than a worker's can have.
     package static func readiness(
-        at address: String, timeoutMilliseconds: Int = patienceMilliseconds
+        at address: String, timeout: Milliseconds = patience
     ) -> Result<Page, Silence> {
-        body("/readyz", of: address, limit: SingleRequest.answerLimit, timeoutMilliseconds).flatMap { status, body in
+        body("/readyz", of: address, limit: SingleRequest.answerLimit, timeout).flatMap { status, body in
             // 503 says why it does not deliver.
             (try? JSONDecoder().decode(Page.self, from: Data(body))).map { .success($0) }
                 ?? .failure(Silence(reason: "HTTP \(status), which is no worker's answer"))
@@ -91,21 +92,21 @@ package struct WorkerSurvey: Sendable {
 
     /// One's numbers, as Prometheus' text.
     ///
-    /// Blocks for `timeoutMilliseconds` at most.
+    /// Blocks for `timeout` at most.
     package static func metrics(
-        at address: String, limit: Int, timeoutMilliseconds: Int
+        at address: String, limit: Int, timeout: Milliseconds
     ) -> Result<[UInt8], Silence> {
-        body("/metrics", of: address, limit: limit, timeoutMilliseconds).flatMap { status, body in
+        body("/metrics", of: address, limit: limit, timeout).flatMap { status, body in
             status == 200 ? .success(body) : .failure(Silence(reason: "HTTP \(status) for /metrics"))
         }
     }
 
     static func body(
-        _ path: String, of address: String, limit: Int, _ timeoutMilliseconds: Int, token: String? = nil
+        _ path: String, of address: String, limit: Int, _ timeout: Milliseconds, token: String? = nil
     ) -> Result<(status: Int, body: [UInt8]), Silence> {
         let request = SingleRequest(
             .get, url: "http://\(address)\(path)", authorization: token.map { "Bearer \($0)" }, bodyLimit: limit,
-            timeoutMilliseconds: timeoutMilliseconds, proxy: nil, tls: TLSFiles())
+            timeout: timeout, proxy: nil, tls: TLSFiles())
         switch request.perform() {
         case .failure(_, let detail): return .failure(Silence(reason: detail))
         case .response(let response): return .success((response.status, response.body))
@@ -178,7 +179,7 @@ extension WorkerSurvey {
     package static func trouble(
         group: String, named: [String]?, listen: (host: String, port: UInt16)?, admin: Admin
     ) -> String? {
-        guard let description = try? admin.describeGroup(group, timeoutMilliseconds: 2 * patienceMilliseconds)
+        guard let description = try? admin.describeGroup(group, timeout: 2 * patience)
         else { return nil }
         guard !description.members.isEmpty else {
             return "No worker runs in the group \(group): what is published waits until one does."

@@ -12,14 +12,14 @@ internal import HeraldTime
 /// One thread; it blocks while the brokers are asked, while a pause is written, and while it waits.
 final class ControlClients: JobIO {
     /// How long one wait for a record may take on the way to the topic's end; at the end, records wake it.
-    private static let turnMilliseconds: Int32 = 250
+    private static let turnLength: Milliseconds = .milliseconds(250)
     private static let recordsPerTurn = 1_000
     /// The topic is quiet for hours: after so long its reader is assigned again at the same position.
     private static let silence = Duration.seconds(30)
     /// It looks for trouble of its client this often at least.
     private static let idlePause: Milliseconds = .seconds(5)
     /// How long one question to the brokers may take.
-    private static let questionMilliseconds = 2_000
+    private static let questionTimeout = Milliseconds.seconds(2)
 
     private enum Answer {
         case found([TopicPartition])
@@ -80,7 +80,7 @@ final class ControlClients: JobIO {
 
     private func partitions() throws(KafkaError) -> [TopicPartition] {
         let found = try admin.metadata(
-            topics: [configuration.topic], timeoutMilliseconds: Self.questionMilliseconds
+            topics: [configuration.topic], timeout: Self.questionTimeout
         ).topics
         guard let topic = found.first, topic.error == nil, !topic.partitions.isEmpty else {
             throw found.first?.error
@@ -94,7 +94,7 @@ final class ControlClients: JobIO {
         hasReadAll = false
         let reader = try TopicReader(
             properties: configuration.readerProperties, silence: Self.silence, patience: CampaignWatch.patience,
-            questions: .milliseconds(Self.questionMilliseconds))
+            questions: Self.questionTimeout.duration)
         self.reader = reader
         reader.consumer.queue.notify(wakeup)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }), to: .committed)
@@ -109,7 +109,7 @@ final class ControlClients: JobIO {
             throw error
         }
         var failure: KafkaError?
-        try producer.flush(timeoutMilliseconds: Self.questionMilliseconds * 5) { _, error in failure = error }
+        try producer.flush(timeout: Self.questionTimeout * 5) { _, error in failure = error }
         if let failure { throw failure }
     }
 
@@ -137,7 +137,7 @@ final class ControlClients: JobIO {
         _ = reader.consumer.takeNotices()
         do throws(KafkaError) {
             for _ in 0..<Self.recordsPerTurn {
-                switch try reader.next(waitMilliseconds: hasReadAll ? 0 : Self.turnMilliseconds) {
+                switch try reader.next(wait: hasReadAll ? .zero : Self.turnLength) {
                 case .nothing:
                     isBusy = !hasReadAll
                     return

@@ -8,7 +8,7 @@ import HeraldTime
 struct FailedBefore: Sendable {
     /// How long it may take: an assignment waits for it.
     private static let patience = Duration.seconds(5)
-    private static let questionTimeout = 5_000
+    private static let questionTimeout: Milliseconds = .seconds(5)
 
     /// The dead-letter topic.
     var topic: String
@@ -45,11 +45,11 @@ struct FailedBefore: Sendable {
     private func bounds(
         _ queries: ConsumerQueries
     ) throws(KafkaError) -> (starts: [TopicPartition: TopicReader.Start], ends: [TopicPartition: Int64]) {
-        let partitions = try queries.partitions(of: topic, timeoutMilliseconds: Self.questionTimeout)
+        let partitions = try queries.partitions(of: topic, timeout: Self.questionTimeout)
         guard !partitions.isEmpty else { return ([:], [:]) }
         let first = try queries.offsets(
-            of: partitions, at: begin.milliseconds, timeoutMilliseconds: Self.questionTimeout)
-        let ends = try queries.ends(of: partitions, timeoutMilliseconds: Self.questionTimeout)
+            of: partitions, at: begin.milliseconds, timeout: Self.questionTimeout)
+        let ends = try queries.ends(of: partitions, timeout: Self.questionTimeout)
         let share = Int64(max(1, most / partitions.count))
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for partition in partitions {
@@ -70,7 +70,7 @@ struct FailedBefore: Sendable {
         var headers = HeaderList()
         while true {
             guard ContinuousClock.now < deadline else { throw KafkaError(code: KafkaError.Code.timedOut) }
-            switch try reader.next(waitMilliseconds: 50) {
+            switch try reader.next(wait: .milliseconds(50)) {
             case .end: return
             case .nothing: continue
             case .record(let message):

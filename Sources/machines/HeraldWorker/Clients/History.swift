@@ -19,9 +19,9 @@ struct History: Sendable {
         guard size > 0, !known.isEmpty else { return committed.map { StartPosition(committed: $0) } }
         let share = Int64(size / known.count)
         let partitions = known.map(\.partition)
-        let ends = try queries.ends(of: partitions, timeoutMilliseconds: 10_000)
-        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeoutMilliseconds: 10_000)
-        let left = try queries.offsets(of: partitions, at: 0, timeoutMilliseconds: 10_000)
+        let ends = try queries.ends(of: partitions, timeout: .seconds(10))
+        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeout: .seconds(10))
+        let left = try queries.offsets(of: partitions, at: 0, timeout: .seconds(10))
         return committed.map { position in
             let partition = position.partition
             var history: Int64?

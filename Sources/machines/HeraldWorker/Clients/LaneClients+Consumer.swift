@@ -9,7 +9,7 @@ import HeraldTime
 /// The group and the records.
 extension LaneClients {
     /// How long one question to the brokers may take.
-    private static let questionTimeoutMilliseconds = 10_000
+    private static let questionTimeout = Milliseconds.seconds(10)
 
     func subscribe() throws(KafkaError) { try consumer.subscribe(configuration.subscription) }
 
@@ -28,7 +28,7 @@ extension LaneClients {
         helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
-                let committed = try queries.committed(partitions, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
                 let starts = try history.starts(of: committed, queries: queries)
                 do throws(KafkaError) {
                     return try failures.added(to: starts, queries: queries)
@@ -47,12 +47,10 @@ extension LaneClients {
         let queries = consumer.queries
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
-                let (low, high) = try queries.watermarks(
-                    of: partition, timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                let (low, high) = try queries.watermarks(of: partition, timeout: Self.questionTimeout)
                 guard question.wanted < low else { return OffsetRange(low: low, high: high) }
                 // Records are gone: whether another member had them first is worth a question, not a failure.
-                let committed = try? queries.committed(
-                    [partition], timeoutMilliseconds: Self.questionTimeoutMilliseconds)
+                let committed = try? queries.committed([partition], timeout: Self.questionTimeout)
                 return OffsetRange(low: low, high: high, committed: committed?.first?.offset)
             }
             mailbox.post(.range(partition, question, range))
@@ -116,7 +114,7 @@ extension LaneClients {
     func dropRetained(_ queue: Int) { queues[queue].dropRetained() }
 
     func seek(_ partition: TopicPartition, to offset: Int64) throws(KafkaError) {
-        try consumer.seek([(partition, offset: offset)], timeoutMilliseconds: 0)
+        try consumer.seek([(partition, offset: offset)], timeout: .zero)
     }
 
     func pause(_ partition: TopicPartition) throws(KafkaError) { try consumer.pause([partition]) }

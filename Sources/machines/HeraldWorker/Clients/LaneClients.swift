@@ -110,7 +110,7 @@ final class LaneClients: LaneIO {
     /// Waits for all clients; the backend's sockets are served at once.
     func wait(timeout: Milliseconds) -> LaneEvents {
         let mayWait = !calls.hasUnwritten || calls.flush(now: SystemClock.monotonic())
-        let count = loop.wait(timeoutMilliseconds: mayWait ? Int32(clamping: timeout) : 0)
+        let count = loop.wait(timeout: mayWait ? timeout : .zero)
         let now = SystemClock.monotonic()
         var events: LaneEvents = []
         for index in 0..<count {

@@ -1,6 +1,7 @@
 import HeraldEvents
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 
 /// How large a record each topic takes (`max.message.bytes`), and how many brokers have to have it
 /// (`min.insync.replicas`), as the brokers said last.
@@ -32,10 +33,10 @@ final class RecordLimits: Sendable {
     /// Asks the brokers; what they do not say stays as it was.
     ///
     /// - Returns: why nothing is known of a topic, if that is so.
-    func ask(_ admin: Admin, about topics: [String], timeoutMilliseconds: Int) -> KafkaError? {
+    func ask(_ admin: Admin, about topics: [String], timeout: Milliseconds) -> KafkaError? {
         do throws(KafkaError) {
             var refusal: KafkaError?
-            for answer in try admin.describeConfigs(topics: topics, timeoutMilliseconds: timeoutMilliseconds) {
+            for answer in try admin.describeConfigs(topics: topics, timeout: timeout) {
                 refusal = refusal ?? answer.error
                 func number(_ name: String) -> Int? {
                     answer.entries.first { $0.name == name }?.value.flatMap { Int($0) }

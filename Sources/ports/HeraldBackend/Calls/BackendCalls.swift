@@ -27,7 +27,7 @@ public final class BackendCalls {
 
     // What every call touches is the loop's thread's alone and never reached twice at once, as in a lane.
     @exclusivity(unchecked) private var pool: ConnectionPool
-    let timeoutMilliseconds: Int64
+    let timeout: Milliseconds
     @exclusivity(unchecked) private var writer: RequestWriter
     /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
     @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
@@ -45,7 +45,7 @@ public final class BackendCalls {
     /// - Parameter owner: the owner in the tokens of these calls' events.
     public init(loop: EventLoop, owner: UInt8, configuration: BackendConfiguration) {
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
-        timeoutMilliseconds = Int64(configuration.timeoutMilliseconds)
+        timeout = configuration.timeout
         self.configuration = configuration
         writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
         hubWriter = configuration.hub.map { [tracking] hub in
@@ -85,7 +85,7 @@ public final class BackendCalls {
     public var nextDeadline: MonotonicTime? { unmade.isEmpty ? pool.nextDeadline : .distantPast }
 
     /// The deadline of a call that begins now.
-    public func deadline(now: MonotonicTime) -> MonotonicTime { now.advanced(byMilliseconds: timeoutMilliseconds) }
+    public func deadline(now: MonotonicTime) -> MonotonicTime { now.advanced(by: timeout) }
 
     /// Sends one notification to one push service.
     ///

@@ -127,8 +127,8 @@ final class ClientThread: Sendable {
         var now = SystemClock.monotonic()
         while true {
             let mayWait = calls.flush(now: now)
-            let timeout = mayWait ? EventLoop.timeoutMilliseconds(until: calls.nextDeadline, now: now) : 0
-            let count = loop.wait(timeoutMilliseconds: timeout)
+            let timeout = mayWait ? EventLoop.timeout(until: calls.nextDeadline, now: now) : .zero
+            let count = loop.wait(timeout: timeout)
             now = SystemClock.monotonic()
             for index in 0..<count {
                 let event = loop[index]

@@ -1,5 +1,6 @@
 internal import HeraldHTTP
 public import HeraldText
+import HeraldTime
 
 /// What a ``CredentialSource`` keeps up to date, and how it asks a token endpoint.
 public struct CredentialConfiguration: Sendable {
@@ -16,7 +17,7 @@ public struct CredentialConfiguration: Sendable {
     /// Herald's credentials.
     public let credentials: Credentials
     /// How long a token request may take.
-    let timeoutMilliseconds: Int
+    let timeout: Milliseconds
     /// The proxy on the way to a token endpoint.
     let proxy: ProxyAddress?
     /// Whom a token endpoint is trusted by, and what it is shown.
@@ -31,16 +32,16 @@ public struct CredentialConfiguration: Sendable {
             throw InvalidArgument(mistake)
         }
         self.init(
-            owner: .brokers, credentials, timeoutMilliseconds: 10_000, proxy: nil, tls: TLSFiles(), versions: .http1)
+            owner: .brokers, credentials, timeout: .seconds(10), proxy: nil, tls: TLSFiles(), versions: .http1)
     }
 
     init(
-        owner: Owner, _ credentials: Credentials, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        owner: Owner, _ credentials: Credentials, timeout: Milliseconds, proxy: ProxyAddress?, tls: TLSFiles,
         versions: HTTPVersions
     ) {
         self.owner = owner
         self.credentials = credentials
-        self.timeoutMilliseconds = timeoutMilliseconds
+        self.timeout = timeout
         self.proxy = proxy
         self.tls = tls
         self.versions = versions
@@ -51,7 +52,7 @@ extension BackendConfiguration {
     /// What is kept up to date of it.
     var kept: CredentialConfiguration {
         CredentialConfiguration(
-            owner: .backend, credentials, timeoutMilliseconds: timeoutMilliseconds, proxy: connections.proxy,
+            owner: .backend, credentials, timeout: timeout, proxy: connections.proxy,
             tls: connections.tls, versions: connections.versions)
     }
 }

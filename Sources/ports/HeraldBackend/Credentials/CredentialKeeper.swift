@@ -5,7 +5,7 @@ internal import HeraldTime
 /// What the thread of a ``CredentialSource`` does: reads files again, fetches tokens, says what is new.
 struct CredentialKeeper {
     /// How long a token request may take, however long calls may: a worker's start and stop wait for it.
-    private static let requestMilliseconds = 10_000
+    private static let requestTimeout = Milliseconds.seconds(10)
 
     private var configuration: CredentialConfiguration
     private let readAgain: (@Sendable () throws -> CredentialConfiguration)?
@@ -39,7 +39,7 @@ struct CredentialKeeper {
         self.report = report
         files = WatchedFiles(configuration.tlsFiles)
         let now = SystemClock.monotonic()
-        nextRead = now.advanced(byMilliseconds: CredentialSource.readIntervalMilliseconds)
+        nextRead = now.advanced(by: CredentialSource.readInterval)
         schedule = TokenSchedule(now: now)
     }
 
@@ -65,7 +65,7 @@ struct CredentialKeeper {
     ) {
         var now = SystemClock.monotonic()
         if hasFiles, isRenewalWanted || now >= nextRead {
-            nextRead = now.advanced(byMilliseconds: CredentialSource.readIntervalMilliseconds)
+            nextRead = now.advanced(by: CredentialSource.readInterval)
             readFiles(now, publish)
         }
         guard configuration.credentials.isFetched else { return }
@@ -144,7 +144,7 @@ struct CredentialKeeper {
         _ publish: (AccessNews) -> Void
     ) {
         let outcome = TokenRequest(client).perform(
-            timeoutMilliseconds: min(configuration.timeoutMilliseconds, Self.requestMilliseconds),
+            timeout: min(configuration.timeout, Self.requestTimeout),
             proxy: configuration.proxy, tls: configuration.tls, versions: configuration.versions,
             isCancelled: isCancelled)
         let entropy = UInt64.random(in: .min ... .max)
@@ -158,7 +158,7 @@ struct CredentialKeeper {
             publish(.access(access))
         case .none(let trouble):
             schedule.failed(
-                retryAfterMilliseconds: trouble.retryAfterMilliseconds, now: SystemClock.monotonic(), entropy: entropy)
+                retryAfter: trouble.retryAfter, now: SystemClock.monotonic(), entropy: entropy)
             if token == nil {
                 publish(.unavailable(trouble))
             } else if lastTrouble == nil {

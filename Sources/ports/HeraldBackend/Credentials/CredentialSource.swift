@@ -2,7 +2,7 @@ internal import Dispatch
 internal import HeraldHTTP
 internal import HeraldText
 internal import HeraldThreads
-internal import HeraldTime
+public import HeraldTime
 
 /// The one place of a process that knows the backend's credentials: hands them to all callers of the backend, and
 /// renews them.
@@ -12,7 +12,7 @@ internal import HeraldTime
 /// All of that happens on one thread, which only runs when there is something to renew.
 public final class CredentialSource: Sendable {
     /// How often files are looked at.
-    public static let readIntervalMilliseconds: Int64 = 2_000
+    public static let readInterval: Milliseconds = .seconds(2)
 
     /// A wish to renew what the backend refused.
     private struct Renewal {
@@ -188,7 +188,7 @@ public final class CredentialSource: Sendable {
             for renewal in renewals { renewal.ended() }
             if isClosed { return }
             _ = loop.wait(
-                timeoutMilliseconds: EventLoop.timeoutMilliseconds(
+                timeout: EventLoop.timeout(
                     until: keeper.nextWork, now: SystemClock.monotonic()))
             wakeup.drain()
         }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HeraldBytes
 internal import HeraldHTTP
 internal import HeraldText
+import HeraldTime
 
 /// A token request and what its answer says (RFC 6749 §4.4.2, §5).
 struct TokenRequest {
@@ -25,14 +26,14 @@ struct TokenRequest {
     ///
     /// Blocks.
     func perform(
-        timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles, versions: HTTPVersions,
+        timeout: Milliseconds, proxy: ProxyAddress?, tls: TLSFiles, versions: HTTPVersions,
         isCancelled: @escaping @Sendable () -> Bool
     ) -> Outcome {
         var tls = tls
         if let caFile = client.caFile { tls.caFile = caFile }
         let request = SingleRequest(
             .post(form: Array(form.utf8)), url: client.tokenURL, authorization: authorization,
-            timeoutMilliseconds: timeoutMilliseconds, proxy: proxy, tls: tls, versions: versions.undemanding)
+            timeout: timeout, proxy: proxy, tls: tls, versions: versions.undemanding)
         return outcome(of: request.perform(isCancelled: isCancelled))
     }
 

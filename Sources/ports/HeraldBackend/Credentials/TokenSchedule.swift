@@ -6,17 +6,17 @@ internal import HeraldTime
 /// however long the endpoint is down, requests keep their distance.
 struct TokenSchedule {
     /// The first wait after a failed request; each further one is twice as long, up to the last.
-    static let failureWaitsMilliseconds: ClosedRange<Int64> = 1_000...60_000
+    static let failureWaits: ClosedRange<Milliseconds> = .seconds(1)...(.minutes(1))
     /// A `Retry-After` of the endpoint is honoured up to this.
-    static let longestRetryAfterMilliseconds: Int64 = 300_000
+    static let longestRetryAfter: Milliseconds = .minutes(5)
     /// Between two tokens that refusals ask for; twice as long each time while they go on.
-    static let refusalDistancesMilliseconds: ClosedRange<Int64> = 10_000...300_000
+    static let refusalDistances: ClosedRange<Milliseconds> = .seconds(10)...(.minutes(5))
     /// A token that does not say how long it lives is renewed after this.
-    static let unknownLifetimeMilliseconds: Int64 = 600_000
+    static let unknownLifetime: Milliseconds = .minutes(10)
     /// A token that says it lives longer is renewed as if it lived so long.
-    static let longestLifetimeMilliseconds: Int64 = 86_400_000
+    static let longestLifetime: Milliseconds = .days(1)
     /// No token is renewed ahead of its end within so long.
-    static let shortestWaitMilliseconds: Int64 = 1_000
+    static let shortestWait: Milliseconds = .seconds(1)
 
     /// When the next request is due.
     private(set) var nextRequest: MonotonicTime
@@ -26,7 +26,7 @@ struct TokenSchedule {
     private var fetchedAt: MonotonicTime?
     private var failures = 0
     private var isRefused = false
-    private var distanceMilliseconds = Self.refusalDistancesMilliseconds.lowerBound
+    private var distance = Self.refusalDistances.lowerBound
 
     /// The first token is fetched at once.
     init(now: MonotonicTime) {
@@ -43,32 +43,34 @@ struct TokenSchedule {
     ///   - now: when the request was sent; the token may be as old as that.
     mutating func fetched(lifetimeSeconds: Int64?, now: MonotonicTime, entropy: UInt64) {
         if isRefused {
-            let isOften = fetchedAt.map { now.milliseconds(since: $0) < 4 * distanceMilliseconds } ?? false
-            distanceMilliseconds =
+            let isOften = fetchedAt.map { now.time(since: $0) < 4 * distance } ?? false
+            distance =
                 isOften
-                ? min(2 * distanceMilliseconds, Self.refusalDistancesMilliseconds.upperBound)
-                : Self.refusalDistancesMilliseconds.lowerBound
+                ? min(2 * distance, Self.refusalDistances.upperBound)
+                : Self.refusalDistances.lowerBound
             isRefused = false
         }
         failures = 0
         fetchedAt = now
-        let known = lifetimeSeconds.flatMap { $0 > 0 ? min($0, Self.longestLifetimeMilliseconds / 1_000) * 1_000 : nil }
-        let lifetime = known ?? Self.unknownLifetimeMilliseconds
-        expiresAt = known.map { now.advanced(byMilliseconds: $0) }
+        let known = lifetimeSeconds.flatMap {
+            $0 > 0 ? Milliseconds.seconds(min($0, Self.longestLifetime.wholeSeconds)) : nil
+        }
+        let lifetime = known ?? Self.unknownLifetime
+        expiresAt = known.map { now.advanced(by: $0) }
         // After three quarters to seven eighths of it, so that many workers do not ask together.
-        let wait = lifetime * 3 / 4 + Int64(entropy % UInt64(lifetime / 8 + 1))
-        nextRequest = now.advanced(byMilliseconds: max(wait, Self.shortestWaitMilliseconds))
+        let wait = lifetime * 3 / 4 + .milliseconds(entropy % UInt64((lifetime / 8).count + 1))
+        nextRequest = now.advanced(by: max(wait, Self.shortestWait))
     }
 
     /// No token came.
-    mutating func failed(retryAfterMilliseconds: Int64?, now: MonotonicTime, entropy: UInt64) {
+    mutating func failed(retryAfter: Milliseconds?, now: MonotonicTime, entropy: UInt64) {
         let longest = min(
-            Self.failureWaitsMilliseconds.lowerBound << Int64(min(failures, 10)),
-            Self.failureWaitsMilliseconds.upperBound)
+            Self.failureWaits.lowerBound.doubled(times: min(failures, 10)), Self.failureWaits.upperBound)
         failures += 1
-        let wait = longest / 2 + Int64(entropy % UInt64(longest / 2 + 1))
-        let asked = min(max(retryAfterMilliseconds ?? 0, 0), Self.longestRetryAfterMilliseconds)
-        nextRequest = now.advanced(byMilliseconds: max(wait, asked))
+        let half = longest / 2
+        let wait = half + .milliseconds(entropy % UInt64(half.count + 1))
+        let asked = min(max(retryAfter ?? .zero, .zero), Self.longestRetryAfter)
+        nextRequest = now.advanced(by: max(wait, asked))
     }
 
     /// The backend refused the token that is in use.
@@ -78,7 +80,7 @@ struct TokenSchedule {
         // An endpoint that fails is asked again soon enough.
         guard failures == 0, let fetchedAt else { return isDue(now) }
         isRefused = true
-        nextRequest = min(nextRequest, max(now, fetchedAt.advanced(byMilliseconds: distanceMilliseconds)))
+        nextRequest = min(nextRequest, max(now, fetchedAt.advanced(by: distance)))
         return isDue(now)
     }
 

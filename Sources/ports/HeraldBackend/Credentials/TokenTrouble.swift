@@ -1,4 +1,5 @@
 public import HeraldHTTP
+import HeraldTime
 
 /// Why there is no access token.
 public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
@@ -31,9 +32,9 @@ public enum TokenTrouble: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How long the endpoint asked to be left alone.
-    var retryAfterMilliseconds: Int64? {
+    var retryAfter: Milliseconds? {
         guard case .refused(_, _, _, let seconds) = self, seconds > 0 else { return nil }
-        return min(seconds, 86_400) * 1_000
+        return min(.seconds(seconds), .days(1))
     }
 
     private static func settings(for kind: FailureKind, _ owner: CredentialConfiguration.Owner) -> String {

@@ -54,7 +54,7 @@ extension BackendClient {
     private var hubDevices: HubRegistrationClient? {
         guard let hub = configuration.hub else { return nil }
         let client = HubClient(
-            hub.connectionString, hub: hub.hub, timeoutMilliseconds: configuration.timeoutMilliseconds,
+            hub.connectionString, hub: hub.hub, timeout: configuration.timeout,
             proxy: configuration.connections.proxy, tls: configuration.connections.tls,
             versions: configuration.connections.versions)
         return HubRegistrationClient(client, tag: hub.tag, registersLegacyGCM: hub.registersLegacyGCM)

@@ -17,13 +17,13 @@ struct AddressCache {
     }
 
     /// An answer is used for so long without another look.
-    static let freshMilliseconds: Int64 = 30_000
+    static let freshTime: Milliseconds = .seconds(30)
     /// An older one is used, too, while the name is looked up again; up to this age.
-    static let usableMilliseconds: Int64 = 300_000
+    static let usableTime: Milliseconds = .minutes(5)
     /// After a look-up that failed the next one waits for so long.
-    static let failurePauseMilliseconds: Int64 = 1_000
+    static let failurePause: Milliseconds = .seconds(1)
     /// An address that took no connection is left alone for so long, twice as long each time.
-    static let skipsMilliseconds: ClosedRange<Int64> = 1_000...30_000
+    static let skips: ClosedRange<Milliseconds> = .seconds(1)...(.seconds(30))
     /// More addresses than this are not remembered.
     static let limit = 64
 
@@ -65,7 +65,7 @@ struct AddressCache {
     func wantsLookUp(_ now: MonotonicTime) -> Bool {
         guard !isFixed, now >= noLookUpBefore else { return false }
         guard let lookedUpAt else { return true }
-        return now >= lookedUpAt.advanced(byMilliseconds: Self.freshMilliseconds)
+        return now >= lookedUpAt.advanced(by: Self.freshTime)
     }
 
     /// When a look-up that is not allowed yet will be.
@@ -91,13 +91,13 @@ struct AddressCache {
     /// - Parameter isGone: the name has no address any more; else that is unknown, and the former addresses stay in
     ///   use.
     mutating func lookUpFailed(isGone: Bool, now: MonotonicTime) {
-        noLookUpBefore = now.advanced(byMilliseconds: Self.failurePauseMilliseconds)
+        noLookUpBefore = now.advanced(by: Self.failurePause)
         if isGone || entries.isEmpty {
             entries.removeAll()
             lookedUpAt = nil
         } else {
             // As old as an answer may be that is used while the name is looked up again.
-            lookedUpAt = now.advanced(byMilliseconds: -Self.freshMilliseconds)
+            lookedUpAt = now.advanced(by: -Self.freshTime)
         }
     }
 
@@ -110,7 +110,7 @@ struct AddressCache {
     ///
     /// - Parameter entropy: breaks ties, so that many caches do not all begin with the same address.
     mutating func choose(_ now: MonotonicTime, entropy: UInt64) -> Choice {
-        if let lookedUpAt, now >= lookedUpAt.advanced(byMilliseconds: Self.usableMilliseconds) { return .unknown }
+        if let lookedUpAt, now >= lookedUpAt.advanced(by: Self.usableTime) { return .unknown }
         guard !entries.isEmpty else { return .unknown }
         let start = Int(entropy % UInt64(entries.count))
         var best = start
@@ -144,12 +144,13 @@ struct AddressCache {
     /// Returns whether there is another one that is not.
     mutating func failed(_ number: Number, now: MonotonicTime, entropy: UInt64) -> Bool {
         if let index = index(of: number), entries[index].skippedUntil <= now {
-            let doublings = Int64(min(entries[index].failures, 10))
-            let longest = min(Self.skipsMilliseconds.lowerBound << doublings, Self.skipsMilliseconds.upperBound)
+            let doublings = min(entries[index].failures, 10)
+            let longest = min(Self.skips.lowerBound.doubled(times: doublings), Self.skips.upperBound)
             entries[index].failures += 1
             // Between half and all of it, so that lanes and workers do not come back together.
-            let wait = longest / 2 + Int64(entropy % UInt64(longest / 2 + 1))
-            entries[index].skippedUntil = now.advanced(byMilliseconds: wait)
+            let half = longest / 2
+            let wait = half + .milliseconds(entropy % UInt64(half.count + 1))
+            entries[index].skippedUntil = now.advanced(by: wait)
         }
         return entries.contains { $0.skippedUntil <= now }
     }

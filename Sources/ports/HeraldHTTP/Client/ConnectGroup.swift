@@ -118,7 +118,7 @@ final class ConnectGroup {
         guard let context else { return 0 }
         let group = Unmanaged<ConnectGroup>.fromOpaque(context).takeUnretainedValue()
         group.deadline =
-            milliseconds < 0 ? nil : SystemClock.monotonic().advanced(byMilliseconds: Int64(milliseconds))
+            milliseconds < 0 ? nil : SystemClock.monotonic().advanced(by: .milliseconds(milliseconds))
         return 0
     }
 }

@@ -1,3 +1,5 @@
+public import HeraldTime
+
 /// Where connections go and how.
 public struct ConnectionOptions: Sendable {
     /// Scheme, host and port, as `https://api.example.org:8443`; nothing behind it counts.
@@ -5,7 +7,7 @@ public struct ConnectionOptions: Sendable {
     /// How many connections there are at most, those that are being made included.
     public var limit: Int
     /// How long making one connection may take; calls have their own deadlines besides.
-    public var connectTimeoutMilliseconds: Int
+    public var connectTimeout: Milliseconds
     /// The proxy; the environment's is never used.
     public var proxy: ProxyAddress?
     /// The files that TLS needs.
@@ -17,12 +19,12 @@ public struct ConnectionOptions: Sendable {
 
     /// Options for an origin; everything else has a default.
     public init(
-        origin: String, limit: Int = 64, connectTimeoutMilliseconds: Int = 10_000, proxy: ProxyAddress? = nil,
+        origin: String, limit: Int = 64, connectTimeout: Milliseconds = .seconds(10), proxy: ProxyAddress? = nil,
         tls: TLSFiles = TLSFiles(), keepsLocation: Bool = false, versions: HTTPVersions = .http1
     ) {
         self.origin = origin
         self.limit = max(1, limit)
-        self.connectTimeoutMilliseconds = max(1, connectTimeoutMilliseconds)
+        self.connectTimeout = max(.milliseconds(1), connectTimeout)
         self.proxy = proxy
         self.tls = tls
         self.keepsLocation = keepsLocation

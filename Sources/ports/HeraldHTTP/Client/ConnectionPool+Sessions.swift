@@ -144,7 +144,7 @@ extension ConnectionPool {
     private mutating func fallBack(from slot: Int, _ now: MonotonicTime) {
         state.leaving(slot)
         guard http1Until == nil else { return }
-        http1Until = now.advanced(byMilliseconds: Self.fallbackMilliseconds)
+        http1Until = now.advanced(by: Self.fallbackTime)
         connector.offer(.http1)
         state.fallBack()
     }

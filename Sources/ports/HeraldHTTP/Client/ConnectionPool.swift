@@ -53,7 +53,7 @@ public struct ConnectionPool: ~Copyable {
     ///
     /// A backend behind a balancer may be replaced by one that knows better, and asking costs one call that is made again;
     /// for each new connection that would be too much.
-    static let fallbackMilliseconds: Int64 = 600_000
+    static let fallbackTime: Milliseconds = .minutes(10)
 
     /// A pool without connections; they are made when calls need them.
     ///
@@ -78,7 +78,7 @@ public struct ConnectionPool: ~Copyable {
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 1)
         state = PoolState(
             host: host, address: NameResolver.literal(host), limit: options.limit, resolvesHost: options.proxy == nil,
-            versions: versions, greetingMilliseconds: options.connectTimeoutMilliseconds)
+            versions: versions, greetingTimeout: options.connectTimeout)
     }
 
     deinit {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+import HeraldTime
 
 /// What libcurl needs once in a process.
 enum CurlLibrary {
@@ -49,14 +50,14 @@ enum CurlLibrary {
     /// `errorText` and `headers` have to live as long as the handle.
     static func setRequest(
         of handle: UnsafeMutableRawPointer, url: String, headers: UnsafeMutablePointer<curl_slist>?,
-        timeoutMilliseconds: Int, errorText: UnsafeMutablePointer<CChar>, proxy: ProxyAddress?, tls: TLSFiles
+        timeout: Milliseconds, errorText: UnsafeMutablePointer<CChar>, proxy: ProxyAddress?, tls: TLSFiles
     ) -> [CURLcode] {
         setReach(of: handle, proxy: proxy, tls: tls) + [
             herald_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
             herald_curl_set_string(handle, CURLOPT_URL, url),
             herald_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             herald_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-            herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeoutMilliseconds),
+            herald_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(timeout.count)),
             herald_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers),
         ]
     }

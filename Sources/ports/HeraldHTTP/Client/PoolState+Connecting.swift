@@ -52,14 +52,14 @@ extension PoolState {
         connectingCount -= 1
         if let address = slots[slot].address { addresses.connected(address) }
         slots[slot].phase = .idle(since: now, isNew: true)
-        slots[slot].retireAt = now.advanced(byMilliseconds: .random(in: Self.agesMilliseconds, using: &generator))
+        slots[slot].retireAt = now.advanced(by: .random(in: Self.ages, using: &generator))
         idle.append(slot)
-        if nextSweep == nil { nextSweep = now.advanced(byMilliseconds: Self.sweepIntervalMilliseconds) }
+        if nextSweep == nil { nextSweep = now.advanced(by: Self.sweepInterval) }
     }
 
     /// Silent connections are searched for from now on.
     mutating func sweepSoon(_ now: MonotonicTime) {
-        let soon = now.advanced(byMilliseconds: Self.sharedSweepIntervalMilliseconds)
+        let soon = now.advanced(by: Self.sharedSweepInterval)
         nextSweep = nextSweep.map { min($0, soon) } ?? soon
     }
 
@@ -74,7 +74,7 @@ extension PoolState {
         let address = slots[slot].address
         discard(slot)
         if failure.isLocal {
-            scarceUntil = now.advanced(byMilliseconds: Self.scarcityPauseMilliseconds)
+            scarceUntil = now.advanced(by: Self.scarcityPause)
             return
         }
         if let address, addresses.failed(address, now: now, entropy: generator.next()) { return }

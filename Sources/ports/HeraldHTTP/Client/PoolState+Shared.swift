@@ -30,7 +30,7 @@ extension PoolState {
             connectingCount -= 1
             if let address = slots[slot].address { addresses.connected(address) }
             slots[slot].phase = .shared
-            slots[slot].retireAt = now.advanced(byMilliseconds: .random(in: Self.agesMilliseconds, using: &generator))
+            slots[slot].retireAt = now.advanced(by: .random(in: Self.ages, using: &generator))
         case .shared: break
         default: return
         }
@@ -128,7 +128,7 @@ extension PoolState {
         for slot in shared.slots {
             if slots[slot].retireAt <= now { leaving(slot) }
             if case .closing = slots[slot].phase { continue }
-            switch shared.silence(slot, greetingMilliseconds: greetingMilliseconds, now: now) {
+            switch shared.silence(slot, greetingTimeout: greetingTimeout, now: now) {
             case .none: break
             case .ask: chores.append(.ask(slot: slot))
             case .over: chores.append(.giveUp(slot: slot))

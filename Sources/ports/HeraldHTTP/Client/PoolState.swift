@@ -80,21 +80,21 @@ struct PoolState: ~Copyable {
     /// The same while it is not known whether a connection carries many calls.
     static let unknownConnectingLimit = 4
     /// How long no connection is made when this machine lacks what it takes.
-    static let scarcityPauseMilliseconds: Int64 = 100
+    static let scarcityPause: Milliseconds = .milliseconds(100)
     /// How long a connection takes calls; different for each, so that they do not all end together.
     ///
     /// So a name that moved is followed, and a backend that joins others behind a balancer gets its share.
-    static let agesMilliseconds: ClosedRange<Int64> = 60_000...180_000
+    static let ages: ClosedRange<Milliseconds> = .minutes(1)...(.minutes(3))
     /// How often idle connections are searched for old ones.
-    static let sweepIntervalMilliseconds: Int64 = 5_000
+    static let sweepInterval: Milliseconds = .seconds(5)
     /// The same where connections are shared, which are searched for silent ones too.
-    static let sharedSweepIntervalMilliseconds: Int64 = 1_000
+    static let sharedSweepInterval: Milliseconds = .seconds(1)
 
     let host: String
     /// With a proxy, finding the backend's addresses is the proxy's task.
     let resolvesHost: Bool
     /// How long the other side may take to greet.
-    let greetingMilliseconds: Int64
+    let greetingTimeout: Milliseconds
     var calls = CallTable()
     var slots: [Slot]
     var freeSlots: [Int]
@@ -118,11 +118,11 @@ struct PoolState: ~Copyable {
     /// - Parameter address: the host as a URL writes it, when it is an address and no name.
     init(
         host: String, address: String?, limit: Int, resolvesHost: Bool, versions: HTTPVersions = .http1,
-        greetingMilliseconds: Int = 10_000
+        greetingTimeout: Milliseconds = .seconds(10)
     ) {
         self.host = host
         shared = SharedConnections(versions)
-        self.greetingMilliseconds = Int64(greetingMilliseconds)
+        self.greetingTimeout = greetingTimeout
         self.resolvesHost = resolvesHost
         addresses = address.map { AddressCache(fixed: $0) } ?? AddressCache()
         slots = Array(repeating: Slot(), count: limit)
@@ -233,8 +233,8 @@ struct PoolState: ~Copyable {
         for slot in idle where slots[slot].retireAt <= now { discard(slot) }
         if !shared.slots.isEmpty { sweepShared(now) }
         let isShared = !shared.slots.isEmpty
-        let interval = isShared ? Self.sharedSweepIntervalMilliseconds : Self.sweepIntervalMilliseconds
-        nextSweep = isShared || connectionCount > 0 ? now.advanced(byMilliseconds: interval) : nil
+        let interval = isShared ? Self.sharedSweepInterval : Self.sweepInterval
+        nextSweep = isShared || connectionCount > 0 ? now.advanced(by: interval) : nil
     }
 
     /// Forgets all calls, and ends all connections.

@@ -31,11 +31,11 @@ struct SharedConnections {
     /// docs/PERFORMANCE.md has the figures that it was chosen by.
     static let placesLimit = 16
     /// So long a connection with calls may be silent before it is asked.
-    static let silenceMilliseconds: Int64 = 3_000
+    static let silence: Milliseconds = .seconds(3)
     /// The same of one without calls.
-    static let idleSilenceMilliseconds: Int64 = 15_000
+    static let idleSilence: Milliseconds = .seconds(15)
     /// So long it may take to answer.
-    static let patienceMilliseconds: Int64 = 5_000
+    static let patience: Milliseconds = .seconds(5)
 
     /// By slot; those of other connections are not used.
     private var entries: [Entry] = []
@@ -131,17 +131,17 @@ struct SharedConnections {
 
     /// What is to be done about a connection's silence; asking is taken note of.
     ///
-    /// - Parameter greetingMilliseconds: how long the other side may take to greet.
-    mutating func silence(_ slot: Int, greetingMilliseconds: Int64, now: MonotonicTime) -> Silence {
+    /// - Parameter greetingTimeout: how long the other side may take to greet.
+    mutating func silence(_ slot: Int, greetingTimeout: Milliseconds, now: MonotonicTime) -> Silence {
         let entry = entries[slot]
         guard entry.isGreeted else {
-            return now < entry.quietSince.advanced(byMilliseconds: greetingMilliseconds) ? .none : .over
+            return now < entry.quietSince.advanced(by: greetingTimeout) ? .none : .over
         }
         if let askedAt = entry.askedAt {
-            return now < askedAt.advanced(byMilliseconds: Self.patienceMilliseconds) ? .none : .over
+            return now < askedAt.advanced(by: Self.patience) ? .none : .over
         }
-        let limit = entry.takenCount > 0 ? Self.silenceMilliseconds : Self.idleSilenceMilliseconds
-        if now < entry.quietSince.advanced(byMilliseconds: limit) { return .none }
+        let limit = entry.takenCount > 0 ? Self.silence : Self.idleSilence
+        if now < entry.quietSince.advanced(by: limit) { return .none }
         entries[slot].askedAt = now
         return .ask
     }

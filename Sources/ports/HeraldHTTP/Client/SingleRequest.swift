@@ -1,4 +1,5 @@
 internal import CCurl
+public import HeraldTime
 
 /// One request with libcurl's whole HTTP client, for requests that are rare and made beside every loop: tokens, probes,
 /// traces.
@@ -65,7 +66,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     private let authorization: String?
     private let headers: [Header]
     private let wantedHeaders: [String]
-    private let timeoutMilliseconds: Int
+    private let timeout: Milliseconds
     private let proxy: ProxyAddress?
     private let tls: TLSFiles
     private let bodyLimit: Int
@@ -90,10 +91,10 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
     ///   - headers: further ones.
     ///   - wantedHeaders: the names of the headers of the answer that are kept, in any case.
     ///   - bodyLimit: as much of an answer's body is accepted.
-    ///   - timeoutMilliseconds: from the first query for the name to the answer's end.
+    ///   - timeout: from the first query for the name to the answer's end.
     public init(
         _ method: Method, url: String, authorization: String?, headers: [Header] = [], wantedHeaders: [String] = [],
-        bodyLimit: Int = SingleRequest.answerLimit, timeoutMilliseconds: Int, proxy: ProxyAddress?, tls: TLSFiles,
+        bodyLimit: Int = SingleRequest.answerLimit, timeout: Milliseconds, proxy: ProxyAddress?, tls: TLSFiles,
         versions: HTTPVersions = .http1
     ) {
         self.versions = versions
@@ -103,7 +104,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         self.authorization = authorization
         self.headers = headers
         self.wantedHeaders = wantedHeaders
-        self.timeoutMilliseconds = timeoutMilliseconds
+        self.timeout = timeout
         self.proxy = proxy
         self.tls = tls
     }
@@ -136,7 +137,7 @@ public struct SingleRequest: Sendable, CustomStringConvertible, CustomReflectabl
         defer { curl_easy_cleanup(handle) }
         return method.body.withUnsafeBytes { body in
             var codes = CurlLibrary.setRequest(
-                of: handle, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds, errorText: errorText,
+                of: handle, url: url, headers: headers, timeout: timeout, errorText: errorText,
                 proxy: proxy, tls: tls)
             if method.hasBody {
                 // Without an address libcurl would read a body from a callback.

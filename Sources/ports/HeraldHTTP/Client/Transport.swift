@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
 import HeraldThreads
+import HeraldTime
 
 /// One connection made by libcurl: the handle, its socket, and bytes in and out.
 ///
@@ -71,7 +72,7 @@ final class Transport {
             herald_curl_set_pointer(handle, CURLOPT_PRIVATE, UnsafeRawPointer(bitPattern: slot + 1)),
             herald_curl_set_string(handle, CURLOPT_URL, options.origin),
             herald_curl_set_long(handle, CURLOPT_CONNECT_ONLY, 1),
-            herald_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeoutMilliseconds),
+            herald_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout.count)),
             herald_curl_set_pointer(handle, CURLOPT_CONNECT_TO, connectTo),
             herald_curl_set_long(handle, CURLOPT_TCP_NODELAY, 1),
             herald_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),

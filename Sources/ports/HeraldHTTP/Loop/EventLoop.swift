@@ -5,7 +5,7 @@ public import HeraldTime
 
 /// Waits for many descriptors at once, on one thread (epoll).
 ///
-/// The loop has no callbacks: ``wait(timeoutMilliseconds:)`` fills a buffer that is used again and again, and its
+/// The loop has no callbacks: ``wait(timeout:)`` fills a buffer that is used again and again, and its
 /// caller hands each event to the owner of its token. An event may be about a descriptor that was replaced meanwhile,
 /// so an owner takes it as a hint and tries the read or write itself.
 public final class EventLoop {
@@ -82,11 +82,11 @@ public final class EventLoop {
 
     /// Waits until something is ready, and returns how many events there are to read with the subscript.
     ///
-    /// - Parameter timeoutMilliseconds: how long to wait at most; 0 only looks, -1 waits for ever. A signal ends the
-    ///   wait early, with no event.
-    public func wait(timeoutMilliseconds: Int32) -> Int {
+    /// - Parameter timeout: how long to wait at most; 0 only looks, `nil` waits for ever. A signal ends the wait early,
+    ///   with no event.
+    public func wait(timeout: Milliseconds?) -> Int {
         // Out of EBADF, EFAULT, EINVAL and EINTR only the last can come back: the rest would be our own mistake.
-        let count = epoll_wait(descriptor, events, Int32(Self.eventsPerWait), timeoutMilliseconds)
+        let count = epoll_wait(descriptor, events, Int32(Self.eventsPerWait), timeout.map { Int32(clamping: $0) } ?? -1)
         precondition(count >= 0 || errno == EINTR, "epoll_wait was called wrongly")
         readyCount = max(0, Int(count))
         return readyCount
@@ -98,13 +98,13 @@ public final class EventLoop {
         return ReadyEvent(token: EventToken(rawValue: events[index].data.u64), mask: events[index].events)
     }
 
-    /// The time-out for ``wait(timeoutMilliseconds:)`` that ends at `deadline`, never before it.
-    public static func timeoutMilliseconds(until deadline: MonotonicTime?, now: MonotonicTime) -> Int32 {
-        guard let deadline else { return -1 }
-        guard deadline > now else { return 0 }
+    /// The time-out for ``wait(timeout:)`` that ends at `deadline`, never before it.
+    public static func timeout(until deadline: MonotonicTime?, now: MonotonicTime) -> Milliseconds? {
+        guard let deadline else { return nil }
+        guard deadline > now else { return .zero }
         let (nanoseconds, isTooFar) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
         if isTooFar { return .max }
-        return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
+        return .milliseconds(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
     }
 }
 

@@ -5,8 +5,8 @@ internal import HeraldTime
 ///
 /// | a connection | has until |
 /// |---|---|
-/// | shows which version of HTTP it speaks | the idle time-out, or ``Limits/requestMilliseconds`` if that is sooner |
-/// | sends its request, head and body | ``Limits/requestMilliseconds`` after it was opened |
+/// | shows which version of HTTP it speaks | the idle time-out, or ``Limits/requestTimeout`` if that is sooner |
+/// | sends its request, head and body | ``Limits/requestTimeout`` after it was opened |
 /// | waits for its next request, and sends it | the same after the idle time-out |
 /// | gets an answer | as long as a slow client needs for its bytes |
 /// | is worked for, or reads a stream | no end |
@@ -19,15 +19,15 @@ struct ConnectionTable {
         var ofNetwork: Int
         /// Of these, so many are only for networks with few connections.
         var reserved: Int
-        var idleMilliseconds: Int64
-        var requestMilliseconds: Int64
+        var idleTimeout: Milliseconds
+        var requestTimeout: Milliseconds
 
         /// A client that reads more slowly than this is not served to the end.
         private static let slowestBytesPerSecond: Int64 = 16_384
 
         /// Until when an answer of so many bytes has to be taken.
         func deadline(ofAnswer byteCount: Int, now: MonotonicTime) -> MonotonicTime {
-            now.advanced(byMilliseconds: Int64(byteCount) / Self.slowestBytesPerSecond * 1_000 + requestMilliseconds)
+            now.advanced(by: .seconds(Int64(byteCount) / Self.slowestBytesPerSecond) + requestTimeout)
         }
     }
 
@@ -56,13 +56,13 @@ struct ConnectionTable {
     }
 
     mutating func open(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        add(socket, from: peer, deadline: now.advanced(byMilliseconds: limits.requestMilliseconds))
+        add(socket, from: peer, deadline: now.advanced(by: limits.requestTimeout))
     }
 
     /// A connection was opened by a client that has not said anything yet.
     mutating func arrived(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        let milliseconds = min(limits.idleMilliseconds, limits.requestMilliseconds)
-        add(socket, from: peer, deadline: now.advanced(byMilliseconds: milliseconds))
+        let span = min(limits.idleTimeout, limits.requestTimeout)
+        add(socket, from: peer, deadline: now.advanced(by: span))
     }
 
     private mutating func add(_ socket: Int32, from peer: HTTPPeer, deadline: MonotonicTime) {
@@ -86,8 +86,8 @@ struct ConnectionTable {
 
     /// The answer is sent; another request may come.
     mutating func isDone(_ socket: Int32, now: MonotonicTime) {
-        let milliseconds = limits.idleMilliseconds + limits.requestMilliseconds
-        connections[socket]?.deadline = now.advanced(byMilliseconds: milliseconds)
+        let span = limits.idleTimeout + limits.requestTimeout
+        connections[socket]?.deadline = now.advanced(by: span)
     }
 
     /// The sockets whose deadline has passed; each is named once.

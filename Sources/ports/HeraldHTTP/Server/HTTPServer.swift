@@ -1,5 +1,6 @@
 import Glibc
 public import HeraldThreads
+import HeraldTime
 
 /// An HTTP server for health, metrics and the sandbox: HTTP/1.1 on libmicrohttpd and, if it is to, HTTP/2 on nghttp2.
 ///
@@ -155,7 +156,7 @@ extension HTTPServer.Configuration {
     var connectionLimits: ConnectionTable.Limits {
         ConnectionTable.Limits(
             connections: connectionLimit, ofNetwork: connectionLimitOfNetwork, reserved: reservedConnections,
-            idleMilliseconds: Int64(idleTimeoutSeconds) * 1_000,
-            requestMilliseconds: Int64(requestTimeoutSeconds) * 1_000)
+            idleTimeout: .seconds(idleTimeoutSeconds),
+            requestTimeout: .seconds(requestTimeoutSeconds))
     }
 }

@@ -9,7 +9,7 @@ final class OpenConnections: Sendable {
     private let signal: Wakeup
 
     /// How often deadlines are looked at.
-    static let sweepMilliseconds: Int32 = 250
+    static let sweepInterval: Milliseconds = .milliseconds(250)
 
     init(_ limits: ConnectionTable.Limits, signal: Wakeup) {
         table = Guarded(ConnectionTable(limits))

@@ -21,7 +21,7 @@ final class ParkedConnections: Sendable {
         var isStopping = false
     }
 
-    private static let unwatchedMilliseconds: Int64 = 1_000
+    private static let unwatchedTime: Milliseconds = .seconds(1)
 
     private let state = Guarded(State())
     private let connections: OpenConnections
@@ -44,7 +44,7 @@ final class ParkedConnections: Sendable {
     func park(_ place: any Suspendable, for wait: Duration?) -> UInt64? {
         let now = SystemClock.monotonic()
         let due = wait.map { Self.moment($0, after: now) }
-        let waitsLong = due.map { $0.milliseconds(since: now) > Self.unwatchedMilliseconds } ?? true
+        let waitsLong = due.map { $0.time(since: now) > Self.unwatchedTime } ?? true
         let socket = waitsLong ? place.watchedSocket : nil
         let parked: (id: UInt64, mustWake: Bool)? = state.withLock { state in
             guard !state.isStopping else { return nil }
@@ -77,7 +77,7 @@ final class ParkedConnections: Sendable {
     func forget(_ id: UInt64) { state.withLock { _ = $0.parked.removeValue(forKey: id) } }
 
     private static func moment(_ wait: Duration, after now: MonotonicTime) -> MonotonicTime {
-        now.advanced(byMilliseconds: Int64(wait / .milliseconds(1)))
+        now.advanced(by: Milliseconds(wait))
     }
 
     /// Lets every place go on and refuses new ones; the thread that runs ``run()`` ends.
@@ -108,10 +108,10 @@ final class ParkedConnections: Sendable {
                     descriptors.append(pollfd(fd: socket, events: Int16(herald_http_poll_peer_closed), revents: 0))
                     ids.append(id)
                 }
-                let pause = hasConnections ? OpenConnections.sweepMilliseconds : -1
+                let pause = hasConnections ? Int32(clamping: OpenConnections.sweepInterval) : -1
                 guard let next = state.deadlines.earliest else { return pause }
                 // Rounded up, or the loop would turn idly within the last millisecond.
-                let wait = Int32(clamping: next.milliseconds(since: now) + 1)
+                let wait = Int32(clamping: next.time(since: now) + .milliseconds(1))
                 return hasConnections ? min(wait, pause) : wait
             }
             guard let timeout else { return }

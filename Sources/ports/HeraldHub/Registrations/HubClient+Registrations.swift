@@ -101,7 +101,7 @@ extension HubClient {
                 let wait = patience.wait(
                     after: response.status, retryAfter: response.retryAfter, repeats: repeats)
             else { return outcome }
-            pause(wait.count)
+            pause(wait)
             repeats += 1
         }
     }

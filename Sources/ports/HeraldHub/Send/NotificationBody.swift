@@ -38,7 +38,7 @@ enum NotificationBody {
 
     /// How long the push service may try, in whole seconds; 0 means once.
     static func secondsLeft(_ expiresAt: WallTime, _ now: WallTime) -> Int64 {
-        min(max(expiresAt.milliseconds(since: now) / 1_000, 0), longestTTLSeconds)
+        min(max(expiresAt.time(since: now).wholeSeconds, 0), longestTTLSeconds)
     }
 
     private static func appendApple(

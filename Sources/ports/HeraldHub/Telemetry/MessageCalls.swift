@@ -12,7 +12,7 @@ public final class MessageCalls {
     private var pool: ConnectionPool
     private let connectionString: HubConnectionString
     private let hub: String
-    private let timeoutMilliseconds: Int64
+    private let timeout: Milliseconds
     private var requestEnd: [UInt8] = []
     private var tokenEnd: Int64 = 0
 
@@ -24,14 +24,14 @@ public final class MessageCalls {
     ///   - connections: their number, time-outs, proxy and files; the origin is the connection string's.
     public init(
         loop: EventLoop, owner: UInt8, _ connectionString: HubConnectionString, hub: String,
-        connections: ConnectionOptions, timeoutMilliseconds: Int
+        connections: ConnectionOptions, timeout: Milliseconds
     ) {
         var options = connections
         options.origin = connectionString.origin
         pool = ConnectionPool(loop: loop, owner: owner, options: options)
         self.connectionString = connectionString
         self.hub = hub
-        self.timeoutMilliseconds = Int64(timeoutMilliseconds)
+        self.timeout = timeout
     }
 
     /// When ``tick(_:)`` is due next, if at all.
@@ -41,7 +41,7 @@ public final class MessageCalls {
     public func ask(_ id: String, token: UInt64, now: MonotonicTime, wall: WallTime) {
         sign(at: wall.milliseconds / 1_000)
         pool.begin(
-            token: token, deadline: now.advanced(byMilliseconds: timeoutMilliseconds), now: now, keepsBody: true
+            token: token, deadline: now.advanced(by: timeout), now: now, keepsBody: true
         ) { output in
             output.append(contentsOf: "GET \(connectionString.basePath)/\(hub)/messages/".utf8)
             PercentEncoding.append(Array(id.utf8).span.bytes, to: &output)

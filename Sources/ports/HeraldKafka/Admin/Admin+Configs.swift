@@ -1,4 +1,5 @@
 internal import CRDKafka
+public import HeraldTime
 
 /// One entry of a topic's configuration.
 public struct TopicConfigurationEntry: Sendable, Equatable {
@@ -26,10 +27,10 @@ public struct TopicConfiguration: Sendable, Equatable {
 extension Admin {
     /// The configurations of these topics.
     public func describeConfigs(
-        topics: [String], timeoutMilliseconds: Int
+        topics: [String], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicConfiguration] {
         try request(
-            .describeConfigs, about: topics, timeoutMilliseconds: timeoutMilliseconds,
+            .describeConfigs, about: topics, timeout: timeout,
             make: { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }, read: Self.configuration)
     }
 
@@ -39,9 +40,9 @@ extension Admin {
     /// and sent again. A change that another client makes between the two, or a moment before (brokers learn of it
     /// late), is undone.
     public func alterConfigs(
-        _ changes: [(topic: String, entries: [String: String?])], timeoutMilliseconds: Int
+        _ changes: [(topic: String, entries: [String: String?])], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
-        let current = try describeConfigs(topics: changes.map(\.topic), timeoutMilliseconds: timeoutMilliseconds)
+        let current = try describeConfigs(topics: changes.map(\.topic), timeout: timeout)
         var refused: [TopicResult] = []
         var merged: [(topic: String, entries: [String: String])] = []
         for (topic, entries) in changes {
@@ -53,7 +54,7 @@ extension Admin {
             }
         }
         let answers = try request(
-            .alterConfigs, about: merged, timeoutMilliseconds: timeoutMilliseconds,
+            .alterConfigs, about: merged, timeout: timeout,
             make: { topic, entries in
                 let resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
                 for (name, value) in entries { rd_kafka_ConfigResource_set_config(resource, name, value) }

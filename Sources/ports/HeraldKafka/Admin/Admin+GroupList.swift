@@ -1,12 +1,13 @@
 internal import CRDKafka
+public import HeraldTime
 
 extension Admin {
     /// The groups that have members, as far as this user may know; in no order.
     ///
     /// All brokers are asked: each knows the groups that it coordinates. What one of them does not answer is left out.
-    public func liveGroups(timeoutMilliseconds: Int) throws(KafkaError) -> [String] {
+    public func liveGroups(timeout: Milliseconds) throws(KafkaError) -> [String] {
         try request(
-            RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, timeoutMilliseconds: timeoutMilliseconds,
+            RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, timeout: timeout,
             send: { rd_kafka_ListConsumerGroups(handle.client, $0, $1) }, read: Self.liveGroups)
     }
 

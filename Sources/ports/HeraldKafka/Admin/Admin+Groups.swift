@@ -1,5 +1,6 @@
 internal import CRDKafka
 internal import HeraldThreads
+public import HeraldTime
 
 /// A consumer group as its coordinator knows it.
 public struct GroupDescription: Sendable, Equatable {
@@ -37,11 +38,11 @@ extension Admin {
     ///
     /// A coordinator that is just taking over, or that no broker knows, shows as `NOT_COORDINATOR`, and brokers that do
     /// not know the question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
-    public func describeGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) -> GroupDescription {
-        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
-        let brokers = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds).brokers
+    public func describeGroup(_ name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
+        let end = ContinuousClock.now + timeout.duration
+        let brokers = try handle.metadata(of: nil, allTopics: false, timeout).brokers
         if let known = brokers.first(where: { $0.id == coordinators.withLock { $0[name] } }),
-            BrokerConnection.refusing(among: [known], within: Self.connectingMilliseconds).isEmpty
+            BrokerConnection.refusing(among: [known], within: Self.connectingTime).isEmpty
         {
             do throws(KafkaError) {
                 return try describeGroup(name, brokers: [known.id], until: end)
@@ -50,7 +51,7 @@ extension Admin {
                 guard error.code == KafkaError.Code.notCoordinator else { throw error }
             }
         }
-        let refusing = BrokerConnection.refusing(among: brokers, within: Self.connectingMilliseconds)
+        let refusing = BrokerConnection.refusing(among: brokers, within: Self.connectingTime)
         do throws(KafkaError) {
             return try describeGroup(
                 name, brokers: brokers.map(\.id).filter { id in !refusing.contains { $0.id == id } }, until: end)
@@ -70,11 +71,11 @@ extension Admin {
     }
 
     /// Deletes a group without members, and its offsets.
-    public func deleteGroup(_ name: String, timeoutMilliseconds: Int) throws(KafkaError) {
+    public func deleteGroup(_ name: String, timeout: Milliseconds) throws(KafkaError) {
         var group = rd_kafka_DeleteGroup_new(name)
         defer { rd_kafka_DeleteGroup_destroy(group) }
         let error = try request(
-            RD_KAFKA_ADMIN_OP_DELETEGROUPS, timeoutMilliseconds: timeoutMilliseconds,
+            RD_KAFKA_ADMIN_OP_DELETEGROUPS, timeout: timeout,
             send: { rd_kafka_DeleteGroups(handle.client, &group, 1, $0, $1) },
             read: { event -> KafkaError? in
                 var count = 0
@@ -95,7 +96,7 @@ extension Admin {
         for broker in brokers {
             let options = try makeOptions(
                 RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, broker: broker,
-                timeoutMilliseconds: Self.milliseconds(until: end))
+                timeout: Self.time(until: end))
             defer { rd_kafka_AdminOptions_destroy(options) }
             name.withCString { name in
                 var first: UnsafePointer<CChar>? = name
@@ -106,7 +107,7 @@ extension Admin {
         for _ in brokers {
             do throws(KafkaError) {
                 let group = try answer(
-                    in: queue, timeoutMilliseconds: Self.milliseconds(until: end), read: Self.description)
+                    in: queue, timeout: Self.time(until: end), read: Self.description)
                 coordinators.withLock { $0[name] = group.coordinator }
                 return group
             } catch {
@@ -121,7 +122,7 @@ extension Admin {
 
     /// Whether the topic is missing in which coordinators keep their groups; one that is hidden from this user is not.
     private func hasNoGroups(until end: ContinuousClock.Instant) throws(KafkaError) -> Bool {
-        let topic = try metadata(topics: ["__consumer_offsets"], timeoutMilliseconds: Self.milliseconds(until: end))
+        let topic = try metadata(topics: ["__consumer_offsets"], timeout: Self.time(until: end))
             .topics.first
         return topic?.error?.code == KafkaError.Code.unknownTopicOrPartition
     }
@@ -139,8 +140,8 @@ extension Admin {
         return GroupDescription(group)
     }
 
-    private static func milliseconds(until end: ContinuousClock.Instant) -> Int {
-        Int((end - .now) / .milliseconds(1))
+    private static func time(until end: ContinuousClock.Instant) -> Milliseconds {
+        Milliseconds(end - .now)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CRDKafka
+public import HeraldTime
 
 /// A request about several topics, as librdkafka shapes all of them: an array of objects in, an array of results out.
 struct TopicRequest {
@@ -44,19 +45,19 @@ struct TopicRequest {
 extension Admin {
     /// Makes topics, or only checks whether they could be made.
     public func createTopics(
-        _ topics: [NewTopic], validateOnly: Bool = false, timeoutMilliseconds: Int
+        _ topics: [NewTopic], validateOnly: Bool = false, timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
         try request(
-            .createTopics, about: topics, validateOnly: validateOnly, timeoutMilliseconds: timeoutMilliseconds,
+            .createTopics, about: topics, validateOnly: validateOnly, timeout: timeout,
             make: Self.makeNewTopic, read: Self.topicResult)
     }
 
     /// Raises topics' numbers of partitions to these totals; they can never be lowered.
     public func createPartitions(
-        _ totals: [(topic: String, partitions: Int)], timeoutMilliseconds: Int
+        _ totals: [(topic: String, partitions: Int)], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
         try request(
-            .createPartitions, about: totals, timeoutMilliseconds: timeoutMilliseconds,
+            .createPartitions, about: totals, timeout: timeout,
             make: { (topic, total) throws(KafkaError) in
                 try Self.made(topic) { rd_kafka_NewPartitions_new(topic, max(total, 0), $0, $1) }
             }, read: Self.topicResult)
@@ -65,15 +66,15 @@ extension Admin {
     /// Deletes topics and every record in them.
     ///
     /// Nothing of the product does that: it is for tests.
-    public func deleteTopics(_ topics: [String], timeoutMilliseconds: Int) throws(KafkaError) -> [TopicResult] {
+    public func deleteTopics(_ topics: [String], timeout: Milliseconds) throws(KafkaError) -> [TopicResult] {
         try request(
-            .deleteTopics, about: topics, timeoutMilliseconds: timeoutMilliseconds,
+            .deleteTopics, about: topics, timeout: timeout,
             make: { rd_kafka_DeleteTopic_new($0) }, read: Self.topicResult)
     }
 
     /// Sends one request about all items, each made into an object of librdkafka, and reads each result.
     func request<Item, Answer>(
-        _ shape: TopicRequest, about items: [Item], validateOnly: Bool = false, timeoutMilliseconds: Int,
+        _ shape: TopicRequest, about items: [Item], validateOnly: Bool = false, timeout: Milliseconds,
         make: (Item) throws(KafkaError) -> OpaquePointer?, read: (OpaquePointer) -> Answer
     ) throws(KafkaError) -> [Answer] {
         guard !items.isEmpty else { return [] }
@@ -81,7 +82,7 @@ extension Admin {
         defer { shape.free(&objects, objects.count) }
         for item in items { objects.append(try make(item)) }
         return try request(
-            shape.operation, timeoutMilliseconds: timeoutMilliseconds,
+            shape.operation, timeout: timeout,
             send: { options, queue in
                 if validateOnly { rd_kafka_AdminOptions_set_validate_only(options, 1, nil, 0) }
                 shape.send(handle.client, &objects, objects.count, options, queue)

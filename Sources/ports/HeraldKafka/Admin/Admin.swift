@@ -1,5 +1,6 @@
 internal import CRDKafka
 internal import HeraldThreads
+public import HeraldTime
 
 /// A topic to be made.
 public struct NewTopic: Sendable, Equatable {
@@ -39,7 +40,7 @@ public final class Admin: Sendable {
     /// The broker that coordinates each group that was asked about.
     let coordinators = Guarded<[String: Int32]>([:])
     /// A broker may take so long to take a connection.
-    static let connectingMilliseconds: Int32 = 1_000
+    static let connectingTime: Milliseconds = .seconds(1)
 
     /// Makes the client; it connects when something is asked.
     ///
@@ -52,31 +53,31 @@ public final class Admin: Sendable {
     }
 
     /// The cluster's own identity; `nil` when no broker answers in time.
-    public func clusterID(timeoutMilliseconds: Int) -> String? {
-        handle.clusterID(timeoutMilliseconds: timeoutMilliseconds)
+    public func clusterID(timeout: Milliseconds) -> String? {
+        handle.clusterID(timeout: timeout)
     }
 
     /// Whether the cluster is librdkafka's embedded broker, which knows few requests; not, when no broker answers in time.
-    public func isOfEmbeddedBroker(timeoutMilliseconds: Int) -> Bool {
-        clusterID(timeoutMilliseconds: timeoutMilliseconds)?.hasPrefix("mockCluster") ?? false
+    public func isOfEmbeddedBroker(timeout: Milliseconds) -> Bool {
+        clusterID(timeout: timeout)?.hasPrefix("mockCluster") ?? false
     }
 
     /// Brokers and all topics that this user may see.
-    public func metadata(timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
-        try handle.metadata(of: nil, allTopics: true, timeoutMilliseconds)
+    public func metadata(timeout: Milliseconds) throws(KafkaError) -> ClusterMetadata {
+        try handle.metadata(of: nil, allTopics: true, timeout)
     }
 
     /// Brokers and these topics, one request each; a topic that is missing or forbidden says so in its `error`.
-    public func metadata(topics: [String], timeoutMilliseconds: Int) throws(KafkaError) -> ClusterMetadata {
+    public func metadata(topics: [String], timeout: Milliseconds) throws(KafkaError) -> ClusterMetadata {
         guard !topics.isEmpty else {
-            var answer = try handle.metadata(of: nil, allTopics: false, timeoutMilliseconds)
+            var answer = try handle.metadata(of: nil, allTopics: false, timeout)
             answer.topics = []
             return answer
         }
         var result = ClusterMetadata(brokers: [], topics: [])
         for name in topics {
             let topic = try TopicHandle(name, of: handle)
-            let answer = try handle.metadata(of: topic, allTopics: false, timeoutMilliseconds)
+            let answer = try handle.metadata(of: topic, allTopics: false, timeout)
             result.brokers = answer.brokers
             result.topics += answer.topics.filter { $0.name == name }
         }
@@ -85,9 +86,9 @@ public final class Admin: Sendable {
 
     /// Where each partition ends for readers of what is committed; an embedded broker does not say.
     public func ends(
-        of partitions: [TopicPartition], timeoutMilliseconds: Int
+        of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        try ConsumerQueries(handle).ends(of: partitions, timeoutMilliseconds: timeoutMilliseconds)
+        try ConsumerQueries(handle).ends(of: partitions, timeout: timeout)
     }
 
     /// Log lines and errors since the last call, such as refused credentials, and how many more were dropped.
@@ -99,27 +100,27 @@ public final class Admin: Sendable {
 
     /// Sends one admin request and reads its answer.
     func request<Answer>(
-        _ operation: rd_kafka_admin_op_t, timeoutMilliseconds: Int,
+        _ operation: rd_kafka_admin_op_t, timeout: Milliseconds,
         send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
         read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
     ) throws(KafkaError) -> Answer {
-        let options = try makeOptions(operation, timeoutMilliseconds: timeoutMilliseconds)
+        let options = try makeOptions(operation, timeout: timeout)
         defer { rd_kafka_AdminOptions_destroy(options) }
         let queue = rd_kafka_queue_new(handle.client)
         defer { rd_kafka_queue_destroy(queue) }
         send(options, queue)
-        return try answer(in: queue, timeoutMilliseconds: timeoutMilliseconds, read: read)
+        return try answer(in: queue, timeout: timeout, read: read)
     }
 
     /// How to send a request: the caller destroys the options.
     ///
     /// - Parameter broker: Which broker is asked; `nil` for the one that librdkafka chooses.
     func makeOptions(
-        _ operation: rd_kafka_admin_op_t, broker: Int32? = nil, timeoutMilliseconds: Int
+        _ operation: rd_kafka_admin_op_t, broker: Int32? = nil, timeout: Milliseconds
     ) throws(KafkaError) -> OpaquePointer? {
         let options = rd_kafka_AdminOptions_new(handle.client, operation)
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
-        let timeout = ClientHandle.milliseconds(max(timeoutMilliseconds, 1))
+        let timeout = Int32(clamping: max(timeout, .milliseconds(1)))
         // INVALID_ARG for a time-out over an hour.
         let code = rd_kafka_AdminOptions_set_request_timeout(options, timeout, &text, text.count)
         if let error = KafkaError(code, message: ClientHandle.string(text)) {
@@ -135,13 +136,12 @@ public final class Admin: Sendable {
 
     /// Waits for the next answer to come and reads it.
     func answer<Answer>(
-        in queue: OpaquePointer?, timeoutMilliseconds: Int,
+        in queue: OpaquePointer?, timeout: Milliseconds,
         read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
     ) throws(KafkaError) -> Answer {
         // The client answers a request that times out itself; the rest is for a client that does not.
-        let (patience, _) = ClientHandle.milliseconds(max(timeoutMilliseconds, 1))
-            .addingReportingOverflow(Self.graceMilliseconds)
-        guard let event = rd_kafka_queue_poll(queue, patience) else {
+        let patience = max(timeout, .milliseconds(1)) + Self.grace
+        guard let event = rd_kafka_queue_poll(queue, Int32(clamping: patience)) else {
             throw KafkaError(code: KafkaError.Code.timedOut)
         }
         defer { rd_kafka_event_destroy(event) }
@@ -151,7 +151,7 @@ public final class Admin: Sendable {
         return try read(event)
     }
 
-    private static let graceMilliseconds: Int32 = 5_000
+    private static let grace: Milliseconds = .seconds(5)
 
     private static func waitsForPropagation(_ operation: rd_kafka_admin_op_t) -> Bool {
         operation == RD_KAFKA_ADMIN_OP_CREATETOPICS || operation == RD_KAFKA_ADMIN_OP_DELETETOPICS

@@ -1,4 +1,5 @@
 internal import Glibc
+import HeraldTime
 
 /// Whether brokers take connections at all: nothing is said over them, so it is quick, and asks for no login.
 enum BrokerConnection {
@@ -11,19 +12,19 @@ enum BrokerConnection {
     ///
     /// Blocks for so long at most, when names are found at once.
     static func refusing(
-        among brokers: [ClusterMetadata.Broker], within milliseconds: Int32
+        among brokers: [ClusterMetadata.Broker], within limit: Milliseconds
     ) -> [ClusterMetadata.Broker] {
         var connected: Set<Int> = []
         var open = brokers.enumerated().flatMap { index, broker in
             addresses(of: broker).compactMap { connect($0).map { Attempt(broker: index, descriptor: $0) } }
         }
         defer { for attempt in open { close(attempt.descriptor) } }
-        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        let end = ContinuousClock.now + limit.duration
         while open.contains(where: { !connected.contains($0.broker) }) {
-            let left = Int32((end - .now) / .milliseconds(1))
-            guard left > 0 else { break }
+            let left = Milliseconds(end - .now)
+            guard left > .zero else { break }
             var states = open.map { pollfd(fd: $0.descriptor, events: Int16(POLLOUT), revents: 0) }
-            guard poll(&states, nfds_t(states.count), left) > 0 else { break }
+            guard poll(&states, nfds_t(states.count), Int32(clamping: left)) > 0 else { break }
             for (attempt, state) in zip(open, states) where state.revents != 0 {
                 if error(of: attempt.descriptor) == 0 { connected.insert(attempt.broker) }
             }

@@ -147,7 +147,4 @@ final class ClientHandle: @unchecked Sendable {
     static func string(_ buffer: [CChar]) -> String {
         buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
-
-    /// Milliseconds as the C functions take them.
-    static func milliseconds(_ value: Int) -> Int32 { Int32(clamping: value) }
 }

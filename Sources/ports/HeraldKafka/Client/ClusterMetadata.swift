@@ -1,4 +1,5 @@
 internal import CRDKafka
+import HeraldTime
 
 /// What a broker says of its cluster at one moment.
 public struct ClusterMetadata: Sendable, Equatable {
@@ -81,8 +82,8 @@ extension ClusterMetadata.Topic {
 
 extension ClientHandle {
     /// The cluster's own identity; `nil` when no broker answers in time, and from brokers that have none.
-    func clusterID(timeoutMilliseconds: Int) -> String? {
-        guard let raw = rd_kafka_clusterid(client, Self.milliseconds(timeoutMilliseconds)) else { return nil }
+    func clusterID(timeout: Milliseconds) -> String? {
+        guard let raw = rd_kafka_clusterid(client, Int32(clamping: timeout)) else { return nil }
         defer { rd_kafka_mem_free(client, raw) }
         return String(cString: raw)
     }
@@ -93,9 +94,9 @@ extension ClientHandle {
     /// (`rd_kafka_handle_Metadata`). So the question is asked again after 5 s, 10 and 20: another broker may answer it,
     /// and one that is only slow gets the time.
     func metadata(
-        of topic: TopicHandle?, allTopics: Bool, _ timeoutMilliseconds: Int
+        of topic: TopicHandle?, allTopics: Bool, _ timeout: Milliseconds
     ) throws(KafkaError) -> ClusterMetadata {
-        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        let end = ContinuousClock.now + timeout.duration
         var patience = Duration.seconds(5)
         while true {
             let begin = ContinuousClock.now
@@ -115,7 +116,7 @@ extension ClientHandle {
         for topic: TopicHandle?, allTopics: Bool, within patience: Duration
     ) throws(KafkaError) -> ClusterMetadata {
         var raw: UnsafePointer<rd_kafka_metadata>?
-        let milliseconds = Self.milliseconds(max(0, Int((patience / .milliseconds(1)).rounded(.up))))
+        let milliseconds = Int32(clamping: max(0, Int((patience / .milliseconds(1)).rounded(.up))))
         try KafkaError.check(rd_kafka_metadata(client, allTopics ? 1 : 0, topic?.pointer, &raw, milliseconds))
         guard let raw else { return ClusterMetadata(brokers: [], topics: []) }
         defer { rd_kafka_metadata_destroy(raw) }

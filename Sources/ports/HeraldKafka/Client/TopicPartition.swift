@@ -25,7 +25,7 @@ public enum Offset {
     public static let end = Int64(RD_KAFKA_OFFSET_END)
     /// What the group has committed, or else what `auto.offset.reset` says.
     public static let stored = Int64(RD_KAFKA_OFFSET_STORED)
-    /// None: what ``Consumer/committed(_:timeoutMilliseconds:)`` says of a partition without a commit.
+    /// None: what ``Consumer/committed(_:timeout:)`` says of a partition without a commit.
     public static let none = Int64(RD_KAFKA_OFFSET_INVALID)
 }
 

@@ -1,17 +1,18 @@
 internal import CRDKafka
+public import HeraldTime
 
 extension Consumer {
     /// Goes on from other offsets in partitions that are assigned; what was fetched of them is thrown away.
     ///
-    /// - Parameter timeoutMilliseconds: how long to wait for it; 0 starts it and tells nothing of how it ends.
+    /// - Parameter timeout: how long to wait for it; 0 starts it and tells nothing of how it ends.
     public func seek(
-        _ positions: [(TopicPartition, offset: Int64)], timeoutMilliseconds: Int = 0
+        _ positions: [(TopicPartition, offset: Int64)], timeout: Milliseconds = .zero
     ) throws(KafkaError) {
         let list = TopicPartitionList(positions)
-        let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
-        try KafkaError.check(consuming: rd_kafka_seek_partitions(handle.client, list.pointer, timeout))
+        let limit = Int32(clamping: timeout)
+        try KafkaError.check(consuming: rd_kafka_seek_partitions(handle.client, list.pointer, limit))
         // Without a time to wait each partition says `_IN_PROGRESS`: the seek has begun.
-        guard timeoutMilliseconds > 0 else { return }
+        guard timeout > .zero else { return }
         if let error = list.firstError { throw error }
     }
 
@@ -53,7 +54,7 @@ extension Consumer {
                     isAnswered = true
                     failure = error ?? parts.compactMap(\.error).first
                 }
-                queue.next(waitMilliseconds: 10)?.release()
+                queue.next(wait: .milliseconds(10))?.release()
             }
             if isAnswered, failure == nil { return true }
             // The coordinator of a broker's first group is still reading what it knows.
@@ -63,7 +64,7 @@ extension Consumer {
         return false
     }
 
-    /// This member's identity at this moment, for ``Producer/sendOffsets(_:group:timeoutMilliseconds:)``.
+    /// This member's identity at this moment, for ``Producer/sendOffsets(_:group:timeout:)``.
     ///
     /// Take it together with the batch that it stands for, never across a rebalance. `nil` without a `group.id`.
     public func groupMetadata() -> GroupMetadata? {
@@ -83,17 +84,17 @@ public final class ConsumerQueries: Sendable {
 
     /// The identity of the cluster as brokers said it last, without asking them; `nil` before that, and from brokers that have
     /// none.
-    public var clusterID: String? { handle.clusterID(timeoutMilliseconds: 0) }
+    public var clusterID: String? { handle.clusterID(timeout: .zero) }
 
     /// What the group has committed for these partitions, with the metadata; ``Offset/none`` where there is nothing.
     ///
     /// With an open transaction on them a `read_committed` consumer waits for its end, and times out.
     public func committed(
-        _ partitions: [TopicPartition], timeoutMilliseconds: Int
+        _ partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [CommitPosition] {
         let list = TopicPartitionList(partitions)
-        let timeout = ClientHandle.milliseconds(timeoutMilliseconds)
-        try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, timeout))
+        let limit = Int32(clamping: timeout)
+        try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, limit))
         if let error = list.firstError { throw error }
         handle.noteAnswer()
         return list.elements.map(\.commitPosition)
@@ -104,20 +105,20 @@ public final class ConsumerQueries: Sendable {
     ///
     /// An embedded broker knows none.
     public func offsets(
-        of partitions: [TopicPartition], at milliseconds: Int64, timeoutMilliseconds: Int
+        of partitions: [TopicPartition], at milliseconds: Int64, timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         try offsets(
-            at: Dictionary(partitions.map { ($0, milliseconds) }) { $1 }, timeoutMilliseconds: timeoutMilliseconds)
+            at: Dictionary(partitions.map { ($0, milliseconds) }) { $1 }, timeout: timeout)
     }
 
     /// The same with a moment for each partition.
     public func offsets(
-        at moments: [TopicPartition: Int64], timeoutMilliseconds: Int
+        at moments: [TopicPartition: Int64], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
         try KafkaError.check(
             rd_kafka_offsets_for_times(
-                handle.client, list.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))
+                handle.client, list.pointer, Int32(clamping: timeout)))
         if let error = list.firstError { throw error }
         handle.noteAnswer()
         var found: [TopicPartition: Int64] = [:]
@@ -129,16 +130,16 @@ public final class ConsumerQueries: Sendable {
     ///
     /// An embedded broker does not say.
     public func ends(
-        of partitions: [TopicPartition], timeoutMilliseconds: Int
+        of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         // ListOffsets' timestamp for the latest offset.
-        try offsets(of: partitions, at: -1, timeoutMilliseconds: timeoutMilliseconds)
+        try offsets(of: partitions, at: -1, timeout: timeout)
     }
 
     /// The partitions of a topic; throws what the broker says of one that is missing or forbidden.
-    public func partitions(of topic: String, timeoutMilliseconds: Int) throws(KafkaError) -> [TopicPartition] {
+    public func partitions(of topic: String, timeout: Milliseconds) throws(KafkaError) -> [TopicPartition] {
         let answer = try handle.metadata(
-            of: TopicHandle(topic, of: handle), allTopics: false, timeoutMilliseconds)
+            of: TopicHandle(topic, of: handle), allTopics: false, timeout)
         guard let found = answer.topics.first(where: { $0.name == topic }) else { return [] }
         if let error = found.error { throw error }
         return found.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
@@ -148,25 +149,25 @@ public final class ConsumerQueries: Sendable {
     ///
     /// An embedded broker does not say.
     public func beginnings(
-        of partitions: [TopicPartition], timeoutMilliseconds: Int
+        of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         // ListOffsets' timestamp for the earliest offset.
-        try offsets(of: partitions, at: -2, timeoutMilliseconds: timeoutMilliseconds)
+        try offsets(of: partitions, at: -2, timeout: timeout)
     }
 
     /// The partition's first offset and the one that its next record gets (open transactions included).
     public func watermarks(
-        of partition: TopicPartition, timeoutMilliseconds: Int
+        of partition: TopicPartition, timeout: Milliseconds
     ) throws(KafkaError) -> (low: Int64, high: Int64) {
         // The next question's time-out is not kept: without its leader librdkafka 2.0 waits for socket.timeout.ms, and again
         // for each retry (rd_kafka_query_watermark_offsets). This one's is, and a leader that answers it answers both.
-        _ = try beginnings(of: [partition], timeoutMilliseconds: timeoutMilliseconds)
+        _ = try beginnings(of: [partition], timeout: timeout)
         var low: Int64 = 0
         var high: Int64 = 0
         try KafkaError.check(
             rd_kafka_query_watermark_offsets(
                 handle.client, partition.topic, partition.partition, &low, &high,
-                ClientHandle.milliseconds(timeoutMilliseconds)))
+                Int32(clamping: timeout)))
         return (low, high)
     }
 }

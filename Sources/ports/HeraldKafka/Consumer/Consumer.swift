@@ -1,5 +1,6 @@
 internal import CRDKafka
 package import HeraldThreads
+import HeraldTime
 
 /// A member of a consumer group whose rebalances are answered when the caller is ready, not in a callback.
 ///
@@ -144,7 +145,7 @@ public final class Consumer {
         if isClosing {
             // A revoke that was noted and not answered; a no-op otherwise.
             rd_kafka_assign(handle.client, nil)
-            while !isClosed { queue.next(waitMilliseconds: 100)?.release() }
+            while !isClosed { queue.next(wait: .milliseconds(100))?.release() }
             queue.release()
             return
         }

@@ -1,5 +1,6 @@
 internal import CRDKafka
 public import HeraldThreads
+public import HeraldTime
 
 /// A queue of a consumer: of everything that has no other, or of the partitions forwarded to it.
 ///
@@ -26,7 +27,7 @@ public final class MessageQueue {
     ///
     /// Rebalances, errors and log lines that lie in the queue are served on the way. The message is to be released
     /// exactly once. A message with an ``Message/error`` is no record.
-    public func next() -> Message? { next(waitMilliseconds: 0) }
+    public func next() -> Message? { next(wait: .zero) }
 
     /// How many messages lie in the queue, and were taken out of it by ``retain()``.
     public var count: Int { retained.count + (pointer.map { Int(rd_kafka_queue_length($0)) } ?? 0) }
@@ -53,9 +54,9 @@ public final class MessageQueue {
     }
 
     /// The next message, blocking up to this long while there is none: for tools, never for a lane.
-    public func next(waitMilliseconds: Int32) -> Message? {
+    public func next(wait: Milliseconds) -> Message? {
         if let message = retained.popLast() { return message }
-        guard let pointer, let message = rd_kafka_consume_queue(pointer, waitMilliseconds) else { return nil }
+        guard let pointer, let message = rd_kafka_consume_queue(pointer, Int32(clamping: wait)) else { return nil }
         return Message(message)
     }
 

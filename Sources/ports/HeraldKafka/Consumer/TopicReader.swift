@@ -1,3 +1,5 @@
+public import HeraldTime
+
 /// Reads partitions between bounds, in their order, as a member of no group, and hands out nothing twice.
 ///
 /// After its broker was killed and came back, a client was seen to fetch nothing for minutes from a partition whose end
@@ -35,7 +37,7 @@ public final class TopicReader {
         case none
     }
 
-    /// What ``next(waitMilliseconds:)`` found.
+    /// What ``next(wait:)`` found.
     public enum Step {
         /// A record; release it.
         case record(Message)
@@ -62,12 +64,12 @@ public final class TopicReader {
         var isFinished: Bool { stopsAtEnd && isReached }
     }
 
-    /// Questions, wake-ups and notices; its records come out of ``next(waitMilliseconds:)`` alone.
+    /// Questions, wake-ups and notices; its records come out of ``next(wait:)`` alone.
     public let consumer: Consumer
     private let properties: ClientProperties
     private let silence: Duration
     private let patience: Duration
-    private let questionMilliseconds: Int
+    private let questionTimeout: Milliseconds
 
     private var places: [Key: Place] = [:]
     private var end = End.none
@@ -100,7 +102,7 @@ public final class TopicReader {
         self.properties = properties
         self.silence = silence
         self.patience = patience
-        questionMilliseconds = Int(questions / .milliseconds(1))
+        questionTimeout = Milliseconds(questions)
         consumer = try Consumer(properties: properties + [("enable.partition.eof", "true")])
     }
 
@@ -144,13 +146,13 @@ public final class TopicReader {
     ///
     /// - Throws: when the topic is not as it was: deleted, recreated, forbidden; and what kept it from the end, when
     ///   nothing has come for its patience.
-    public func next(waitMilliseconds: Int32 = 0) throws(KafkaError) -> Step {
+    public func next(wait: Milliseconds = .zero) throws(KafkaError) -> Step {
         if isAtEnd { return .end }
-        while let message = consumer.queue.next(waitMilliseconds: waitMilliseconds) {
+        while let message = consumer.queue.next(wait: wait) {
             if let step = try take(message) { return step }
             if isAtEnd { return .end }
         }
-        try noteSilence(.milliseconds(Int(waitMilliseconds)))
+        try noteSilence(wait.duration)
         return .nothing
     }
 
@@ -248,7 +250,7 @@ public final class TopicReader {
         var missing: KafkaError?
         for topic in Set(places.values.lazy.filter { !$0.isFinished }.map(\.partition.topic)) {
             do throws(KafkaError) {
-                _ = try consumer.queries.partitions(of: topic, timeoutMilliseconds: questionMilliseconds)
+                _ = try consumer.queries.partitions(of: topic, timeout: questionTimeout)
             } catch {
                 // Brokers that are away are waited for.
                 if error.isOfTopic { missing = error }
@@ -283,9 +285,9 @@ public final class TopicReader {
         var times: [TopicPartition: Int64] = [:]
         var ends: [TopicPartition: Int64] = [:]
         for (moment, partitions) in moments {
-            let (queries, limit) = (consumer.queries, questionMilliseconds)
-            try times.merge(queries.offsets(of: partitions, at: moment, timeoutMilliseconds: limit)) { $1 }
-            try ends.merge(queries.ends(of: partitions, timeoutMilliseconds: limit)) { $1 }
+            let (queries, limit) = (consumer.queries, questionTimeout)
+            try times.merge(queries.offsets(of: partitions, at: moment, timeout: limit)) { $1 }
+            try ends.merge(queries.ends(of: partitions, timeout: limit)) { $1 }
         }
         deletedCount = 0
         var offsets: [TopicPartition: Int64] = [:]
@@ -311,12 +313,12 @@ public final class TopicReader {
         case .none: return [:]
         case .offsets(let ends): return ends
         case .committed:
-            ends = try consumer.queries.ends(of: partitions, timeoutMilliseconds: questionMilliseconds)
+            ends = try consumer.queries.ends(of: partitions, timeout: questionTimeout)
         case .written:
             // As a client sees them that reads what is not committed, too.
             let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
             defer { other.close() }
-            ends = try other.queries.ends(of: partitions, timeoutMilliseconds: questionMilliseconds)
+            ends = try other.queries.ends(of: partitions, timeout: questionTimeout)
         }
         // An embedded broker answers no question about ends.
         for partition in partitions where ends[partition] == nil {
@@ -326,7 +328,7 @@ public final class TopicReader {
     }
 
     private func watermarks(of partition: TopicPartition) throws(KafkaError) -> (low: Int64, high: Int64) {
-        try consumer.queries.watermarks(of: partition, timeoutMilliseconds: questionMilliseconds)
+        try consumer.queries.watermarks(of: partition, timeout: questionTimeout)
     }
 
     private func outwaiting<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {

@@ -1,4 +1,4 @@
-/// How one record ended, and where it is: what ``Producer/reports(waitMilliseconds:_:)`` hands over.
+/// How one record ended, and where it is: what ``Producer/reports(wait:_:)`` hands over.
 public struct DeliveryReport: Sendable, Equatable {
     /// What was given to the produce call.
     public var token: UInt64

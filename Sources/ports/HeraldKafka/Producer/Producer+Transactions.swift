@@ -1,15 +1,16 @@
 internal import CRDKafka
+public import HeraldTime
 
 /// The transactional calls. Each blocks and belongs on the helper thread; each error says whether the same call may be
 /// made again, the transaction has to be aborted, or the producer recreated.
 extension Producer {
     /// For so long an abort waits for the records to arrive (milliseconds).
-    private static let registrationMilliseconds = 100
+    private static let registrationTimeout = Milliseconds.milliseconds(100)
 
     /// Claims the `transactional.id`, fences its earlier holder and ends that one's transaction; once per producer.
-    public func initTransactions(timeoutMilliseconds: Int) throws(KafkaError) {
+    public func initTransactions(timeout: Milliseconds) throws(KafkaError) {
         try KafkaError.check(
-            consuming: rd_kafka_init_transactions(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))
+            consuming: rd_kafka_init_transactions(handle.client, Int32(clamping: timeout)))
     }
 
     /// Opens a transaction, to which belongs what is produced from now on, without waiting for a broker.
@@ -29,20 +30,20 @@ extension Producer {
 
     /// Makes offsets of a consumer's group part of the transaction; may take longer than its time-out.
     public func sendOffsets(
-        _ positions: [CommitPosition], group: GroupMetadata, timeoutMilliseconds: Int
+        _ positions: [CommitPosition], group: GroupMetadata, timeout: Milliseconds
     ) throws(KafkaError) {
         let list = TopicPartitionList(positions)
         try KafkaError.check(
             consuming: rd_kafka_send_offsets_to_transaction(
-                handle.client, list.pointer, group.pointer, ClientHandle.milliseconds(timeoutMilliseconds)))
+                handle.client, list.pointer, group.pointer, Int32(clamping: timeout)))
     }
 
     /// Flushes and commits; ``deliveries(_:)`` must be served meanwhile.
     ///
     /// After a retriable error only this call helps.
-    public func commitTransaction(timeoutMilliseconds: Int) throws(KafkaError) {
+    public func commitTransaction(timeout: Milliseconds) throws(KafkaError) {
         try KafkaError.check(
-            consuming: rd_kafka_commit_transaction(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))
+            consuming: rd_kafka_commit_transaction(handle.client, Int32(clamping: timeout)))
     }
 
     /// Purges and aborts; ``deliveries(_:)`` must be served meanwhile.
@@ -52,11 +53,11 @@ extension Producer {
     /// has asked, and does not ask for the end. Nothing is in that transaction; it goes on as the next one, and is too old
     /// sooner: then the broker ends it, and this producer is fenced. So the records get up to 100 ms
     /// to arrive first.
-    public func abortTransaction(timeoutMilliseconds: Int) throws(KafkaError) {
-        let arrival = min(timeoutMilliseconds, Self.registrationMilliseconds)
+    public func abortTransaction(timeout: Milliseconds) throws(KafkaError) {
+        let arrival = min(timeout, Self.registrationTimeout)
         // Whether all have arrived does not matter.
-        _ = rd_kafka_flush(handle.client, ClientHandle.milliseconds(arrival))
+        _ = rd_kafka_flush(handle.client, Int32(clamping: arrival))
         try KafkaError.check(
-            consuming: rd_kafka_abort_transaction(handle.client, ClientHandle.milliseconds(timeoutMilliseconds)))
+            consuming: rd_kafka_abort_transaction(handle.client, Int32(clamping: timeout)))
     }
 }

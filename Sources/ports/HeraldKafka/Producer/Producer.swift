@@ -1,6 +1,7 @@
 internal import CRDKafka
 internal import Glibc
 public import HeraldThreads
+public import HeraldTime
 internal import Synchronization
 
 /// A topic that a ``Producer`` writes to.
@@ -18,8 +19,8 @@ public final class ProducerTopic {
 /// Writes records and tells of each, by its token, whether the broker has it.
 ///
 /// One thread makes topics, produces and takes deliveries. The transactional calls block and may be made on one other
-/// thread at the same time, hence `@unchecked Sendable`: while ``commitTransaction(timeoutMilliseconds:)`` or
-/// ``abortTransaction(timeoutMilliseconds:)`` run there, this one must go on calling ``deliveries(_:)``, or they never end.
+/// thread at the same time, hence `@unchecked Sendable`: while ``commitTransaction(timeout:)`` or
+/// ``abortTransaction(timeout:)`` run there, this one must go on calling ``deliveries(_:)``, or they never end.
 public final class Producer: @unchecked Sendable {
     let handle: ClientHandle
     private let main: OpaquePointer?
@@ -135,13 +136,13 @@ public final class Producer: @unchecked Sendable {
     /// - Returns: how many there were.
     @discardableResult
     public func deliveries(_ body: (UInt64, KafkaError?) -> Void) -> Int {
-        serve(waitMilliseconds: 0) { message, error in body(Self.token(of: message), error) }
+        serve(wait: .zero) { message, error in body(Self.token(of: message), error) }
     }
 
     /// The same with the place that each record got, blocking up to this long while none has come: for tools.
     @discardableResult
-    public func reports(waitMilliseconds: Int, _ body: (DeliveryReport) -> Void) -> Int {
-        serve(waitMilliseconds: ClientHandle.milliseconds(waitMilliseconds)) { message, error in
+    public func reports(wait: Milliseconds, _ body: (DeliveryReport) -> Void) -> Int {
+        serve(wait: wait) { message, error in
             body(
                 DeliveryReport(
                     token: Self.token(of: message), partition: message.pointee.partition,
@@ -155,12 +156,12 @@ public final class Producer: @unchecked Sendable {
     }
 
     private func serve(
-        waitMilliseconds: Int32, _ body: (UnsafePointer<rd_kafka_message_t>, KafkaError?) -> Void
+        wait: Milliseconds, _ body: (UnsafePointer<rd_kafka_message_t>, KafkaError?) -> Void
     ) -> Int {
         var count = 0
-        var wait = waitMilliseconds
-        while let event = rd_kafka_queue_poll(main, wait) {
-            wait = 0
+        var wait = wait
+        while let event = rd_kafka_queue_poll(main, Int32(clamping: wait)) {
+            wait = .zero
             switch rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_DR:
                 while let message = rd_kafka_event_message_next(event) {
@@ -198,9 +199,9 @@ public final class Producer: @unchecked Sendable {
     ///
     /// - Throws: `_TIMED_OUT` when records are still outstanding after this time; they go on being sent.
     public func flush(
-        timeoutMilliseconds: Int, _ body: (UInt64, KafkaError?) -> Void = { _, _ in }
+        timeout: Milliseconds, _ body: (UInt64, KafkaError?) -> Void = { _, _ in }
     ) throws(KafkaError) {
-        let end = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
+        let end = ContinuousClock.now + timeout.duration
         while outstanding > 0 {
             guard ContinuousClock.now < end else {
                 throw KafkaError(
@@ -208,7 +209,7 @@ public final class Producer: @unchecked Sendable {
             }
             // Ends the lingering; counts records whose delivery was not taken yet, so it cannot tell the end.
             _ = rd_kafka_flush(handle.client, 1)
-            _ = serve(waitMilliseconds: 10) { message, error in body(Self.token(of: message), error) }
+            _ = serve(wait: .milliseconds(10)) { message, error in body(Self.token(of: message), error) }
         }
     }
 
@@ -246,7 +247,7 @@ public final class Producer: @unchecked Sendable {
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
-    /// Gives up all that is outstanding (``flush(timeoutMilliseconds:_:)`` it before) and releases the topics.
+    /// Gives up all that is outstanding (``flush(timeout:_:)`` it before) and releases the topics.
     ///
     /// The client is destroyed when this object and its ``ProducerTopic``s are released.
     public func close() {

@@ -66,10 +66,10 @@ struct TokenFileTests {
     func mistaken(text: String, left: [String]) throws {
         try file.write(text)
         #expect(names(0) == ["ann", "bob"])
-        #expect(names(TokenFile.graceMilliseconds - 1) == ["ann", "bob"])
+        #expect(names((TokenFile.grace - .milliseconds(1)).count) == ["ann", "bob"])
         #expect(reports.withLock { $0 } == [])
-        #expect(names(TokenFile.graceMilliseconds) == left)
-        #expect(names(2 * TokenFile.graceMilliseconds) == left)
+        #expect(names(TokenFile.grace.count) == left)
+        #expect(names(2 * TokenFile.grace.count) == left)
         #expect(reports.withLock { $0.count } == 1)
     }
 
@@ -77,9 +77,9 @@ struct TokenFileTests {
     func gone() throws {
         try file.remove()
         #expect(names(0) == ["ann", "bob"])
-        #expect(names(TokenFile.graceMilliseconds) == [])
+        #expect(names(TokenFile.grace.count) == [])
         try file.write(Self.ann + Self.bob)
-        #expect(names(TokenFile.graceMilliseconds) == ["ann", "bob"])
+        #expect(names(TokenFile.grace.count) == ["ann", "bob"])
         let expected = ["cannot read \(SafeText.quoted(file.path, limit: 200))", "none"]
         #expect(reports.withLock { $0 } == expected)
     }
@@ -90,7 +90,7 @@ struct TokenFileTests {
         #expect(names(0) == ["ann", "bob"])
         try file.write(Self.bob)
         #expect(names(1) == ["bob"])
-        #expect(names(TokenFile.graceMilliseconds) == ["bob"])
+        #expect(names(TokenFile.grace.count) == ["bob"])
         #expect(reports.withLock { $0 } == [])
     }
 }

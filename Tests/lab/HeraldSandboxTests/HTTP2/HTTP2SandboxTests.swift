@@ -84,7 +84,7 @@ struct HTTP2SandboxTests {
         let caller = try HubCaller.start()
         let outcome = SingleRequest(
             .get, url: "\(caller.emulator.url)/sandbox/calls", authorization: nil,
-            timeoutMilliseconds: Patience.milliseconds, proxy: nil, tls: TLSFiles(caFile: caller.emulator.caFile),
+            timeout: Patience.timeout, proxy: nil, tls: TLSFiles(caFile: caller.emulator.caFile),
             versions: versions
         ).perform()
         guard case .response(let response) = outcome else {

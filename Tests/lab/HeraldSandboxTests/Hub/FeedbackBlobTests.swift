@@ -2,6 +2,7 @@ import Foundation
 import HeraldHTTP
 import HeraldHub
 import HeraldText
+import HeraldTime
 import Testing
 
 @testable import HeraldSandbox
@@ -32,7 +33,7 @@ struct FeedbackBlobTests {
             let outcome = SingleRequest(
                 .other(method), url: blob, authorization: nil,
                 headers: headers.map { SingleRequest.Header(name: $0.key, value: $0.value) }, wantedHeaders: names,
-                timeoutMilliseconds: 60_000, proxy: nil, tls: TLSFiles(caFile: caller.emulator.caFile)
+                timeout: .minutes(1), proxy: nil, tls: TLSFiles(caFile: caller.emulator.caFile)
             ).perform()
             guard case .response(let response) = outcome else {
                 throw HubCaller.Failure(description: "\(outcome)")

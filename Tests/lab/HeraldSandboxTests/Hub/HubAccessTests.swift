@@ -2,6 +2,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
 import HeraldText
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -12,7 +13,7 @@ struct HubAccessTests {
         let caller = try HubCaller.start()
         let trusted = TLSFiles(caFile: try TestCertificates.shared().authorityFile)
         let outcome = SingleRequest(
-            .get, url: caller.emulator.url, authorization: nil, timeoutMilliseconds: 60_000, proxy: nil, tls: trusted
+            .get, url: caller.emulator.url, authorization: nil, timeout: .minutes(1), proxy: nil, tls: trusted
         ).perform()
         guard case .failure = outcome else {
             Issue.record("a hub of an unknown authority was trusted")

@@ -3,6 +3,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
 import HeraldText
+import HeraldTime
 import Testing
 
 /// One caller of an emulated hub over TLS, who signs as azure-sdk-for-js does unless told otherwise.
@@ -65,7 +66,7 @@ struct HubCaller {
             .other(method, Array(body.utf8), mediaType: type), url: url,
             authorization: authorization.isEmpty ? nil : authorization,
             headers: headers.map { SingleRequest.Header(name: $0.key, value: $0.value) }, wantedHeaders: Self.names,
-            timeoutMilliseconds: 60_000, proxy: nil, tls: TLSFiles(caFile: emulator.caFile)
+            timeout: .minutes(1), proxy: nil, tls: TLSFiles(caFile: emulator.caFile)
         ).perform()
         guard case .response(let response) = outcome else { throw Failure(description: "\(outcome)") }
         return response

@@ -3,6 +3,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
 import HeraldText
+import HeraldTime
 import Testing
 
 @Suite("Installations of the emulated hub")
@@ -111,7 +112,7 @@ struct HubInstallationTests {
 
     @Test("Writes may be queued: a new installation is not read at once")
     func queued() throws {
-        let caller = try HubCaller.start { $0.guesses.installationDelayMilliseconds = 3_600_000 }
+        let caller = try HubCaller.start { $0.guesses.installationDelay = .hours(1) }
         #expect(try put(caller) == 200)
         #expect(try caller.call("GET", "installations/i").status == 404)
     }

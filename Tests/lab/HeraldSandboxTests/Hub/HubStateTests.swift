@@ -49,8 +49,8 @@ struct HubStateTests {
     @Test("A message is unknown, enqueued, in progress and final as time passes")
     func timing() {
         var state = state {
-            $0.unknownMilliseconds = 10
-            $0.processingMilliseconds = 100
+            $0.unknownTime = .milliseconds(10)
+            $0.processingTime = .milliseconds(100)
         }
         let id = send(&state, at: 1_000).id
         #expect(

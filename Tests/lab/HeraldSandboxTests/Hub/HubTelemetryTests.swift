@@ -2,6 +2,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldSandbox
 import HeraldText
+import HeraldTime
 import Testing
 
 @Suite("Telemetry of the emulated hub")
@@ -52,9 +53,9 @@ struct HubTelemetryTests {
 
     @Test("A message is not known at first, then in progress, then final")
     func states() throws {
-        let early = try HubCaller.start { $0.unknownMilliseconds = 3_600_000 }
+        let early = try HubCaller.start { $0.unknownTime = .hours(1) }
         #expect(try early.call("GET", "messages/\(early.message(early.send("apple")))").status == 404)
-        let slow = try HubCaller.start { $0.processingMilliseconds = 3_600_000 }
+        let slow = try HubCaller.start { $0.processingTime = .hours(1) }
         let details = try slow.call("GET", "messages/\(slow.message(slow.send("apple")))").xml()
         #expect(details["State"]?.text == "Enqueued")
         #expect(details["EndTime"] == nil)

@@ -38,7 +38,7 @@ struct CampaignWatchTests {
         let (key, value) = (CampaignControl.key(of: campaign), control.encoded())
         let topic = try producer.topic(Self.topic)
         #expect(producer.produce(topic: topic, key: key.span.bytes, value: value.span.bytes, token: 0) == nil)
-        try producer.flush(timeoutMilliseconds: Patience.milliseconds) { _, error in #expect(error == nil) }
+        try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
     }
 
     private func listen() {

@@ -1,7 +1,8 @@
-// Publishes one event and waits for its results: publish-example BOOTSTRAP_SERVERS USER MESSAGE
 import Foundation
 import HeraldEvents
 import HeraldKafka
+// Publishes one event and waits for its results: publish-example BOOTSTRAP_SERVERS USER MESSAGE
+import HeraldTime
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4 else { fatalError("usage: publish-example BOOTSTRAP_SERVERS USER MESSAGE") }
@@ -18,10 +19,10 @@ let consumer = try Consumer(properties: [
     ("isolation.level", "read_committed"),
 ])
 let admin = try Admin(properties: [("bootstrap.servers", servers)])
-let topics = try admin.metadata(topics: [results], timeoutMilliseconds: 10_000).topics
+let topics = try admin.metadata(topics: [results], timeout: .seconds(10)).topics
 let positions = try topics.flatMap(\.partitions).map { partition in
     let place = TopicPartition(topic: results, partition: partition.id)
-    return (place, offset: try consumer.queries.watermarks(of: place, timeoutMilliseconds: 10_000).high)
+    return (place, offset: try consumer.queries.watermarks(of: place, timeout: .seconds(10)).high)
 }
 try consumer.assign(positions)
 
@@ -37,7 +38,7 @@ if let refusal = producer.produce(
 {
     throw refusal
 }
-try producer.flush(timeoutMilliseconds: 30_000) { _, error in
+try producer.flush(timeout: .seconds(30)) { _, error in
     if let error { fatalError("not published: \(error)") }
 }
 producer.close()
@@ -46,7 +47,7 @@ var missing = Set(event.pushServices)
 var isDelivered = true
 let deadline = ContinuousClock.now + .seconds(60)
 while !missing.isEmpty, ContinuousClock.now < deadline {
-    guard let record = consumer.queue.next(waitMilliseconds: 1_000) else { continue }
+    guard let record = consumer.queue.next(wait: .seconds(1)) else { continue }
     defer { record.release() }
     // Errors here are news of brokers; the client goes on by itself.
     guard !record.isError else { continue }

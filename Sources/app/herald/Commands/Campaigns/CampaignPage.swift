@@ -167,7 +167,7 @@ struct CampaignPage {
         }
         let counts =
             "published \(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.everybody)) recipients"
-        let silence = CampaignWords.duration(Double(status.silenceMilliseconds ?? 0) / 1_000)
+        let silence = CampaignWords.duration((status.silence ?? .zero).inSeconds)
         let name = SafeText.escaped(progress.by)
         let first = [counts] + replacementLines
         guard !progress.isComplete, status.state == .running || status.state == .paused else { return first }

@@ -43,7 +43,7 @@ struct CampaignStartRun {
         order.pauseIfFailures = request.pauseShare
         if let share = parsed[Command.maxInvalid] { order.maxInvalid = share }
         order.endsWhenPausedByFailures = !console.error.isTerminal
-        order.expiresInMilliseconds = request.expiresIn?.milliseconds
+        order.expiresIn = request.expiresIn.map { Milliseconds($0) }
         self.order = order
     }
 
@@ -154,7 +154,7 @@ struct CampaignStartRun {
         through audience: Audience, after former: CampaignProgress?, marking recipients: inout RecipientSet,
         _ stop: StopRequest
     ) throws -> AudiencePreview {
-        let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
+        let expiresAt = order.expiresIn.map { SystemClock.wall().advanced(by: $0) }
         let preview = try stop.reading(console, interruption: Self.interruption) { bar in
             try AudiencePreview(
                 audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients,

@@ -49,7 +49,7 @@ struct PublishRequest {
             guard expiresAt == nil else {
                 throw parsed.mistake("--expires-in and --expires-at do not go together")
             }
-            expiresAt = SystemClock.wall().advanced(byMilliseconds: after.milliseconds)
+            expiresAt = SystemClock.wall().advanced(by: Milliseconds(after))
         }
         return NotificationEvent(
             id: parsed[Command.id], user: user, message: message, pushServices: services,

@@ -6,7 +6,7 @@ internal import HeraldTools
 ///
 /// One thread.
 final class AuditReader {
-    private static let questionMilliseconds = 10_000
+    private static let questionTimeout = Milliseconds.seconds(10)
 
     private let reader: TopicReader
     private let topic: String
@@ -26,10 +26,10 @@ final class AuditReader {
         try ToolFailure.reading(topic) { () throws(KafkaError) in
             let queries = reader.consumer.queries
             let places = partitions.map { TopicPartition(topic: topic, partition: $0) }
-            let ends = try queries.ends(of: places, timeoutMilliseconds: Self.questionMilliseconds)
+            let ends = try queries.ends(of: places, timeout: Self.questionTimeout)
             var ranges: [Int32: Range<Int64>] = [:]
             for place in places {
-                let marks = try queries.watermarks(of: place, timeoutMilliseconds: Self.questionMilliseconds)
+                let marks = try queries.watermarks(of: place, timeout: Self.questionTimeout)
                 ranges[place.partition] = marks.low..<max(marks.low, ends[place] ?? marks.high)
             }
             return ranges

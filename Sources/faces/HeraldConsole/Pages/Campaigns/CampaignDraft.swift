@@ -111,7 +111,7 @@ struct CampaignDraft: Sendable {
         through audience: Audience, _ order: CampaignOrder, after former: CampaignProgress?,
         marking recipients: inout RecipientSet, into invalid: InvalidLines, onProgress: (Int) -> Bool
     ) throws -> AudiencePreview? {
-        let expiresAt = order.expiresInMilliseconds.map { SystemClock.wall().advanced(byMilliseconds: $0) }
+        let expiresAt = order.expiresIn.map { SystemClock.wall().advanced(by: $0) }
         return try AudiencePreview(
             audience, order.text, expiresAt: expiresAt?.milliseconds, marking: &recipients, into: invalid,
             after: former, mostRecipients: mostRecipients, onProgress: onProgress)

@@ -25,7 +25,7 @@ struct CampaignList: Sendable {
 ///
 /// Those that are finished are counted once; the others are counted on. One thread.
 final class CampaignListFollower {
-    private static let turnMilliseconds: Int32 = 700
+    private static let turnLength: Milliseconds = .milliseconds(700)
 
     private let context: CampaignContext
     private let layout: CampaignContext.Layout
@@ -50,7 +50,7 @@ final class CampaignListFollower {
         try countAll(work)
         while work.isWanted {
             work.publish(list)
-            try campaigns.poll(waitMilliseconds: Self.turnMilliseconds)
+            try campaigns.poll(wait: Self.turnLength)
             let isNew = campaigns.index.names.contains { counts[$0] == nil }
             if isNew { try countAll(work) } else { try countOn(work) }
         }

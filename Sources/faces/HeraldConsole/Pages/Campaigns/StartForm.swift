@@ -2,6 +2,7 @@ internal import Foundation
 internal import HeraldCampaigns
 internal import HeraldEvents
 internal import HeraldText
+import HeraldTime
 internal import HeraldTools
 
 /// What a new campaign is asked for, in the words of the command line; one that goes on need not name message and push
@@ -66,8 +67,8 @@ struct StartForm: Codable, Sendable, Equatable {
         order.pauseIfFailures = try parse(pauseIfFailures, "pause-if-failures", "a share above 0%, such as 5%") {
             ShareText.parse($0).flatMap { $0 > 0 ? $0 : nil }
         }
-        order.expiresInMilliseconds = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
-            DurationText.parse($0).flatMap { $0 > .zero ? Int64($0 / .milliseconds(1)) : nil }
+        order.expiresIn = try parse(expiresIn, "expires-in", "a duration above 0, such as 6h") {
+            DurationText.parse($0).flatMap { $0 > .zero ? Milliseconds($0) : nil }
         }
         if let share = try parse(maxInvalid, "max-invalid", "a share such as 5%", ShareText.parse) {
             order.maxInvalid = share

@@ -61,13 +61,13 @@ struct NowHistory: Sendable {
         // Once something was delivered before it failed, it is known since when nothing is.
         var dated: Set<String> = []
         for (index, point) in points.enumerated().reversed() {
-            let age = now.milliseconds(since: point.at)
-            let seconds = index > 0 ? Double(point.at.milliseconds(since: points[index - 1].at)) / 1_000 : 0
-            for (series, rate) in point.calls where rate > 0 && age >= 0 {
+            let age = now.time(since: point.at)
+            let seconds = index > 0 ? point.at.time(since: points[index - 1].at).inSeconds : 0
+            for (series, rate) in point.calls where rate > 0 && age >= .zero {
                 var calls = found[series.service] ?? ServiceCalls()
                 let isWanted =
-                    age < Self.shortestMilliseconds
-                    || (age < Self.longestMilliseconds && calls.total < ServiceCalls.leastCount)
+                    age < Self.shortest
+                    || (age < Self.longest && calls.total < ServiceCalls.leastCount)
                 if isWanted { calls.ends[series.end, default: 0] += rate * max(seconds, 1) }
                 calls.lastAt[series.end] = calls.lastAt[series.end] ?? point.at
                 if ServiceCalls.isDelivered(series.end) { dated.insert(series.service) }
@@ -80,24 +80,24 @@ struct NowHistory: Sendable {
         let begin = points.first { $0.workers > 0 }?.at
         for (service, calls) in found where !dated.contains(service) {
             guard let since = calls.nothingSince, let begin else { continue }
-            found[service]?.mayBeOlder = since.milliseconds(since: begin) < Self.shortestMilliseconds
+            found[service]?.mayBeOlder = since.time(since: begin) < Self.shortest
         }
         return found.filter { !$0.value.ends.isEmpty }
     }
 
     /// By how many events what waits has grown each second of the last half a minute; `nil` before a third of that was seen.
     func lagGrowth(now: WallTime) -> Double? {
-        let known = points.filter { $0.waiting != nil && now.milliseconds(since: $0.at) <= Self.growthMilliseconds }
+        let known = points.filter { $0.waiting != nil && now.time(since: $0.at) <= Self.growthSpan }
         guard let first = known.first, let last = known.last, let before = first.waiting, let after = last.waiting
         else {
             return nil
         }
-        let milliseconds = last.at.milliseconds(since: first.at)
-        guard milliseconds >= Self.shortestMilliseconds else { return nil }
-        return Double(after - before) * 1_000 / Double(milliseconds)
+        let span = last.at.time(since: first.at)
+        guard span >= Self.shortest else { return nil }
+        return Double(after - before) * 1_000 / Double(span.count)
     }
 
-    private static let growthMilliseconds: Int64 = 30_000
-    private static let shortestMilliseconds: Int64 = 10_000
-    private static let longestMilliseconds: Int64 = 60_000
+    private static let growthSpan: Milliseconds = .seconds(30)
+    private static let shortest: Milliseconds = .seconds(10)
+    private static let longest: Milliseconds = .minutes(1)
 }

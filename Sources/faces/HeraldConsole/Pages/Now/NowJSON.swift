@@ -60,7 +60,7 @@ extension Lateness {
     var json: JSONValue {
         [
             "count": .integer(count), "isExact": .bool(isExact),
-            "worstMilliseconds": .integer(Int(worstMilliseconds)),
+            "worstMilliseconds": .integer(Int(worst.count)),
         ]
     }
 }
@@ -88,7 +88,7 @@ extension NowModel {
     /// What `/api/now` answers: all points, and what is so now.
     var json: JSONValue {
         [
-            "stepMilliseconds": .integer(Int(NowHistory.step / .milliseconds(1))),
+            "stepMilliseconds": .integer(Int(Milliseconds(NowHistory.step).count)),
             "points": .array(history.points.map(\.json)), "current": snapshot.map(\.json) ?? .null,
         ]
     }

@@ -102,6 +102,6 @@ struct NowModel: Sendable {
     private func oldest(_ snapshot: Snapshot) -> Double? {
         if let seconds = snapshot.workers.compactMap({ $0.numbers?.oldestSeconds }).max() { return seconds }
         guard case .known(let observation) = snapshot.group, let oldest = observation.oldest else { return nil }
-        return Double(max(0, snapshot.now.milliseconds(since: oldest))) / 1_000
+        return max(.zero, snapshot.now.time(since: oldest)).inSeconds
     }
 }

@@ -6,8 +6,6 @@ import HeraldTools
 
 /// The pages Verdict and Now: watches the workers and their group.
 final class NowPart: ConsolePart {
-    private static let hourMilliseconds: Int64 = 3_600_000
-
     private let plan: NowPlan
     private let news: ConsoleNews
     private let workers = WorkerWatch()
@@ -81,7 +79,7 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let snapshot = NowModel.Snapshot(
             now: now, workers: workers.observations, group: knowledge,
-            letters: letters.open(now.advanced(byMilliseconds: -Self.hourMilliseconds)),
+            letters: letters.open(now.advanced(by: .hours(-1))),
             lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in
             model.look(snapshot)
@@ -97,7 +95,7 @@ final class NowPart: ConsolePart {
         let now = SystemClock.wall()
         let (log, evidence) = model.withLock { ($0.log, $0.snapshot?.evidence ?? Evidence()) }
         let delivered = evidence.delivered(now: now)
-        let runs = letters.runs(now.advanced(byMilliseconds: -VerdictLog.dayMilliseconds))
+        let runs = letters.runs(now.advanced(by: .days(-1)))
         let late = past.report
         var own: [LateRun] = []
         var told: [Int: Lateness] = [:]

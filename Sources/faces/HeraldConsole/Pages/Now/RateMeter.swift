@@ -33,7 +33,7 @@ struct RateMeter: Sendable {
         for (address, reading) in readings {
             defer { last[address] = Reading(at: reading.at, numbers: reading.numbers) }
             guard let former = last[address] else { continue }
-            let seconds = Double(reading.at.milliseconds(since: former.at)) / 1_000
+            let seconds = reading.at.time(since: former.at).inSeconds
             guard seconds > 0 else { continue }
             let isSame = Self.isSameProcess(reading.numbers, former.numbers)
             func grow<Key>(

@@ -104,7 +104,7 @@ struct Situation: Sendable {
 struct FindingClock: Sendable {
     /// What is away for no longer than this has not ended; what comes no later than this after the first look may have been
     /// there before.
-    private static let patienceMilliseconds: Int64 = 10_000
+    private static let patience: Milliseconds = .seconds(10)
 
     private struct Entry: Sendable {
         var since: WallTime?
@@ -124,13 +124,13 @@ struct FindingClock: Sendable {
         var dated = verdict
         dated.first = date(verdict.first, now)
         dated.others = verdict.others.map { date($0, now) }
-        entries = entries.filter { now.milliseconds(since: $0.value.seen) <= Self.patienceMilliseconds }
+        entries = entries.filter { now.time(since: $0.value.seen) <= Self.patience }
         return dated
     }
 
     private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
         if finding.isDated { return finding }
-        let isNew = firstLook.map { now.milliseconds(since: $0) > Self.patienceMilliseconds } ?? false
+        let isNew = firstLook.map { now.time(since: $0) > Self.patience } ?? false
         let former = entries[finding.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
         var dated = finding
         // What lasts has one beginning, however many tell of it: the earliest that was told.

@@ -21,13 +21,12 @@ struct VerdictLog: Sendable {
         var mostWaiting: Int64?
     }
 
-    static let dayMilliseconds: Int64 = 86_400_000
     /// What comes back within so long has not ended.
-    private static let patienceMilliseconds: Int64 = 60_000
+    private static let patience: Milliseconds = .minutes(1)
     /// What is seen for less time is no entry: it is how one state turns into the next.
-    private static let leastMilliseconds: Int64 = 5_000
+    private static let least: Milliseconds = .seconds(5)
     /// Two that began within so long have one beginning.
-    private static let sameMilliseconds: Int64 = 10_000
+    private static let sameTime: Milliseconds = .seconds(10)
     private static let limit = 500
     /// Dead letters tell their own history, also of the time before the console began.
     private static let others = "dead-letters"
@@ -36,7 +35,7 @@ struct VerdictLog: Sendable {
     private var spans: [Span] = []
 
     /// Those that lasted, in the order in which they began to be seen.
-    var told: [Span] { spans.filter { $0.to.milliseconds(since: $0.seen) >= Self.leastMilliseconds } }
+    var told: [Span] { spans.filter { $0.to.time(since: $0.seen) >= Self.least } }
 
     init() {}
 
@@ -45,12 +44,12 @@ struct VerdictLog: Sendable {
             ($0.level == .bad || $0.level == .warn) && !$0.key.hasPrefix(Self.others)
         }
         for index in spans.indices where !spans[index].isOver {
-            spans[index].isOver = now.milliseconds(since: spans[index].to) > Self.patienceMilliseconds
+            spans[index].isOver = now.time(since: spans[index].to) > Self.patience
         }
         for index in spans.indices { spans[index].isPresent = false }
         let keys = Set(findings.map(\.key))
         for finding in findings { note(finding, besides: keys, now) }
-        spans.removeAll { now.milliseconds(since: $0.to) > Self.dayMilliseconds }
+        spans.removeAll { now.time(since: $0.to) > .days(1) }
         if spans.count > Self.limit { spans.removeFirst(spans.count - Self.limit) }
     }
 
@@ -60,15 +59,15 @@ struct VerdictLog: Sendable {
     /// warning that began at another time is about something else.
     func teller(of run: LateRun) -> Int? {
         let spans = told
-        func distance(_ span: Span) -> Int64 { span.from.milliseconds(since: run.from) }
+        func distance(_ span: Span) -> Milliseconds { span.from.time(since: run.from) }
         return spans.indices.filter { index in
             let span = spans[index]
-            return span.to >= run.from && distance(span) <= Self.patienceMilliseconds
-                && (span.level == .bad || distance(span) >= -2 * Self.patienceMilliseconds)
+            return span.to >= run.from && distance(span) <= Self.patience
+                && (span.level == .bad || distance(span) >= -2 * Self.patience)
         }.min { left, right in
             let (left, right) = (spans[left], spans[right])
             guard (left.level == .bad) == (right.level == .bad) else { return left.level == .bad }
-            return (abs(distance(left)), left.key) < (abs(distance(right)), right.key)
+            return (distance(left).length, left.key) < (distance(right).length, right.key)
         }
     }
 
@@ -100,7 +99,7 @@ struct VerdictLog: Sendable {
         guard let since = finding.since else { return nil }
         return spans.lastIndex { span in
             !span.isOver && !keys.contains(span.key)
-                && abs(since.milliseconds(since: span.from)) <= Self.sameMilliseconds
+                && since.time(since: span.from).length <= Self.sameTime
                 && (span.level == .bad || finding.level != .bad)
         }
     }

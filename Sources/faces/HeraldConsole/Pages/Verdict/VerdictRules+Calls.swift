@@ -36,8 +36,8 @@ extension VerdictRules {
     /// What Kafka shows of calls that fail, where no worker's word is known.
     var retries: [Finding] {
         situation.retryTroubles.compactMap { trouble in
-            let age = situation.now.milliseconds(since: trouble.last)
-            guard age <= Self.newsMilliseconds || observation?.retrying != 0 else { return nil }
+            let age = situation.now.time(since: trouble.last)
+            guard age <= Self.newsAge || observation?.retrying != 0 else { return nil }
             let words = trouble.pattern.words(without: trouble.services.count == 1 ? .service : nil)
             let count = counted(Int64(trouble.pattern.total), "retry", "retries")
             let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
@@ -129,8 +129,8 @@ extension VerdictRules {
 
     /// `nil` while that is news.
     private func secondsSinceLast(_ calls: [ServiceCalls], _ isMeant: (String) -> Bool) -> Int64? {
-        let age = calls.compactMap { $0.last(isMeant) }.max().map { situation.now.milliseconds(since: $0) }
-        return age.flatMap { $0 > Self.newsMilliseconds ? $0 / 1_000 : nil }
+        let age = calls.compactMap { $0.last(isMeant) }.max().map { situation.now.time(since: $0) }
+        return age.flatMap { $0 > Self.newsAge ? $0.wholeSeconds : nil }
     }
 
     /// Those of which every call fails: one finding for all that a campaign does not explain.

@@ -24,12 +24,12 @@ extension Verdict {
 struct VerdictRules {
     /// A partition in which something is due, and nothing becomes done for so long, is stuck: a user whose call hangs blocks it
     /// for a quarter of that.
-    static let stuckMilliseconds: Int64 = 60_000
+    static let stuckAfter: Milliseconds = .minutes(1)
     static let oldestSeconds = 3_600.0
     static let leastLag = 100.0
     static let lagSeconds = 10.0
     /// A failure is no news any more after so long, when nothing waits for a retry.
-    static let newsMilliseconds: Int64 = 10_000
+    static let newsAge: Milliseconds = .seconds(10)
     /// So many names are listed at most.
     static let namesShown = 5
 
@@ -153,8 +153,8 @@ struct VerdictRules {
             if let still = partition.stillSince, let end = situation.standstillEnd {
                 partition.stillSince = max(still, end)
             }
-            let age = partition.stillSince.map { situation.now.milliseconds(since: $0) }
-            return age.map { $0 >= Self.stuckMilliseconds } ?? false ? partition : nil
+            let age = partition.stillSince.map { situation.now.time(since: $0) }
+            return age.map { $0 >= Self.stuckAfter } ?? false ? partition : nil
         }
         if let finding = finding(stuck: stuck) { findings.append(finding) }
         guard observation.isStable else {
@@ -353,7 +353,7 @@ struct VerdictRules {
         guard !isStandingStill else { return [] }
         let seconds = workers.compactMap { $0.numbers?.oldestSeconds }.max() ?? 0
         guard seconds >= Self.oldestSeconds, seconds < 1e9 else { return [] }
-        let since = situation.now.advanced(byMilliseconds: -whole(seconds * 1_000))
+        let since = situation.now.advanced(by: .milliseconds(-whole(seconds * 1_000)))
         return [
             Finding(
                 "oldest", .warn, "An event is late", "the oldest has waited since \(since.clock(now: situation.now))",

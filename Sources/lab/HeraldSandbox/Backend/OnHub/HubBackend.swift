@@ -1,7 +1,7 @@
-import HeraldTime
 import HeraldHTTP
 package import HeraldHub
 import HeraldThreads
+import HeraldTime
 
 /// The reference backend's work on a notification hub: the tutorial's controllers, with their statuses.
 ///

@@ -1,11 +1,12 @@
 import HeraldHTTP
 import HeraldText
+import HeraldTime
 
 extension HubNotification {
     /// Most handles of a batch.
     static let batchLimit = 1_000
     /// So far ahead a send may be scheduled.
-    private static let longestWaitMilliseconds: Int64 = 7 * 86_400_000
+    private static let longestWait: Milliseconds = .days(7)
 
     /// Reads a batch: a notification and the handles that it is for.
     init(batch request: HTTPRequest) throws(InvalidArgument) {
@@ -28,7 +29,7 @@ extension HubNotification {
         guard let text = request.headers["ServiceBusNotification-ScheduleTime"], let moment = HubTime.parse(text) else {
             throw InvalidArgument("the header ServiceBusNotification-ScheduleTime is missing or no date")
         }
-        guard moment - time <= Self.longestWaitMilliseconds else {
+        guard moment - time <= Self.longestWait.count else {
             throw InvalidArgument("the header ServiceBusNotification-ScheduleTime is more than seven days ahead")
         }
         scheduledAt = moment

@@ -5,7 +5,7 @@ import HeraldTime
 struct SendLimits: Sendable {
     /// Test sends in a minute.
     static let testLimit = 10
-    private static let minute: Int64 = 60_000
+    private static let minute: Milliseconds = .minutes(1)
 
     /// Sends in a minute; `nil` is any number.
     let perMinute: Int?
@@ -36,9 +36,9 @@ struct SendLimits: Sendable {
         return nil
     }
 
-    private func throttled(_ waitMilliseconds: Int64) -> HubReply {
+    private func throttled(_ wait: Milliseconds) -> HubReply {
         var reply = HubReply.failure(throttleStatus, "The request is throttled: too many sends in a minute")
-        reply.headers.append(name: "Retry-After", value: "\((waitMilliseconds + 999) / 1_000)")
+        reply.headers.append(name: "Retry-After", value: "\((wait + .milliseconds(999)).wholeSeconds)")
         return reply
     }
 
@@ -48,9 +48,9 @@ struct SendLimits: Sendable {
         private var number = 0
 
         /// Counts one more; beyond the limit it is not counted, and the time is told until the next minute begins.
-        mutating func count(within limit: Int, at now: MonotonicTime) -> Int64? {
-            if let start, now.milliseconds(since: start) < minute {
-                guard number < limit else { return minute - now.milliseconds(since: start) }
+        mutating func count(within limit: Int, at now: MonotonicTime) -> Milliseconds? {
+            if let start, now.time(since: start) < minute {
+                guard number < limit else { return minute - now.time(since: start) }
             } else {
                 start = now
                 number = 0

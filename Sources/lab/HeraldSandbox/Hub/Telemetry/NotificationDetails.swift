@@ -1,11 +1,13 @@
+import HeraldTime
+
 /// A message's telemetry as the hub tells it.
 struct NotificationDetails {
     /// Between a send and its final state.
     struct Timing: Sendable {
         /// So long the hub does not know the message.
-        var unknownMilliseconds: Int64
+        var unknownTime: Milliseconds
         /// So long, from the send on, its state is not final.
-        var processingMilliseconds: Int64
+        var processingTime: Milliseconds
     }
 
     enum Answer: Equatable {
@@ -19,14 +21,14 @@ struct NotificationDetails {
     /// The details of a send at a moment, in the order of the service's elements.
     func answer(for send: HubSend, location: String, at time: Int64) -> Answer {
         let start = send.dueAt ?? send.receivedAt
-        let age = time - start
-        guard send.dueAt != nil || age >= timing.unknownMilliseconds, let id = send.messageID else { return .unknown }
+        let age = Milliseconds.milliseconds(time - start)
+        guard send.dueAt != nil || age >= timing.unknownTime, let id = send.messageID else { return .unknown }
         let state = state(of: send, age: age)
         let isFinal = state == "Completed" || state == "NoTargetFound"
         var text = HubXML.element("NotificationId", id) + HubXML.element("Location", location)
         text += HubXML.element("State", state) + HubXML.element("EnqueueTime", HubTime.text(send.receivedAt))
         if isFinal || state == "Processing" { text += HubXML.element("StartTime", HubTime.text(start)) }
-        if isFinal { text += HubXML.element("EndTime", HubTime.text(start + timing.processingMilliseconds)) }
+        if isFinal { text += HubXML.element("EndTime", HubTime.text(start + timing.processingTime.count)) }
         text += HubXML.element("NotificationBody", send.text)
         if let tags = send.tags { text += HubXML.element("Tags", tags) }
         if isFinal { text += counts(of: send) }
@@ -35,11 +37,11 @@ struct NotificationDetails {
                 + "\(text)</NotificationDetails>")
     }
 
-    private func state(of send: HubSend, age: Int64) -> String {
+    private func state(of send: HubSend, age: Milliseconds) -> String {
         if send.isCancelled { return guesses.cancelledState }
         if send.dueAt != nil, !send.isCarriedOut { return "Scheduled" }
-        if age < timing.processingMilliseconds {
-            return age * 2 < timing.processingMilliseconds ? "Enqueued" : "Processing"
+        if age < timing.processingTime {
+            return age * 2 < timing.processingTime ? "Enqueued" : "Processing"
         }
         return send.outcomes.isEmpty ? "NoTargetFound" : "Completed"
     }

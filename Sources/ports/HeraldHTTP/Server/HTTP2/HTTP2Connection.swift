@@ -15,7 +15,7 @@ final class HTTP2Connection {
     /// So often a connection reads before it is another's turn; the loop reports what is left again.
     private static let readsOfTurn = 4
     /// So long a client may take to close.
-    private static let lingerMilliseconds: Int64 = 1_000
+    private static let lingerTime: Milliseconds = .seconds(1)
 
     let socket: Int32
     let session: HTTP2ServerSession
@@ -33,7 +33,7 @@ final class HTTP2Connection {
         self.secure = secure
         self.limits = limits
         phase = secure == nil ? .open : .handshake
-        if secure != nil { expect(withinMilliseconds: limits.requestMilliseconds) }
+        if secure != nil { expect(within: limits.requestTimeout) }
     }
 
     /// Whether there are bytes that the socket does not take yet.
@@ -77,7 +77,7 @@ final class HTTP2Connection {
         switch written {
         case .failed: return false
         case .some:
-            if !isBlocked || isMoving { expect(withinMilliseconds: limits.requestMilliseconds) }
+            if !isBlocked || isMoving { expect(within: limits.requestTimeout) }
             isBlocked = true
         case .all:
             isBlocked = false
@@ -90,7 +90,7 @@ final class HTTP2Connection {
     private func linger() {
         end()
         phase = .lingering
-        expect(withinMilliseconds: Self.lingerMilliseconds)
+        expect(within: Self.lingerTime)
     }
 
     /// Says goodbye below HTTP.
@@ -99,8 +99,8 @@ final class HTTP2Connection {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    private func expect(withinMilliseconds milliseconds: Int64) {
-        deadline = SystemClock.monotonic().advanced(byMilliseconds: milliseconds)
+    private func expect(within span: Milliseconds) {
+        deadline = SystemClock.monotonic().advanced(by: span)
     }
 
     /// Ends what takes too long; false when that is the connection.

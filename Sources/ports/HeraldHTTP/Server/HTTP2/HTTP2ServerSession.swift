@@ -127,7 +127,7 @@ final class HTTP2ServerSession {
     }
 
     private func beIdle() {
-        idleDeadline = SystemClock.monotonic().advanced(byMilliseconds: limits.idleMilliseconds)
+        idleDeadline = SystemClock.monotonic().advanced(by: limits.idleTimeout)
     }
 
     // MARK: Requests
@@ -142,7 +142,7 @@ final class HTTP2ServerSession {
     }
 
     func beginRequest(_ id: Int32) {
-        let deadline = SystemClock.monotonic().advanced(byMilliseconds: limits.requestMilliseconds)
+        let deadline = SystemClock.monotonic().advanced(by: limits.requestTimeout)
         streams[id] = RequestStream(id: id, deadline: deadline)
         idleDeadline = nil
     }

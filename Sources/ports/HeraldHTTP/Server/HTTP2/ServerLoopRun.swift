@@ -25,7 +25,7 @@ final class ServerLoopRun {
     /// So much is read at once; a greeting too.
     private static let bufferBytes = 2 * Greeting.limitBytes
     /// So long a stop waits for clients to take what is answered.
-    private static let drainMilliseconds: Int64 = 1_000
+    private static let drainTime: Milliseconds = .seconds(1)
 
     private let limits: ConnectionTable.Limits
     private let listening: Int32
@@ -66,7 +66,7 @@ final class ServerLoopRun {
         var isStopping = false
         while !isStopping {
             let needsSweep = !connections.isEmpty || !isAccepting
-            for index in 0..<loop.wait(timeoutMilliseconds: needsSweep ? OpenConnections.sweepMilliseconds : -1) {
+            for index in 0..<loop.wait(timeout: needsSweep ? OpenConnections.sweepInterval : nil) {
                 let token = loop[index].token
                 switch Owner(rawValue: token.owner) {
                 case .listening: accept()
@@ -204,7 +204,7 @@ final class ServerLoopRun {
     private func sweep() {
         let now = SystemClock.monotonic()
         guard now >= nextSweep else { return }
-        nextSweep = now.advanced(byMilliseconds: Int64(OpenConnections.sweepMilliseconds))
+        nextSweep = now.advanced(by: OpenConnections.sweepInterval)
         for (number, connection) in connections {
             guard case .http2(let connection) = connection else { continue }
             settle(number, connection, isOpen: connection.sweep(now: now))
@@ -227,7 +227,7 @@ final class ServerLoopRun {
             connection.session.leave()
             flush(number)
         }
-        let limit = SystemClock.monotonic().advanced(byMilliseconds: Self.drainMilliseconds)
+        let limit = SystemClock.monotonic().advanced(by: Self.drainTime)
         while true {
             for (number, connection) in connections {
                 guard case .http2(let connection) = connection, connection.isDrained else { continue }
@@ -236,8 +236,8 @@ final class ServerLoopRun {
             }
             let now = SystemClock.monotonic()
             if connections.isEmpty || now >= limit { break }
-            let timeout = EventLoop.timeoutMilliseconds(until: limit, now: now)
-            for index in 0..<loop.wait(timeoutMilliseconds: timeout) { proceed(loop[index].token.payload) }
+            let timeout = EventLoop.timeout(until: limit, now: now)
+            for index in 0..<loop.wait(timeout: timeout) { proceed(loop[index].token.payload) }
         }
         for number in connections.keys { end(number) }
     }

@@ -3,6 +3,7 @@ import HeraldCampaigns
 import HeraldEvents
 import HeraldText
 import HeraldThreads
+import HeraldTime
 import HeraldTools
 import TestSupport
 import Testing
@@ -46,7 +47,7 @@ struct StartFormTests {
         let order = try form.order(rules, requests: requests, definition: nil)
         #expect(order.text.pushServices == ["apns", "gcm"] && order.topic == "notifications.bulk")
         #expect(order.rate == 200 && order.ramp == [1, 10] && order.pauseIfFailures == 0.05)
-        #expect(order.expiresInMilliseconds == 21_600_000 && !order.endsWhenPausedByFailures)
+        #expect(order.expiresIn == .hours(6) && !order.endsWhenPausedByFailures)
         #expect(
             form.command(order, file: "users.csv", isMessageMasked: false) == [
                 "herald", "campaign", "start", "--name", "spring", "--audience", "users.csv", "--message",

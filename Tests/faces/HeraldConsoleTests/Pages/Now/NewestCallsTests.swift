@@ -7,7 +7,7 @@ import Testing
 struct NewestCallsTests {
     private static let begin = WallTime(milliseconds: 1_795_400_040_000)
 
-    private static func at(_ seconds: Int64) -> WallTime { begin.advanced(byMilliseconds: seconds * 1_000) }
+    private static func at(_ seconds: Int64) -> WallTime { begin.advanced(by: seconds * .seconds(1)) }
 
     /// A history with a point every two seconds.
     private static func history(_ seconds: Int64, _ calls: (Int64) -> [String: Double]) -> NowHistory {

@@ -28,7 +28,7 @@ struct NowModelTests {
         _ workers: [WorkerObservation], at seconds: Int64, group: GroupKnowledge = .unasked
     ) -> NowModel.Snapshot {
         NowModel.Snapshot(
-            now: Self.begin.advanced(byMilliseconds: seconds * 1_000), workers: workers, group: group,
+            now: Self.begin.advanced(by: seconds * .seconds(1)), workers: workers, group: group,
             letters: OpenLetters())
     }
 

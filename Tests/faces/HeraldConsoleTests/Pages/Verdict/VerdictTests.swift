@@ -30,7 +30,7 @@ struct VerdictTests {
             "Brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read (results/0 and 17 more): "
             + "bring the brokers back; nothing is lost, and the worker resumes by itself.")
 
-    private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(byMilliseconds: -minutes * 60_000) }
+    private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(by: -minutes * .minutes(1)) }
 
     private static func worker(
         _ address: String = "a:1", ready: Bool = true, _ reasons: [WorkerSurvey.Page.Reason] = [],
@@ -325,7 +325,7 @@ struct VerdictTests {
             group: .known(group([partition(0), partition(3, lag: 9_000, stillSince: minutesAgo(2))])), rate: 100),
         Case(
             "it has not been still for long", .good, "Delivering: 9\u{A0}000 events wait", workers: [worker()],
-            group: .known(group([partition(3, lag: 9_000, stillSince: now.advanced(byMilliseconds: -50_000))]))),
+            group: .known(group([partition(3, lag: 9_000, stillSince: now.advanced(by: .seconds(-50)))]))),
         Case(
             "two are stuck, of which no worker tells", .bad,
             "2 partitions are stuck since 02:04 UTC: 12 behind in notifications/1, notifications/0",
@@ -504,10 +504,10 @@ struct VerdictTests {
         var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
         situation.deadLetters = [older]
         for second in 0..<20 as Range<Int64> {
-            _ = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: second * 1_000))
+            _ = clock.date(Verdict(situation), now: Self.now.advanced(by: second * .seconds(1)))
         }
         situation.deadLetters = [older, cause(22, "chat", 400, Self.minutesAgo(1))]
-        let verdict = clock.date(Verdict(situation), now: Self.now.advanced(byMilliseconds: 20_000))
+        let verdict = clock.date(Verdict(situation), now: Self.now.advanced(by: .seconds(20)))
         #expect(
             ([verdict.first] + verdict.others).map { $0.sentence(now: Self.now) } == [
                 "Some dead letters since 02:13 UTC: 22 of the last hour are open; all from source chat; "
@@ -603,7 +603,7 @@ struct VerdictTests {
         func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Snapshot {
             let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
             return NowModel.Snapshot(
-                now: Self.now.advanced(byMilliseconds: second * 1_000),
+                now: Self.now.advanced(by: second * .seconds(1)),
                 workers: [Self.worker(ready: reasons.isEmpty, reasons)], group: .known(group))
         }
         var model = NowModel()
@@ -616,7 +616,7 @@ struct VerdictTests {
         // A minute after its end the partition is stuck by itself, since then.
         model.look(sight(152, []))
         #expect(model.verdict?.first.key == "stuck")
-        #expect(model.verdict?.first.since == Self.now.advanced(byMilliseconds: 90_000))
+        #expect(model.verdict?.first.since == Self.now.advanced(by: .seconds(90)))
     }
 
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
@@ -626,7 +626,7 @@ struct VerdictTests {
             calls: ["wns": calls])
     }
 
-    private static func secondsAgo(_ seconds: Int64) -> WallTime { now.advanced(byMilliseconds: -seconds * 1_000) }
+    private static func secondsAgo(_ seconds: Int64) -> WallTime { now.advanced(by: -seconds * .seconds(1)) }
 
     @Test("says when calls failed, once they are old; and nothing when nothing waits that could fail again")
     func oldFailures() {
@@ -784,7 +784,7 @@ struct VerdictTests {
         let good = Verdict(Finding("delivering", .good, "Delivering"))
         let bad = Verdict(
             Finding("x", .bad, "Outage"), others: [Finding("y", .warn, "Late", since: Self.minutesAgo(9))])
-        func at(_ seconds: Int64) -> WallTime { Self.now.advanced(byMilliseconds: seconds * 1_000) }
+        func at(_ seconds: Int64) -> WallTime { Self.now.advanced(by: seconds * .seconds(1)) }
         #expect(clock.date(bad, now: at(0)).first.since == nil, "nobody saw it begin")
         #expect(clock.date(Verdict(Finding("z", .bad, "Stuck")), now: at(2)).first.since == nil, "nor that")
         #expect(clock.date(good, now: at(60)).first.since == at(60))
@@ -801,7 +801,7 @@ struct VerdictTests {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
             let found = Verdict(Finding("x", .bad, "Outage", since: since))
-            return clock.date(found, now: Self.now.advanced(byMilliseconds: seconds * 1_000)).first.since
+            return clock.date(found, now: Self.now.advanced(by: seconds * .seconds(1))).first.since
         }
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))
         #expect(look(Self.minutesAgo(1), 2) == Self.minutesAgo(9), "of a worker that was started later")

@@ -22,7 +22,7 @@ final class LetterFollower: Sendable {
     }
 
     /// The longest wait for a record, so that a stop and the marks get their turn.
-    private static let waitMilliseconds: Int32 = 200
+    private static let wait: Milliseconds = .milliseconds(200)
     private static let pause = Duration.seconds(2)
     private static let newsInterval = Duration.seconds(1)
     private static let surveyInterval = Duration.seconds(30)
@@ -121,7 +121,7 @@ final class LetterFollower: Sendable {
         var steps = 0
         while true {
             steps += 1
-            switch try reader.next(waitMilliseconds: Self.waitMilliseconds) {
+            switch try reader.next(wait: Self.wait) {
             case .end: return true
             case .entry:
                 state.withLock { $0.index.add(&reader.entry) }
@@ -143,7 +143,7 @@ final class LetterFollower: Sendable {
         defer { results?.close() }
         var isBusy = false
         while !isStopping {
-            isBusy = try poll(reader, waitMilliseconds: isBusy ? 0 : Self.waitMilliseconds)
+            isBusy = try poll(reader, wait: isBusy ? .zero : Self.wait)
             if let marks, try marks.poll() { note(marks) }
             if results == nil, let marks { results = try replayer.replayResults(of: marks.marks) }
             if let results, try poll(results) { isBusy = true }
@@ -160,9 +160,9 @@ final class LetterFollower: Sendable {
     }
 
     /// Takes what has come; whether there may be more.
-    private func poll(_ reader: DeadLetterReader, waitMilliseconds: Int32) throws -> Bool {
+    private func poll(_ reader: DeadLetterReader, wait: Milliseconds) throws -> Bool {
         for number in 0..<1_024 {
-            switch try reader.next(waitMilliseconds: number == 0 ? waitMilliseconds : 0) {
+            switch try reader.next(wait: number == 0 ? wait : .zero) {
             case .entry: state.withLock { $0.index.add(&reader.entry) }
             case .nothing, .end: return number > 0
             }
@@ -172,7 +172,7 @@ final class LetterFollower: Sendable {
 
     private func poll(_ results: ResultsReader) throws -> Bool {
         var found: [NotificationResult] = []
-        let count = try results.poll(waitMilliseconds: 0) { result, _ in found.append(result) }
+        let count = try results.poll(wait: .zero) { result, _ in found.append(result) }
         if !found.isEmpty {
             let added = found
             state.withLock { state in

@@ -26,7 +26,7 @@ extension LetterIndex {
             let second: Int64 =
                 switch field {
                 case .campaign: Int64(row.campaign)
-                case .hour: row.moment / Condition.NumberSource.millisecondsPerHour
+                case .hour: row.moment / Milliseconds.hours(1).count
                 case .reason, .topic, .status, .pns, .source: 0
                 }
             let key = LikeLetters.Key(

@@ -6,7 +6,7 @@ extension LetterIndex {
     /// So many are looked at, of each partition, for those of the last hour.
     private static let recentLimit = 100_000
     /// Moments do not rise strictly: workers' clocks differ.
-    static let clockDifferenceMilliseconds: Int64 = 300_000
+    static let clockDifference: Milliseconds = .minutes(5)
 
     /// The traits of those that match and are open.
     func open(
@@ -26,7 +26,7 @@ extension LetterIndex {
     func open(
         since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes, delivered: TraitTally
     ) -> OpenLetters {
-        let first = moment.milliseconds - Self.clockDifferenceMilliseconds
+        let first = moment.milliseconds - Self.clockDifference.count
         var rows: [OpenRow] = []
         for (partition, members) in partitions {
             var visited = 0

@@ -13,14 +13,13 @@ struct LetterRun: Sendable, Equatable {
 extension LetterIndex {
     /// What comes later is a run of its own.
     private static let gapMinutes: Int64 = 10
-    private static let minuteMilliseconds: Int64 = 60_000
     /// So many of each partition are looked at, the newest.
     private static let lookedAtLimit = 500_000
 
     /// The runs since a moment, the oldest first, whatever was done about them.
     func runs(since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes) -> [LetterRun] {
         var minutes: Set<Int64> = []
-        visitNewest(since: moment) { _, row in minutes.insert(row.moment / Self.minuteMilliseconds) }
+        visitNewest(since: moment) { _, row in minutes.insert(row.moment / Milliseconds.minutes(1).count) }
         var starts: [Int64] = []
         var last: Int64?
         for minute in minutes.sorted() {
@@ -29,7 +28,7 @@ extension LetterIndex {
         }
         var tallies = [(rows: OpenTally, open: Int)](repeating: (OpenTally(), 0), count: starts.count)
         visitNewest(since: moment) { partition, row in
-            let minute = row.moment / Self.minuteMilliseconds
+            let minute = row.moment / Milliseconds.minutes(1).count
             guard let run = starts.lastIndex(where: { $0 <= minute }) else { return }
             tallies[run].rows.add(row)
             if isOpen(row, partition, marks, outcomes) { tallies[run].open += 1 }
@@ -47,7 +46,7 @@ extension LetterIndex {
             rows.visitNewest { row in
                 visited += 1
                 if row.moment >= moment.milliseconds { body(partition, row) }
-                return row.moment >= moment.milliseconds - Self.clockDifferenceMilliseconds
+                return row.moment >= moment.milliseconds - Self.clockDifference.count
                     && visited < Self.lookedAtLimit
             }
         }

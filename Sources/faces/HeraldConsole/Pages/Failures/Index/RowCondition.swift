@@ -1,5 +1,6 @@
 internal import HeraldEvents
 internal import HeraldReplay
+import HeraldTime
 
 /// A condition as the index can answer it: what follows from a dead letter's traits and campaign is decided once for all
 /// that have them.
@@ -123,8 +124,8 @@ indirect enum RowCondition: Sendable, Equatable {
         of source: Condition.NumberSource, _ row: borrowing LetterRow, _ partition: Int32
     ) -> Int64? {
         switch source {
-        case .hourSinceEpoch: row.moment / Condition.NumberSource.millisecondsPerHour
-        case .hourOfDay: row.moment / Condition.NumberSource.millisecondsPerHour % 24
+        case .hourSinceEpoch: row.moment / Milliseconds.hours(1).count
+        case .hourOfDay: row.moment / Milliseconds.hours(1).count % 24
         case .field(.partition): Int64(partition)
         case .field(.offset): row.offset
         case .field(.attempts): row.attempts == LetterRow.noNumber ? nil : Int64(row.attempts)

@@ -9,7 +9,7 @@ import HeraldTools
 final class GroupWatch: ClusterWatch {
     static let threadName = "console-group"
     private static let pause = Duration.seconds(3)
-    private static let probeMilliseconds = 2_000
+    private static let probeTimeout = Milliseconds.seconds(2)
     /// After so many failures in a row the clients are recreated: one may go on asking a leader that has moved.
     private static let patience = 5
 
@@ -52,12 +52,12 @@ final class GroupWatch: ClusterWatch {
         let properties = plan.clientProperties
         let brokers =
             known.isEmpty
-            ? (try? Admin(properties: properties).metadata(topics: [], timeoutMilliseconds: Self.probeMilliseconds))?
+            ? (try? Admin(properties: properties).metadata(topics: [], timeout: Self.probeTimeout))?
                 .brokers ?? [] : known
         return BrokerCensus(
             brokers: brokers,
             silent: BrokerProbe.silent(
-                among: brokers, properties: properties, timeoutMilliseconds: Self.probeMilliseconds))
+                among: brokers, properties: properties, timeout: Self.probeTimeout))
     }
 
     /// Which brokers there are, and which of them do not answer.
@@ -122,12 +122,12 @@ final class GroupWatch: ClusterWatch {
 ///
 /// One thread.
 private final class GroupInquiry {
-    private static let questionMilliseconds = 4_000
+    private static let questionTimeout = Milliseconds.seconds(4)
     /// Where the first record is looked at, at most.
     private static let lookedAtLimit = 100
     private static let lookingLimit = Duration.seconds(2)
     /// So late a retry may be before it counts as overdue.
-    private static let latenessMilliseconds: Int64 = 30_000
+    private static let lateness: Milliseconds = .seconds(30)
 
     private let plan: NowPlan
     private let admin: Admin
@@ -160,12 +160,12 @@ private final class GroupInquiry {
         let metadata = try plan.reach.topics(names, admin)
         brokers = metadata.brokers
         lacksCoordinator = true
-        let description = try admin.describeGroup(plan.group, timeoutMilliseconds: Self.questionMilliseconds)
+        let description = try admin.describeGroup(plan.group, timeout: Self.questionTimeout)
         lacksCoordinator = false
         let wanted = metadata.topics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
-        let survey = GroupSurvey(group.queries) { Self.questionMilliseconds }
+        let survey = GroupSurvey(group.queries) { Self.questionTimeout }
         let positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
         try look(at: positions, isServed: !description.members.isEmpty)
         return try observation(description, metadata, positions, survey, now)
@@ -201,10 +201,10 @@ private final class GroupInquiry {
                 isEmpty(place) ? nil : delay(place).map { moment - $0.length.count }
             }
         }
-        let overdue = try waiting(until: now.milliseconds - Self.latenessMilliseconds)
+        let overdue = try waiting(until: now.milliseconds - Self.lateness.count)
         var due: [[TopicPartition: Int64]] = []
         for bound in GroupObservation.dueWithin {
-            due.append(try waiting(until: now.milliseconds + Int64(bound / .milliseconds(1))))
+            due.append(try waiting(until: now.milliseconds + Milliseconds(bound).count))
         }
         let taken = Set(description.members.flatMap(\.partitions))
         var partitions = positions.partitions.map { position in

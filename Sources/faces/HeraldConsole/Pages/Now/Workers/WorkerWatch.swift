@@ -8,7 +8,7 @@ final class WorkerWatch: Sendable {
     /// So many workers are asked at most.
     static let limit = 64
     /// A worker may take so long for each answer.
-    private static let patienceMilliseconds = 2_000
+    private static let patience = Milliseconds.seconds(2)
     private static let pause = Duration.seconds(1)
     /// More than the metrics of a worker with ten thousand partitions.
     private static let metricsLimit = 4 << 20
@@ -61,13 +61,13 @@ final class WorkerWatch: Sendable {
         private func ask() {
             let state: WorkerObservation.State
             var numbers: WorkerNumbers?
-            switch WorkerSurvey.readiness(at: address, timeoutMilliseconds: WorkerWatch.patienceMilliseconds) {
+            switch WorkerSurvey.readiness(at: address, timeout: WorkerWatch.patience) {
             case .failure(let silence): state = .silent(SafeText.escaped(silence.reason))
             case .success(let page):
                 state = .answered(page.bounded)
                 let text = WorkerSurvey.metrics(
                     at: address, limit: WorkerWatch.metricsLimit,
-                    timeoutMilliseconds: WorkerWatch.patienceMilliseconds)
+                    timeout: WorkerWatch.patience)
                 numbers = (try? text.get()).flatMap { WorkerNumbers($0) }
             }
             let observation = WorkerObservation(

@@ -12,7 +12,7 @@ final class CampaignTroubleWatch: ClusterWatch {
     private static let pauseAfterFailure = Duration.seconds(5)
     /// Partitions that were added, and a topic that was recreated, are found within this time.
     private static let renewal = Duration.seconds(60)
-    private static let questionMilliseconds = 4_000
+    private static let questionTimeout = Milliseconds.seconds(4)
 
     private let plan: NowPlan
     private let index = Guarded(CampaignIndex())
@@ -37,7 +37,7 @@ final class CampaignTroubleWatch: ClusterWatch {
     private func follow() throws {
         let questions = try TopicReader(properties: plan.readerProperties)
         let found = try questions.consumer.queries.partitions(
-            of: plan.topics.campaigns, timeoutMilliseconds: Self.questionMilliseconds)
+            of: plan.topics.campaigns, timeout: Self.questionTimeout)
         questions.close()
         guard !found.isEmpty else { return }
         let reader = try CampaignReader(

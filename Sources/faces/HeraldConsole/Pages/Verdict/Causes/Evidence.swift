@@ -32,14 +32,14 @@ struct Evidence: Sendable {
             next = (next + 1) % Self.limit
         }
 
-        /// Those of the last milliseconds, in no order.
-        func within(_ milliseconds: Int64, of now: WallTime) -> some Sequence<Sample> {
-            ring.lazy.filter { now.milliseconds(since: $0.at) <= milliseconds }
+        /// Those of so long ago at most, in no order.
+        func within(_ span: Milliseconds, of now: WallTime) -> some Sequence<Sample> {
+            ring.lazy.filter { now.time(since: $0.at) <= span }
         }
     }
 
-    private static let deliveredMilliseconds: Int64 = 3_600_000
-    private static let failingMilliseconds: Int64 = 600_000
+    private static let deliveredSpan: Milliseconds = .hours(1)
+    private static let failingSpan: Milliseconds = .minutes(10)
 
     private var delivered = Samples()
     private var failing = Samples()
@@ -67,14 +67,14 @@ struct Evidence: Sendable {
     /// What was delivered within the hour.
     func delivered(now: WallTime) -> TraitTally {
         var tally = TraitTally()
-        for sample in delivered.within(Self.deliveredMilliseconds, of: now) { tally.add(sample.traits, at: sample.at) }
+        for sample in delivered.within(Self.deliveredSpan, of: now) { tally.add(sample.traits, at: sample.at) }
         return tally
     }
 
     /// The status with which a push service's calls are refused; `nil` when retries tell none, or both.
     func refusal(_ service: String, now: WallTime) -> Int64? {
         var statuses: Set<Int64> = []
-        for sample in failing.within(Self.failingMilliseconds, of: now) where sample.traits.services.contains(service) {
+        for sample in failing.within(Self.failingSpan, of: now) where sample.traits.services.contains(service) {
             if let status = sample.traits.status, status == 401 || status == 403 { statuses.insert(status) }
         }
         return statuses.count == 1 ? statuses.first : nil
@@ -85,13 +85,13 @@ struct Evidence: Sendable {
     func retryTroubles(now: WallTime) -> [RetryTrouble] {
         var (failures, successes): ([String: Int], [String: Int]) = ([:], [:])
         var newest: [String: WallTime] = [:]
-        for sample in failing.within(Self.retriesMilliseconds, of: now) {
+        for sample in failing.within(Self.retriesSpan, of: now) {
             for service in Set(sample.traits.services) {
                 failures[service, default: 0] += 1
                 newest[service] = max(newest[service] ?? sample.at, sample.at)
             }
         }
-        for sample in delivered.within(Self.retriesMilliseconds, of: now) {
+        for sample in delivered.within(Self.retriesSpan, of: now) {
             for service in sample.traits.services { successes[service, default: 0] += 1 }
         }
         let concerned = failures.filter { service, count in
@@ -111,7 +111,7 @@ struct Evidence: Sendable {
         guard !services.isEmpty, let last else { return nil }
         var tally = TraitTally()
         let wanted = Set(services)
-        for sample in failing.within(isDead ? Self.failingMilliseconds : Self.retriesMilliseconds, of: now)
+        for sample in failing.within(isDead ? Self.failingSpan : Self.retriesSpan, of: now)
         where !wanted.isDisjoint(with: sample.traits.services) {
             let delivered = sample.traits.services.compactMap { lastDelivered[$0] }.max()
             if !isDead || delivered.map({ $0 < sample.at }) ?? true { tally.add(sample.traits, at: sample.at) }
@@ -123,7 +123,7 @@ struct Evidence: Sendable {
         }
     }
 
-    private static let retriesMilliseconds: Int64 = 60_000
+    private static let retriesSpan: Milliseconds = .minutes(1)
     private static let leastRetries = 10
     private static let failingShare = 0.2
 
@@ -131,7 +131,7 @@ struct Evidence: Sendable {
     func failing(_ service: String, now: WallTime) -> TraitTally {
         var tally = TraitTally()
         let last = lastDelivered[service]
-        for sample in failing.within(Self.failingMilliseconds, of: now)
+        for sample in failing.within(Self.failingSpan, of: now)
         where sample.traits.services.contains(service) && last.map({ $0 < sample.at }) ?? true {
             tally.add(sample.traits, at: sample.at)
         }

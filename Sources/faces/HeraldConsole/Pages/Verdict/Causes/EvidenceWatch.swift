@@ -14,13 +14,13 @@ final class EvidenceWatch: ClusterWatch {
     static let threadName = "console-evidence"
     private static let turn = Duration.seconds(3)
     private static let pauseAfterFailure = Duration.seconds(5)
-    private static let questionMilliseconds = 4_000
+    private static let questionTimeout = Milliseconds.seconds(4)
     /// A turn ends after so long, whatever is left.
     private static let patience = Duration.seconds(10)
     private static let newestOfTurn: Int64 = 500
     private static let samplesOfPast: Int64 = 50
     private static let pastSteps: Int64 = 12
-    private static let pastStepMilliseconds: Int64 = 300_000
+    private static let pastStep: Milliseconds = .minutes(5)
 
     private let plan: NowPlan
     private let state = Guarded(Evidence())
@@ -50,13 +50,13 @@ final class EvidenceWatch: ClusterWatch {
         let now = SystemClock.wall().milliseconds
         for step in stride(from: Self.pastSteps, to: 0, by: -1) where !results.isEmpty {
             let begins = try reader.consumer.queries.offsets(
-                of: results, at: now - step * Self.pastStepMilliseconds, timeoutMilliseconds: Self.questionMilliseconds)
+                of: results, at: now - step * Self.pastStep.count, timeout: Self.questionTimeout)
             try read(reader, begins.mapValues { $0..<$0 + Self.samplesOfPast }, &entry)
         }
         var positions: [TopicPartition: Int64] = [:]
         repeat {
             let ends = try reader.consumer.queries.ends(
-                of: partitions, timeoutMilliseconds: Self.questionMilliseconds)
+                of: partitions, timeout: Self.questionTimeout)
             var ranges: [TopicPartition: Range<Int64>] = [:]
             for (partition, end) in ends {
                 let begin = max(positions[partition] ?? 0, end - Self.newestOfTurn, 0)
@@ -71,7 +71,7 @@ final class EvidenceWatch: ClusterWatch {
     private func partitions(_ reader: TopicReader) -> [TopicPartition] {
         ([plan.topics.results] + plan.delays.map(plan.topics.retryTopic)).flatMap { topic in
             let found = try? reader.consumer.queries.partitions(
-                of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+                of: topic, timeout: Self.questionTimeout)
             return found ?? []
         }
     }

@@ -28,7 +28,7 @@ struct OpenReplay: Sendable, Equatable {
 struct OpenReplays: Sendable {
     private static let limit = 256
     /// A call that should have been made so long ago has been made, and what came of it is told elsewhere.
-    private static let patienceMilliseconds: Int64 = 30_000
+    private static let patience: Milliseconds = .seconds(30)
 
     private var replays: [String: OpenReplay] = [:]
 
@@ -45,7 +45,7 @@ struct OpenReplays: Sendable {
     func since(_ moment: WallTime, now: WallTime) -> [OpenReplay] {
         replays.values.filter {
             $0.answeredAt >= moment
-                && now.milliseconds(since: $0.nextCall ?? $0.answeredAt) <= Self.patienceMilliseconds
+                && now.time(since: $0.nextCall ?? $0.answeredAt) <= Self.patience
         }.sorted { ($1.answeredAt, $1.origin) < ($0.answeredAt, $0.origin) }
     }
 }

@@ -16,13 +16,13 @@ struct Lateness: Sendable, Equatable {
     var count: Int
     /// Whether that is all of them, and not those that were found among the results that were read.
     var isExact: Bool
-    var worstMilliseconds: Int64
+    var worst: Milliseconds
 
     /// Both together: they have no event in common.
     static func + (left: Self, right: Self) -> Self {
         Self(
             count: left.count + right.count, isExact: left.isExact && right.isExact,
-            worstMilliseconds: max(left.worstMilliseconds, right.worstMilliseconds))
+            worst: max(left.worst, right.worst))
     }
 }
 
@@ -44,13 +44,12 @@ struct LateRun: Sendable, Equatable {
 /// read makes a number the least that it can be.
 struct LatePast: Sendable, Equatable {
     static let quarters: Int64 = 96
-    static let quarterMilliseconds: Int64 = 900_000
-    static let lateMilliseconds: Int64 = 60_000
+    static let quarterLength: Milliseconds = .minutes(15)
+    static let lateAfter: Milliseconds = .minutes(1)
     /// Below this share of what was delivered lateness is a matter of single users, whose calls are retried.
     static let leastShare = 0.05
-    private static let minuteMilliseconds: Int64 = 60_000
     /// Late ones between whose waiting so much time passes are of different runs.
-    private static let gapMilliseconds: Int64 = 60_000
+    private static let gap: Milliseconds = .minutes(1)
     private static let earliestShare = 0.05
 
     private struct Late: Sendable, Equatable {
@@ -81,10 +80,10 @@ struct LatePast: Sendable, Equatable {
         self.limit = limit
     }
 
-    static func quarter(of moment: WallTime) -> Int64 { moment.milliseconds / quarterMilliseconds }
+    static func quarter(of moment: WallTime) -> Int64 { moment.milliseconds / quarterLength.count }
 
     static func isLate(due: WallTime, completed: WallTime) -> Bool {
-        completed.milliseconds(since: due) > lateMilliseconds
+        completed.time(since: due) > lateAfter
     }
 
     /// Takes a delivery whose result is of this quarter of an hour.
@@ -118,10 +117,10 @@ struct LatePast: Sendable, Equatable {
     /// Forgets what is more than a day ago.
     mutating func forget(now: WallTime) {
         let oldest = Self.quarter(of: now) - Self.quarters + 1
-        let begin = oldest * Self.quarterMilliseconds
+        let begin = oldest * Self.quarterLength.count
         guard quarters.keys.contains(where: { $0 < oldest }) else { return }
         quarters = quarters.filter { $0.key >= oldest }
-        prompt = prompt.filter { $0.key >= begin / Self.minuteMilliseconds }
+        prompt = prompt.filter { $0.key >= begin / Milliseconds.minutes(1).count }
         late = late.mapValues { $0.filter { $0.value.completed.milliseconds >= begin } }.filter { !$0.value.isEmpty }
         count = late.values.reduce(0) { $0 + $1.count }
         if count == 0 { isFull = false }
@@ -165,7 +164,7 @@ struct LatePast: Sendable, Equatable {
         return report
     }
 
-    static func minute(_ moment: WallTime) -> Int64 { moment.milliseconds / minuteMilliseconds }
+    static func minute(_ moment: WallTime) -> Int64 { moment.milliseconds / Milliseconds.minutes(1).count }
 
     private func isMuch(_ late: Double, of prompt: Double) -> Bool { late >= (late + prompt) * Self.leastShare }
 
@@ -174,7 +173,7 @@ struct LatePast: Sendable, Equatable {
         var chains: [[Late]] = []
         var end = WallTime(milliseconds: .min)
         for one in late {
-            if chains.isEmpty || one.due.milliseconds(since: end) > gapMilliseconds { chains.append([]) }
+            if chains.isEmpty || one.due.time(since: end) > gap { chains.append([]) }
             chains[chains.count - 1].append(one)
             end = max(end, one.completed)
         }
@@ -182,8 +181,8 @@ struct LatePast: Sendable, Equatable {
     }
 
     private static func lateness(_ late: [Late], isExact: Bool) -> Lateness? {
-        late.map { $0.completed.milliseconds(since: $0.due) }.max().map {
-            Lateness(count: late.count, isExact: isExact, worstMilliseconds: $0)
+        late.map { $0.completed.time(since: $0.due) }.max().map {
+            Lateness(count: late.count, isExact: isExact, worst: $0)
         }
     }
 

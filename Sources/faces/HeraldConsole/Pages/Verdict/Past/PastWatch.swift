@@ -13,7 +13,7 @@ final class PastWatch: ClusterWatch {
     static let threadName = "console-past"
     private static let turn = Duration.seconds(15)
     private static let pauseAfterFailure = Duration.seconds(5)
-    private static let questionMilliseconds = 4_000
+    private static let questionTimeout = Milliseconds.seconds(4)
     /// A reading ends after so long, whatever is left.
     private static let patience = Duration.seconds(30)
     /// So many results are read at one look at a quarter of an hour, of all partitions together.
@@ -24,7 +24,7 @@ final class PastWatch: ClusterWatch {
     /// So often requests are read for one look at most.
     private static let requestReadings = 64
     /// A quarter of an hour is looked at until so long after its end: transactions become readable late.
-    private static let settledMilliseconds: Int64 = 120_000
+    private static let settledAfter: Milliseconds = .minutes(2)
 
     /// What was read so far.
     private struct Progress {
@@ -86,7 +86,7 @@ final class PastWatch: ClusterWatch {
             progress.forget(now: now)
             // What is not settled may grow.
             let newest = LatePast.quarter(of: now)
-            let open = LatePast.quarter(of: now.advanced(byMilliseconds: -Self.settledMilliseconds))
+            let open = LatePast.quarter(of: now.advanced(by: -Self.settledAfter))
             for number in stride(from: newest, through: open, by: -1) {
                 try look(at: number, places, reader, &progress)
             }
@@ -111,7 +111,7 @@ final class PastWatch: ClusterWatch {
 
     private func places(_ reader: TopicReader) throws -> Places {
         func partitions(_ topic: String) throws -> [TopicPartition] {
-            try reader.consumer.queries.partitions(of: topic, timeoutMilliseconds: Self.questionMilliseconds)
+            try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout)
         }
         return Places(
             results: try partitions(plan.topics.results), requests: Set(try plan.topics.requests.flatMap(partitions)))
@@ -162,14 +162,14 @@ final class PastWatch: ClusterWatch {
     private func ranges(
         _ partitions: [TopicPartition], _ number: Int64, _ next: [TopicPartition: Int64], _ reader: TopicReader
     ) throws -> [TopicPartition: Range<Int64>] {
-        let begin = number * LatePast.quarterMilliseconds
-        let limit = Self.questionMilliseconds
+        let begin = number * LatePast.quarterLength.count
+        let limit = Self.questionTimeout
         let queries = reader.consumer.queries
-        let begins = try queries.offsets(of: partitions, at: begin, timeoutMilliseconds: limit)
+        let begins = try queries.offsets(of: partitions, at: begin, timeout: limit)
         guard !begins.isEmpty else { return [:] }
         let some = Array(begins.keys)
-        let ends = try queries.offsets(of: some, at: begin + LatePast.quarterMilliseconds, timeoutMilliseconds: limit)
-        let last = try queries.ends(of: some, timeoutMilliseconds: limit)
+        let ends = try queries.offsets(of: some, at: begin + LatePast.quarterLength.count, timeout: limit)
+        let last = try queries.ends(of: some, timeout: limit)
         var ranges: [TopicPartition: Range<Int64>] = [:]
         for (partition, begin) in begins {
             guard let last = last[partition] else { continue }
@@ -219,8 +219,8 @@ final class PastWatch: ClusterWatch {
             guard let last = members.map(\.completed).max() else { continue }
             // What was published within a minute before the last of them is not late; only the rest is looked up.
             let bounds = try reader.consumer.queries.offsets(
-                of: Array(Set(members.map(\.request))), at: last.milliseconds - LatePast.lateMilliseconds,
-                timeoutMilliseconds: Self.questionMilliseconds)
+                of: Array(Set(members.map(\.request))), at: last.milliseconds - LatePast.lateAfter.count,
+                timeout: Self.questionTimeout)
             dues.bounds[minute] = bounds
             for one in members where bounds[one.request].map({ one.offset < $0 }) ?? true {
                 wanted[one.request, default: []].append(one.offset)

@@ -11,7 +11,7 @@ struct LatePastTests {
 
     /// So many seconds after the beginning of a quarter of an hour.
     private static func at(_ seconds: Int64) -> WallTime {
-        WallTime(milliseconds: quarter * LatePast.quarterMilliseconds + seconds * 1_000)
+        WallTime(milliseconds: quarter * LatePast.quarterLength.count + seconds * 1_000)
     }
 
     private typealias Delivery = (due: Int64, completed: Int64)
@@ -50,7 +50,7 @@ struct LatePastTests {
         #expect(report.runs.count == 1)
         // The earliest twentieth of 241 late ones does not date it.
         #expect(run.from >= Self.at(100) && run.from <= Self.at(112) && run.to == Self.at(401))
-        #expect(run.lateness == Lateness(count: 241, isExact: true, worstMilliseconds: 301_000))
+        #expect(run.lateness == Lateness(count: 241, isExact: true, worst: .seconds(301)))
         #expect(run.mostWaiting == 241 && report.scattered == nil)
         // The end of the outage was prompt.
         #expect(report.lookedAt == 340 && report.delivered == 340)
@@ -59,7 +59,7 @@ struct LatePastTests {
     @Test("is found in a quarter of an hour of which nearly all was prompt")
     func shortOutage() throws {
         let run = try #require(Self.past(Self.outage(0, 90), prompt: 91..<900).report.runs.first)
-        #expect(run.lateness == Lateness(count: 31, isExact: true, worstMilliseconds: 91_000))
+        #expect(run.lateness == Lateness(count: 31, isExact: true, worst: .seconds(91)))
     }
 
     @Test("counts an event once, by its last delivery, also when that is of another quarter of an hour")
@@ -69,7 +69,7 @@ struct LatePastTests {
             for offset in 0..<141 as Range<Int64> { Self.add((600 + offset, completed), offset: offset, to: &past) }
         }
         let runs = past.report.runs
-        #expect(runs.map(\.lateness) == [Lateness(count: 141, isExact: true, worstMilliseconds: 400_000)])
+        #expect(runs.map(\.lateness) == [Lateness(count: 141, isExact: true, worst: .seconds(400))])
         #expect(runs.first?.mostWaiting == 141)
     }
 
@@ -102,7 +102,7 @@ struct LatePastTests {
     func scattered() {
         let report = Self.past([(0, 100), (300, 420)], prompt: 0..<500).report
         #expect(report.runs.isEmpty)
-        #expect(report.scattered == Lateness(count: 2, isExact: true, worstMilliseconds: 120_000))
+        #expect(report.scattered == Lateness(count: 2, isExact: true, worst: .minutes(2)))
     }
 
     @Test("is two times when more than a minute passes between them, and one across a quarter's end")
@@ -134,7 +134,7 @@ struct LateTellerTests {
     private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
 
     private static let run = LateRun(
-        from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worstMilliseconds: 61_000),
+        from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worst: .seconds(61)),
         mostWaiting: 9)
 
     private static func log(_ findings: Finding...) -> VerdictLog {
