@@ -18,26 +18,6 @@ public struct MonotonicTime: BitwiseCopyable, Comparable, Hashable, Sendable {
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The moment `milliseconds` later (earlier when negative); stops at the ends of the range instead of overflowing.
-    @inlinable
-    public func advanced(byMilliseconds milliseconds: Int64) -> Self {
-        let (product, tooFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        let step = tooFar ? (milliseconds < 0 ? Int64.min : .max) : product
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(step)
-        return Self(nanoseconds: overflow ? (step < 0 ? .min : .max) : sum)
-    }
-
-    /// Whole milliseconds from `earlier` to this moment, rounded down; negative when `earlier` is later.
-    ///
-    /// Stops at the ends of the range instead of overflowing.
-    @inlinable
-    public func milliseconds(since earlier: Self) -> Int64 {
-        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
-        if overflow { return nanoseconds < earlier.nanoseconds ? .min : .max }
-        let (quotient, remainder) = difference.quotientAndRemainder(dividingBy: 1_000_000)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
-
     /// The moment a span later (earlier when negative); stops at the ends of the range instead of overflowing.
     @inlinable
     public func advanced(by span: Milliseconds) -> Self {

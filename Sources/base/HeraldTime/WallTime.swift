@@ -14,20 +14,6 @@ public struct WallTime: Comparable, Hashable, Sendable {
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The moment `milliseconds` later (earlier when negative); stops at the ends of the range instead of overflowing.
-    @inlinable
-    public func advanced(byMilliseconds step: Int64) -> Self {
-        let (sum, overflow) = milliseconds.addingReportingOverflow(step)
-        return Self(milliseconds: overflow ? (step < 0 ? .min : .max) : sum)
-    }
-
-    /// Milliseconds from `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
-    @inlinable
-    public func milliseconds(since earlier: Self) -> Int64 {
-        let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
-        return overflow ? (self < earlier ? .min : .max) : difference
-    }
-
     /// The moment a span later (earlier when negative); stops at the ends of the range instead of overflowing.
     @inlinable
     public func advanced(by span: Milliseconds) -> Self {
