@@ -11,6 +11,9 @@ struct HTTP2ServingTests {
     ) throws -> HTTPServer {
         var configuration = HTTPServer.Configuration()
         configuration.speaksHTTP2 = true
+        // A test may have to wait longer for its turn than a client may be silent.
+        configuration.idleTimeoutSeconds = 3_600
+        configuration.requestTimeoutSeconds = 3_600
         change(&configuration)
         return try HTTPServer(configuration, handler: handler)
     }
