@@ -33,17 +33,13 @@ package final class HTTP2Client {
     package func readReset(_ stream: UInt32) throws -> HTTP2Peer.Code? {
         while true {
             let frame = try peer.readFrame(HTTP2Peer.Frame.reset)
-            if frame.stream == stream { return Self.code(frame.payload[...]) }
+            if frame.stream == stream { return frame.code }
         }
     }
 
     /// Reads on until the server says goodbye: the last stream that it took, and its code.
     package func readGoAway() throws -> (last: UInt32, code: HTTP2Peer.Code?) {
         let frame = try peer.readFrame(HTTP2Peer.Frame.goAway)
-        return (Self.number(frame.payload.prefix(4)), Self.code(frame.payload.dropFirst(4).prefix(4)))
+        return (HTTP2Peer.number(in: frame.payload.prefix(4)), frame.code)
     }
-
-    private static func code(_ bytes: ArraySlice<UInt8>) -> HTTP2Peer.Code? { HTTP2Peer.Code(rawValue: number(bytes)) }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }

@@ -31,6 +31,26 @@ package final class HTTP2Peer {
         /// Of DATA and HEADERS; of SETTINGS and PING it means an acknowledgement.
         package static let endStream: UInt8 = 1
         package static let endHeaders: UInt8 = 4
+
+        /// SETTINGS, by their numbers.
+        package static func settings(_ settings: [UInt16: UInt32]) -> Frame {
+            let payload = settings.flatMap { [UInt8($0.key >> 8), UInt8($0.key & 0xFF)] + HTTP2Peer.number($0.value) }
+            return Frame(type: Self.settings, payload: payload)
+        }
+
+        /// Lets the other side send so much more, on a stream or on the connection (0).
+        package static func windowUpdate(_ stream: UInt32, by step: UInt32) -> Frame {
+            Frame(type: windowUpdate, stream: stream, payload: HTTP2Peer.number(step))
+        }
+
+        /// The reason that a GOAWAY or RST_STREAM names; `nil` for other frames.
+        package var code: Code? {
+            switch type {
+            case Self.goAway: Code(rawValue: HTTP2Peer.number(in: payload.dropFirst(4).prefix(4)))
+            case Self.reset: Code(rawValue: HTTP2Peer.number(in: payload[...]))
+            default: nil
+            }
+        }
     }
 
     /// A field of a call's head.
@@ -110,7 +130,7 @@ package final class HTTP2Peer {
     package func readFrame() throws -> Frame {
         let head = try peer.read(exactly: 9)
         let count = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-        let stream = head[5...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let stream = Self.number(in: head[5...]) & 0x7FFF_FFFF
         return Frame(type: head[3], flags: head[4], stream: stream, payload: try peer.read(exactly: count))
     }
 
@@ -198,8 +218,7 @@ package final class HTTP2Peer {
 
     /// Says what SETTINGS say, by their numbers.
     package func writeSettings(_ settings: [UInt16: UInt32]) throws {
-        let payload = settings.flatMap { [UInt8($0.key >> 8), UInt8($0.key & 0xFF)] + Self.number($0.value) }
-        try write(Frame(type: Frame.settings, payload: payload))
+        try write(Frame.settings(settings))
     }
 
     /// A call's whole answer.
@@ -278,6 +297,9 @@ package final class HTTP2Peer {
     package static func number(_ value: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
+
+    /// The number that these bytes are.
+    static func number(in bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
     /// Waits until the other side closes.
     package func readToEnd() { peer.readToEnd() }

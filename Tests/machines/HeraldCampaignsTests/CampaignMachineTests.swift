@@ -538,6 +538,15 @@ struct CampaignMachineTests {
 
     // MARK: The audience
 
+    /// A publisher stops behind the two recipients of its first step, whose events are delivered then.
+    private func stopAtRamp(_ publisher: Bench.Publisher, _ bench: Bench) {
+        bench.pass(100, publisher)
+        bench.stop(publisher)
+        bench.run(publisher)
+        bench.delivers = true
+        bench.outcomes = ["delivered": 2]
+    }
+
     @Test("An audience that was read before another start was recorded is to be read again")
     func audienceOfBefore() throws {
         let bench = try Bench(4) { $0.ramp = [2] }
@@ -545,11 +554,7 @@ struct CampaignMachineTests {
         let first = bench.start()
         bench.audience.append("added")
         let late = bench.start()
-        bench.pass(100, first)
-        bench.stop(first)
-        bench.run(first)
-        bench.delivers = true
-        bench.outcomes = ["delivered": 2]
+        stopAtRamp(first, bench)
         let failure = try #require(bench.run(late)?.failure)
         #expect(failure.description.contains("since this audience was read"))
         #expect(bench.run(bench.start()) == .complete)
@@ -561,11 +566,7 @@ struct CampaignMachineTests {
         let bench = try Bench(4) { $0.ramp = [2] }
         bench.delivers = false
         let first = bench.start()
-        bench.pass(100, first)
-        bench.stop(first)
-        bench.run(first)
-        bench.delivers = true
-        bench.outcomes = ["delivered": 2]
+        stopAtRamp(first, bench)
         bench.audience = ["user0", "other"]
         let failure = try #require(bench.run(bench.start())?.failure)
         #expect(failure.description.contains("it has another audience by now"))

@@ -25,14 +25,6 @@ struct HTTP2RefusalTests {
         return head
     }
 
-    private static func settings(_ number: UInt8, _ value: UInt32) -> Frame {
-        Frame(type: Frame.settings, payload: [0, number] + HTTP2Peer.number(value))
-    }
-
-    private static func window(_ stream: UInt32, _ count: UInt32) -> Frame {
-        Frame(type: Frame.windowUpdate, stream: stream, payload: HTTP2Peer.number(count))
-    }
-
     /// Each costs the connection.
     private static let ofConnection: [Case] = [
         Case(
@@ -47,7 +39,7 @@ struct HTTP2RefusalTests {
         Case(
             "5.1: RST_STREAM on a stream that was never opened", .protocolError,
             Frame(type: Frame.reset, stream: 1, payload: HTTP2Peer.number(8))),
-        Case("5.1: WINDOW_UPDATE on a stream that was never opened", .protocolError, window(1, 1)),
+        Case("5.1: WINDOW_UPDATE on a stream that was never opened", .protocolError, .windowUpdate(1, by: 1)),
         Case("5.1.1: a stream with the server's number", .protocolError, get(2)),
         Case("6.1: DATA on the connection", .protocolError, Frame(type: Frame.data, payload: [0])),
         Case(
@@ -62,9 +54,9 @@ struct HTTP2RefusalTests {
         Case(
             "6.5: an acknowledgement with content", .frameSizeError,
             Frame(type: Frame.settings, flags: 1, payload: [0, 3, 0, 0, 0, 1])),
-        Case("6.5.2: ENABLE_PUSH of 2", .protocolError, settings(2, 2)),
-        Case("6.5.2: INITIAL_WINDOW_SIZE above the largest", .flowControlError, settings(4, 1 << 31)),
-        Case("6.5.2: MAX_FRAME_SIZE below the smallest", .protocolError, settings(5, 16_383)),
+        Case("6.5.2: ENABLE_PUSH of 2", .protocolError, .settings([2: 2])),
+        Case("6.5.2: INITIAL_WINDOW_SIZE above the largest", .flowControlError, .settings([4: 1 << 31])),
+        Case("6.5.2: MAX_FRAME_SIZE below the smallest", .protocolError, .settings([5: 16_383])),
         Case(
             "6.6: PUSH_PROMISE of a client", .protocolError, get(1),
             Frame(type: Frame.pushPromise, flags: 4, stream: 1, payload: [0, 0, 0, 2, 0x82])),
@@ -75,8 +67,10 @@ struct HTTP2RefusalTests {
         Case(
             "6.8: GOAWAY on a stream", .protocolError,
             Frame(type: Frame.goAway, stream: 1, payload: [UInt8](repeating: 0, count: 8))),
-        Case("6.9: WINDOW_UPDATE of nothing", .protocolError, window(0, 0)),
-        Case("6.9.1: a window above the largest", .flowControlError, window(0, .max >> 1), window(0, .max >> 1)),
+        Case("6.9: WINDOW_UPDATE of nothing", .protocolError, .windowUpdate(0, by: 0)),
+        Case(
+            "6.9.1: a window above the largest", .flowControlError, .windowUpdate(0, by: .max >> 1),
+            .windowUpdate(0, by: .max >> 1)),
         Case(
             "6.10: CONTINUATION of nothing", .protocolError,
             Frame(type: Frame.continuation, flags: 4, stream: 1, payload: [0x82])),
@@ -147,9 +141,9 @@ struct HTTP2RefusalTests {
     /// What a client may send without end, and the most of it that is taken.
     private static let floods: [Case] = [
         Case("PING", .enhanceYourCalm, Frame(type: Frame.ping, payload: [UInt8](repeating: 0, count: 8))),
-        Case("SETTINGS", .enhanceYourCalm, settings(3, 1)),
+        Case("SETTINGS", .enhanceYourCalm, .settings([3: 1])),
         Case("PRIORITY", .enhanceYourCalm, Frame(type: Frame.priority, stream: 3, payload: [0, 0, 0, 0, 1])),
-        Case("WINDOW_UPDATE", .enhanceYourCalm, window(0, 1)),
+        Case("WINDOW_UPDATE", .enhanceYourCalm, .windowUpdate(0, by: 1)),
         Case("empty DATA", .enhanceYourCalm, Frame(type: Frame.data, stream: 1)),
     ]
 

@@ -140,10 +140,7 @@ struct HTTP2ServingTests {
             let frame = try client.peer.readFrame(HTTP2Peer.Frame.data)
             count += frame.payload.count
             for stream: UInt32 in [0, 1] where !frame.payload.isEmpty {
-                try client.peer.write(
-                    HTTP2Peer.Frame(
-                        type: HTTP2Peer.Frame.windowUpdate, stream: stream,
-                        payload: HTTP2Peer.number(UInt32(frame.payload.count))))
+                try client.peer.write(.windowUpdate(stream, by: UInt32(frame.payload.count)))
             }
         }
         #expect(count == 300_000)
