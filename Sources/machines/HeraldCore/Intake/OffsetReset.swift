@@ -1,4 +1,4 @@
-/// Which partition's range was asked for is told with the answer; this says when that was.
+/// When it was asked how far a partition reaches: in which reading, and at which offset.
 public struct RangeQuestion: Sendable, Equatable {
     /// The number of the reading in which it was asked.
     public var reading: Int
