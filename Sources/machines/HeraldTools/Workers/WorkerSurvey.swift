@@ -22,6 +22,8 @@ package struct WorkerSurvey: Sendable {
         /// What it warns of although it delivers, a sentence each.
         package var warnings: [String]
 
+        package var isNotReady: Bool { if case .notReady = state { true } else { false } }
+
         package init(address: String, state: State, warnings: [String] = []) {
             self.address = address
             self.state = state
@@ -59,6 +61,13 @@ package struct WorkerSurvey: Sendable {
             }
         }
         return addresses.sorted()
+    }
+
+    /// Where a worker of this machine would answer that is no member, because its group does not let it in; `nil` when its
+    /// port is any free one.
+    package static func localAddress(listen: (host: String, port: UInt16)?) -> String? {
+        guard let listen, listen.port != 0 else { return nil }
+        return text(listen.host == "0.0.0.0" ? "127.0.0.1" : listen.host == "::" ? "::1" : listen.host, listen.port)
     }
 
     /// Asks them, one after the other.
