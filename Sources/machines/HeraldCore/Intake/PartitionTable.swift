@@ -26,8 +26,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var expected: Int64?
         /// The number of the first reading of these offsets: what was asked in an earlier one says nothing of them.
         fileprivate(set) var firstReading: Int
-        /// What failed of the events that were dealt with before.
-        fileprivate(set) var failed: [Int64: PushServiceSet] = [:]
+        /// What failed of the events that were dealt with before; `nil` when nobody could say.
+        fileprivate(set) var failed: [Int64: PushServiceSet]?
     }
 
     private(set) var topics: [ConsumedTopic] = []
