@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Steps of a long run, for scripts that source this: each is named, bounded, timed and counted as building or testing.
+# Steps of a long run, for scripts that source this: each is named, watched, timed and counted as building or testing.
 #
-#     step build|test NAME MINUTES COMMAND ARGUMENT…
+#     step build|test NAME COMMAND ARGUMENT…
 #     report_steps
 #
 # RUN_STEPS names the file in which the steps of one run are kept; a script that finds it set belongs to a longer run,
@@ -13,14 +13,15 @@ if [ -z "${RUN_STEPS:-}" ]; then
     steps_are_reported_here=yes
 fi
 
+steps_watchdog=$(realpath "$(dirname "${BASH_SOURCE[0]}")/watchdog.py")
+
 step() {
-    local kind=$1 name=$2 minutes=$3 status=0 start=$SECONDS
-    shift 3
+    local kind=$1 name=$2 status=0 start=$SECONDS
+    shift 2
     echo "──── $name"
-    # A hanging step must say its name, instead of taking the whole run's time with it.
-    timeout --foreground --kill-after=10 "${minutes}m" "$@" </dev/null || status=$?
+    # A step that hangs must say its name, instead of taking the whole run's time with it; one that is slow goes on.
+    "$steps_watchdog" "$@" </dev/null || status=$?
     if [ "$status" -ne 0 ]; then
-        [ "$status" -ne 124 ] || echo "──── $name: no end after $minutes minutes"
         echo "──── $name: FAILED with status $status after $((SECONDS - start)) s"
         exit "$status"
     fi

@@ -16,6 +16,7 @@ import argparse
 import fcntl
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,7 @@ WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]
 # A mutant has to show in these of any scenario, or in so many of its own.
 SEEDS = "1...120"
 SCENARIO_SEEDS = 40
-# A mutant may spin.
+# A mutant may spin; seconds of processor time.
 SECONDS = 300
 # What the program names by itself as having failed, or as under way when it trapped.
 CASE = re.compile(r"^(?:crashed\? make simulate )?(SEED|LOCALITY|BYSTANDERS|REFUSALS)=(\d+)", re.MULTILINE)
@@ -189,18 +190,21 @@ class Run(NamedTuple):
     summary: str = ""
 
 
+def start(program: Path, arguments: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
+    """Runs the program; SIGXCPU ends it after so many seconds of processor time, which a busy machine does not shorten."""
+    return subprocess.run(
+        ["prlimit", f"--cpu={seconds}", program, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"SWIFT_BACKTRACE": "enable=no"},
+    )
+
+
 def simulate(program: Path, arguments: list[str]) -> Run:
-    try:
-        result = subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-            env={"SWIFT_BACKTRACE": "enable=no"},
-        )
-    except subprocess.TimeoutExpired:
-        return Run(f"does not end within {SECONDS} s", arguments)
+    result = start(program, arguments, SECONDS)
+    if result.returncode == -signal.SIGXCPU:
+        return Run(f"does not end within {SECONDS} s of processor time", arguments)
     if result.returncode == 0:
         return Run("", arguments, result.stdout.strip().rpartition("\n")[2])
     lines = [line for line in result.stderr.splitlines() if line.startswith(FINDINGS)]
