@@ -18,26 +18,26 @@ struct DeferralTests {
         }
     }
 
-    @Test("come back in time from a limit used up for 24 hours, through delay topics, a restart, other limits")
+    @Test("come back in time from a limit used up for 12 hours, through delay topics, a restart, other limits")
     func hours() {
         var world = Self.world()
         let minute: Int64 = 60_000
-        // 4.5 hours' backlog, and later as much again.
+        // 2.25 hours' backlog, and later as much again.
         var limit = Self.rate
         world.publish(1, to: "gcm")
-        for half in 0..<48 {
+        for half in 0..<24 {
             switch half {
-            case 0: world.publish(1_296)
-            case 10: world.publish(1_296)
-            case 20:
-                world.publish(2_000)
+            case 0: world.publish(648)
+            case 5: world.publish(648)
+            case 10:
+                world.publish(1_000)
                 world.restart()
-            case 26:
+            case 13:
                 limit = 1.5 * Self.rate
                 world.restart { $0.serviceCallsPerSecond = [1.5 * Self.rate, nil, nil] }
-            case 36:
+            case 18:
                 limit = 0.5 * Self.rate
-                world.publish(650)
+                world.publish(325)
                 world.restart { $0.serviceCallsPerSecond = [0.5 * Self.rate, nil, nil] }
             default: break
             }

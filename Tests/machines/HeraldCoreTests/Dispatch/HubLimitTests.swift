@@ -93,7 +93,7 @@ struct HubLimitTests {
             (Hub(), 0.95), (Hub(counting: .bucket, status: 403), 0.95), (Hub(counting: .sliding), 0.85),
         ])
     func others(hub: Hub, share: Double) async throws {
-        let minutes = 40
+        let minutes = 12
         let (used, dead, others) = try await Blocking.run {
             let books = Books(hub)
             let waiting = 1...6_000
