@@ -62,6 +62,7 @@ ROWS = [
         series("Lag", "#",
                ("sum by (topic) (max by (topic, partition) ("
                 'herald_consumer_lag{WORKERS, topic!~".+[.]retry[.][^.]+"}))', "{{topic}}"),
+               ("sum(max by (topic, partition) (herald_last_stable_offset_lag{WORKERS}))", "behind open transactions"),
                help="Events that wait in the request topics, those in progress included."),
         series("From publication to the final outcome", "s", *quantiles("herald_end_to_end_seconds", "topic"),
                help="Retries and waiting in Kafka included, by request topic."),

@@ -73,7 +73,7 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + [growth, faults].compactMap { $0 }
+        failing + [transaction, growth, faults].compactMap { $0 }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -89,10 +89,19 @@ struct ReadinessPage {
         }
     }
 
+    private var transaction: (word: String, sentence: String)? {
+        guard let first = report.cluster.openTransactions.first else { return nil }
+        let others = report.cluster.openTransactions.count - 1
+        return (
+            ReadinessWarning.behindOpenTransaction.rawValue,
+            "\(first.words)\(others > 0 ? ", and the same in \(others) more partitions" : ""): \(first.remedy)."
+        )
+    }
+
     private var growth: (word: String, sentence: String)? {
         // In an outage it grows because of the outage, and retries are a lag too.
-        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, let growth = report.cluster.lagPerSecond,
-            growth >= 1
+        guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
+            let growth = report.cluster.lagPerSecond, growth >= 1
         else { return nil }
         return (
             ReadinessWarning.lagGrowing.rawValue,

@@ -46,6 +46,12 @@ extension WorkerMetrics {
                 writer.sample([], source.report.cluster.standingStill.count)
             },
             Metric(
+                "herald_partitions_behind_open_transaction", .gauge,
+                "Partitions of this worker in which a transaction has been open for longer than 30 s."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.openTransactions.count)
+            },
+            Metric(
                 "herald_rebalances", .counter, labels: ["kind"],
                 "How often partitions were assigned to, revoked from, or lost by each lane."
             ) { source, writer in

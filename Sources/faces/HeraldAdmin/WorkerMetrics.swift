@@ -195,6 +195,15 @@ public enum WorkerMetrics {
             }
         },
         Metric(
+            "herald_last_stable_offset_lag", .gauge, labels: ["topic", "partition"],
+            "Those of them that nobody can read yet, because they lie behind the first open transaction."
+        ) { source, writer in
+            for report in source.report.lanes.flatMap(\.partitions) {
+                guard let offsets = source.report.cluster.unstable(report.partition) else { continue }
+                writer.sample([report.partition.topic, "\(report.partition.partition)"], Int(offsets))
+            }
+        },
+        Metric(
             "herald_oldest_event_age_seconds", .gauge, unit: .seconds, labels: ["topic"],
             "How long the oldest event that is not final has waited, as far as this worker knows, by request topic."
         ) { source, writer in

@@ -18,6 +18,8 @@ final class ClusterWatch: Sendable {
     private static let rounds = 7
 
     private let admin: Admin
+    /// Asks how far partitions reach for those who read what is not committed, too.
+    private let uncommitted: Admin
     /// For the clients that ask single brokers.
     private let properties: ClientProperties
     private let requiredTopics: [String]
@@ -35,8 +37,9 @@ final class ClusterWatch: Sendable {
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
         pushServices: [String], limits: RecordLimits, troubles: TroubleLog
-    ) throws(SystemError) {
+    ) throws {
         self.admin = admin
+        uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
         self.properties = properties
         self.requiredTopics = requiredTopics
         self.requestTopics = requestTopics
@@ -89,11 +92,12 @@ final class ClusterWatch: Sendable {
         var statistics = StatisticsSum()
         var shortage = BrokerShortage()
         var standstill = StandstillWatch()
+        var transactions = OpenTransactionWatch()
         var hasSettled = false
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
             statistics.add(lanes)
-            let counts = ask(about: lanes.flatMap(\.partitions).map(\.partition), &shortage)
+            let counts = ask(about: lanes, &shortage, &transactions)
             let faulty = audit.look(
                 at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.monotonic())
             if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
@@ -105,7 +109,7 @@ final class ClusterWatch: Sendable {
             let known = latest
             let now = SystemClock.monotonic()
             let newest = reports()
-            let still = standstill.look(at: newest, ends: known.ends, now: now)
+            let still = standstill.look(at: newest, ends: known.stableEnds, now: now)
             let failing = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
             let lags = partitions.compactMap { known.lag(of: $0) }
@@ -134,9 +138,12 @@ final class ClusterWatch: Sendable {
     }
 
     /// - Returns: how many partitions each topic has, as far as the brokers said it now.
-    private func ask(about partitions: [TopicPartition], _ shortage: inout BrokerShortage) -> [String: Int] {
+    private func ask(
+        about lanes: [LaneReport], _ shortage: inout BrokerShortage, _ transactions: inout OpenTransactionWatch
+    ) -> [String: Int] {
         // Else they pile up.
-        defer { _ = admin.takeNotices() }
+        defer { (_, _) = (admin.takeNotices(), uncommitted.takeNotices()) }
+        let partitions = lanes.flatMap(\.partitions).map(\.partition)
         do throws(KafkaError) {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
             let metadata = try admin.metadata(topics: names, timeout: Self.questionTimeout)
@@ -149,7 +156,13 @@ final class ClusterWatch: Sendable {
                     topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
                 }
             }
-            let answering = askEnds(of: Set(partitions), in: topics)
+            let (answering, stable, written) = askEnds(of: Set(partitions), in: topics)
+            // A lane's own transaction may be open for as long as its commit is due, and three times that when it was killed.
+            let own = 3 * (lanes.map(\.commitInterval).max() ?? .zero)
+            let open = transactions.look(
+                stable: stable, ends: written, now: SystemClock.moment(), patience: OpenTransaction.patience + own)
+            transactions.keep(Set(partitions))
+            report.withLock { $0.openTransactions = open }
             let silent = silentBrokers(of: topics, in: metadata.brokers, answering: answering)
             let counts = topics.partitionCounts
             guard !isStopping.withLock({ $0 }) else { return counts }
@@ -167,8 +180,10 @@ final class ClusterWatch: Sendable {
     ///
     /// What a leader does not say stays as it was; an embedded broker never says.
     ///
-    /// - Returns: the leaders that answered.
-    private func askEnds(of wanted: Set<TopicPartition>, in topics: [ClusterMetadata.Topic]) -> Set<Int32> {
+    /// - Returns: the leaders that answered, and what they said now: up to where can be read, and how far it reaches.
+    private func askEnds(
+        of wanted: Set<TopicPartition>, in topics: [ClusterMetadata.Topic]
+    ) -> (answering: Set<Int32>, stable: [TopicPartition: Int64], written: [TopicPartition: Int64]) {
         var led: [Int32: [TopicPartition]] = [:]
         for topic in topics {
             for partition in topic.partitions {
@@ -177,7 +192,7 @@ final class ClusterWatch: Sendable {
             }
         }
         var answering: Set<Int32> = []
-        var ends: [TopicPartition: Int64] = [:]
+        var (stable, written): ([TopicPartition: Int64], [TopicPartition: Int64]) = ([:], [:])
         for (leader, partitions) in led.sorted(by: { $0.key < $1.key }) where !isStopping.withLock({ $0 }) {
             let asked = partitions.filter { wanted.contains($0) }
             let answer = try? admin.ends(
@@ -185,13 +200,18 @@ final class ClusterWatch: Sendable {
                 timeout: Self.questionTimeout)
             guard let answer else { continue }
             answering.insert(leader)
-            ends.merge(answer) { $1 }
+            guard !asked.isEmpty else { continue }
+            stable.merge(answer) { $1 }
+            // What was stable before is never beyond it.
+            if let answer = try? uncommitted.ends(of: asked, timeout: Self.questionTimeout) {
+                written.merge(answer) { $1 }
+            }
         }
         report.withLock { report in
-            report.ends = report.ends.filter { wanted.contains($0.key) }
-                .merging(ends.filter { wanted.contains($0.key) }) { $1 }
+            report.ends = report.ends.filter { wanted.contains($0.key) }.merging(written) { $1 }
+            report.stableEnds = report.stableEnds.filter { wanted.contains($0.key) }.merging(stable) { $1 }
         }
-        return answering
+        return (answering, stable, written)
     }
 
     /// The brokers with copies of these topics that do not answer; those that the cluster does not name any more are known by

@@ -117,6 +117,7 @@ extension TimelineSearch {
         switch try record(at: origin) {
         case .deleted(let begin):
             return "it is not there any more: retention has deleted what was before offset \(begin)."
+        case .held(let open): return "it cannot be read yet: \(open.words); \(open.remedy)."
         case .missing(let end): return "nothing is there yet: the partition ends at offset \(end)."
         case .removed:
             return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
@@ -131,6 +132,8 @@ extension TimelineSearch {
         case deleted(begin: Int64)
         /// The partition ends before it.
         case missing(end: Int64)
+        /// It lies behind a transaction.
+        case held(OpenTransaction)
         case removed
         case found(value: [UInt8]?, headers: HeaderList)
     }
@@ -148,7 +151,10 @@ extension TimelineSearch {
             return (marks.low, ends[place] ?? marks.high)
         }
         guard origin.offset >= begin else { return .deleted(begin: begin) }
-        guard origin.offset < end else { return .missing(end: end) }
+        guard origin.offset < end else {
+            let open = try? openTransactions(in: [place], patience: .zero).first
+            return open.map { origin.offset < $0.end ? .held($0) : .missing(end: $0.end) } ?? .missing(end: end)
+        }
         try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
             try reader.begin([place: .offset(origin.offset)])
         }

@@ -35,6 +35,8 @@ package struct TimelineSearch: Sendable {
         package var strayTopics: [String] = []
         /// Whether only the partitions of the user's key were read, and there are others.
         package var isNarrow = false
+        /// What could not be read, because a transaction before it does not end.
+        package var openTransactions: [OpenTransaction] = []
         /// What was not read, whatever the reason, a phrase each.
         package var gaps: [String] = []
         /// Records of the user in request topics that have no value: no events.
@@ -78,7 +80,11 @@ package struct TimelineSearch: Sendable {
             .filter { topics.requests.contains($0.key) }
         var builder = TimelineBuilder(limit: query.limit, partitions: counts)
         var records = TimelineRecords(query, decoder: decoder, partitions: counts)
-        if !starts.isEmpty { try read(starts, kinds, &records, &builder, &found, onProgress) }
+        if !starts.isEmpty {
+            try read(starts, kinds, &records, &builder, &found, onProgress)
+            // Where the brokers do not say it, nothing is missing.
+            found.openTransactions = (try? openTransactions(in: starts.keys)) ?? []
+        }
         found.timelines = builder.timelines()
         found.isCut = builder.isCut
         try settleFates(reach, admin, &found)
@@ -137,7 +143,7 @@ package struct TimelineSearch: Sendable {
     }
 
     private func gaps(_ query: TimelineQuery, _ found: Found) -> [String] {
-        var gaps = found.unread
+        var gaps = found.unread + found.openTransactions.map { "\($0.words); \($0.remedy)" }
         if found.isNarrow {
             gaps.append(
                 "other partitions than that of the user's key, where events with another key may lie (--all-partitions "
@@ -147,6 +153,13 @@ package struct TimelineSearch: Sendable {
         if found.isPart { gaps.append("what comes behind the place at which the reading was ended") }
         if found.isCut { gaps.append("older events of a partition than the newest \(query.limit)") }
         return gaps
+    }
+
+    func openTransactions(
+        in partitions: some Sequence<TopicPartition>, patience: Milliseconds = OpenTransaction.patience
+    ) throws(KafkaError) -> [OpenTransaction] {
+        try OpenTransactionSurvey(readerProperties).transactions(
+            in: partitions, patience: patience, now: SystemClock.wall(), timeout: Self.questionTimeout)
     }
 
     private var names: String { topics.requests.joined(separator: ", ") + " and Herald's other topics" }

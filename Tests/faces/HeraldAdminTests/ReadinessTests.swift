@@ -231,6 +231,22 @@ struct ReadinessTests {
         #expect(text { $0.cluster.lagPerSecond = 12 }.contains("lag-growing"))
     }
 
+    @Test("A transaction that does not end is warned of with partition, since when and command, and no lag beside it")
+    func openTransaction() {
+        let page = ReadinessPage(
+            Reports.ready {
+                let open = OpenTransaction(partition: Reports.partition, offset: 90, end: 105, since: Reports.wall)
+                $0.cluster.openTransactions = [open, open]
+                $0.cluster.lagPerSecond = 12
+            }, now: Self.now
+        ).response
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(page.status == 200 && text.contains("behind-open-transaction"), "\(text)")
+        #expect(text.contains("notifications/0 can be read up to offset 90 alone") && text.contains("1 more partition"))
+        #expect(text.contains("abort --topic notifications --partition 0 --start-offset 90"))
+        #expect(!text.contains("lag-growing"), "\(text)")
+    }
+
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {
         FaultyRecords(
             topic: "notifications", fault: .noKey, count: count,
@@ -298,6 +314,11 @@ struct ReadinessTests {
         #expect(cluster.lag(of: PartitionReport(Reports.partition)) == 0)
         cluster.ends = [Reports.partition: 9]
         #expect(cluster.lag(of: PartitionReport(Reports.partition)) == nil)
+        // What lies behind an open transaction counts, and is told beside it.
+        #expect(cluster.unstable(Reports.partition) == nil)
+        cluster.stableEnds = [Reports.partition: 4]
+        #expect(cluster.lag(of: PartitionReport(Reports.partition, done: 4)) == 5)
+        #expect(cluster.unstable(Reports.partition) == 5)
     }
 
     @Test("The lag's growth is that of the last rounds")

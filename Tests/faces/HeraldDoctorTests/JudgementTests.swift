@@ -112,6 +112,17 @@ struct JudgementTests {
         #expect(GroupJudgement.lag("t", [position(0, 7, 0, 7)], isRetry: true, isServed: false).verdict == .passed)
     }
 
+    @Test("An open transaction is named, and what lies behind it is held back, not lost")
+    func openTransaction() {
+        let place = TopicPartition(topic: "t", partition: 3)
+        let open = OpenTransaction(partition: place, offset: 4, end: 9, since: WallTime(milliseconds: 0))
+        let checks = GroupJudgement.transactions([open])
+        #expect(checks.map(\.verdict) == [.warning] && checks.first?.subject == "t/3")
+        #expect(checks.first?.fix?.contains("--start-offset 4") == true)
+        let position = GroupPositions.Position(partition: place, committed: 4, begin: 0, stable: 4, end: 9)
+        #expect(position.lag == 5 && position.held == 5)
+    }
+
     @Test("Retries whose time is over are overdue, whoever serves them")
     func overdue() {
         var late = position(0, 5, 0, 66)

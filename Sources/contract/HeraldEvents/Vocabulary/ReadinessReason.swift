@@ -80,4 +80,6 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case publisherFaults = "publisher-faults"
     /// All calls to a push service fail.
     case pushServiceFailing = "push-service-failing"
+    /// Events can't be read, because a transaction before them does not end.
+    case behindOpenTransaction = "behind-open-transaction"
 }

@@ -27,7 +27,14 @@ extension BrokerExaminer {
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
                         isServed: !description.members.isEmpty)
-                })
+                } + GroupJudgement.transactions(openTransactions(in: positions)))
+    }
+
+    /// What is held back at this moment; nothing where the brokers do not say it.
+    private func openTransactions(in positions: GroupPositions) -> [OpenTransaction] {
+        let held = positions.partitions.filter { $0.held > 0 }.map(\.partition)
+        let survey = OpenTransactionSurvey(plan.readerProperties)
+        return (try? survey.transactions(in: held, now: SystemClock.wall(), timeout: requestLimit)) ?? []
     }
 
     /// What the workers say of themselves.
@@ -78,7 +85,7 @@ extension BrokerExaminer {
         let exhausted = try reader.exhausted(
             behind.map { ($0.partition, offset: $0.next) }, timeLeft: timeLeft)
         for index in positions.partitions.indices where exhausted.contains(positions.partitions[index].partition) {
-            positions.partitions[index].committed = positions.partitions[index].end
+            positions.partitions[index].committed = positions.partitions[index].stable
         }
     }
 
@@ -86,11 +93,11 @@ extension BrokerExaminer {
     private static var lookedIntoLimit: Int { 200 }
 
     private func groupPositions() throws(KafkaError) -> GroupPositions {
-        guard let reader else { return GroupPositions(partitions: []) }
+        guard let reader, let admin else { return GroupPositions(partitions: []) }
         let wanted = consumedTopics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
-        let survey = GroupSurvey(reader.queries) { [timeLeft] in
+        let survey = GroupSurvey(reader.queries, admin: admin) { [timeLeft] in
             timeLeft.step(atMost: Self.requestTimeout)
         }
         var positions = try survey.positions(of: wanted)
@@ -160,6 +167,11 @@ enum GroupJudgement {
                     fix: "name the workers' admin ports (admin.listen): --workers host:port,…")
             }
         }
+    }
+
+    /// What keeps readers from records that are there.
+    static func transactions(_ open: [OpenTransaction]) -> [Check] {
+        open.map { Check("open transaction", "\($0.partition)", .warning, $0.words, fix: $0.remedy) }
     }
 
     /// How far the group is behind in one topic.

@@ -16,8 +16,10 @@ extension Consumer {
     /// partition is left out when nothing came in time, or it may not be read.
     ///
     /// Blocks up to this long. What the consumer was assigned before it is no more.
+    ///
+    /// - Parameter countsFromOrigin: whether a retry's moment is when its event was published, or when it was written itself.
     package func firstRecords(
-        from positions: [(TopicPartition, offset: Int64)], within limit: Duration
+        from positions: [(TopicPartition, offset: Int64)], within limit: Duration, countsFromOrigin: Bool = true
     ) throws(KafkaError) -> [TopicPartition: FirstRecord] {
         try assign(positions)
         let end = ContinuousClock.now + limit
@@ -32,7 +34,7 @@ extension Consumer {
                 if error.code == KafkaError.Code.partitionEOF { found[partition] = FirstRecord.none }
                 if error.isOfTopic { refused.insert(partition) }
             } else {
-                found[partition] = .published(message.publishedAt)
+                found[partition] = .published(message.moment(ofOrigin: countsFromOrigin))
             }
         }
         try unassign()
@@ -41,10 +43,10 @@ extension Consumer {
 }
 
 extension Message {
-    /// When the event was published: a retry says it in a header.
-    fileprivate var publishedAt: WallTime {
+    /// When it was written, or its event was published: a retry says it in a header.
+    fileprivate func moment(ofOrigin: Bool) -> WallTime {
         var headers = HeaderList()
-        forEachHeader { headers.append(name: $0, value: $1) }
+        if ofOrigin { forEachHeader { headers.append(name: $0, value: $1) } }
         let origin = headers.lastValue(named: HeaderName.originTimestamp.literal)?.text
         // Publishers may set any.
         let moment = min(max(0, origin.flatMap { Int64($0) } ?? timestampMilliseconds), RFC3339.latest.milliseconds)

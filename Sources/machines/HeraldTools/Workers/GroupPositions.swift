@@ -10,17 +10,21 @@ package struct GroupPositions: Sendable, Equatable {
         /// The note of the commit, in which a worker says what it has done behind that offset.
         package var note: String
         package var begin: Int64
+        /// Up to where it can be read: a transaction that is open holds back what is behind its first record.
+        package var stable: Int64
         package var end: Int64
         /// Retry topics: how many should have been taken by now.
         package var overdue: Int64 = 0
 
         package init(
-            partition: TopicPartition, committed: Int64?, note: String = "", begin: Int64, end: Int64
+            partition: TopicPartition, committed: Int64?, note: String = "", begin: Int64, stable: Int64? = nil,
+            end: Int64
         ) {
             self.partition = partition
             self.committed = committed
             self.note = note
             self.begin = begin
+            self.stable = min(stable ?? end, end)
             self.end = end
         }
 
@@ -28,6 +32,9 @@ package struct GroupPositions: Sendable, Equatable {
         package var isInRange: Bool { (begin...max(begin, end)).contains(committed ?? begin) }
 
         package var lag: Int64 { max(0, end - next) }
+
+        /// How much of the lag lies behind an open transaction.
+        package var held: Int64 { max(0, end - max(next, stable)) }
 
         /// The first offset that is not known to be done.
         package var next: Int64 { max(begin, committed ?? begin) }
@@ -49,20 +56,24 @@ package struct GroupPositions: Sendable, Equatable {
 /// Each question blocks.
 package struct GroupSurvey {
     private let queries: ConsumerQueries
+    private let admin: Admin
     private let timeout: () -> Milliseconds
 
     /// - Parameters:
     ///   - queries: those of a `read_uncommitted` consumer with the group's `group.id`: an offset that a worker is just
     ///     committing does not keep it waiting.
+    ///   - admin: which is `read_committed`: asked up to where can be read.
     ///   - timeout: how long the next question may take.
-    package init(_ queries: ConsumerQueries, timeout: @escaping () -> Milliseconds) {
+    package init(_ queries: ConsumerQueries, admin: Admin, timeout: @escaping () -> Milliseconds) {
         self.queries = queries
+        self.admin = admin
         self.timeout = timeout
     }
 
     /// Where the group stands in these partitions, which have leaders.
     package func positions(of partitions: [TopicPartition]) throws(KafkaError) -> GroupPositions {
         let committed = try queries.committed(partitions, timeout: timeout())
+        let stable = try admin.ends(of: partitions, timeout: timeout())
         let ends = try queries.ends(of: partitions, timeout: timeout())
         let begins = try queries.beginnings(of: partitions, timeout: timeout())
         return GroupPositions(
@@ -70,11 +81,11 @@ package struct GroupSurvey {
                 GroupPositions.Position(
                     partition: position.partition, committed: position.offset < 0 ? nil : position.offset,
                     note: position.metadata, begin: begins[position.partition] ?? 0,
-                    end: ends[position.partition] ?? 0)
+                    stable: stable[position.partition], end: ends[position.partition] ?? 0)
             })
     }
 
-    /// How many offsets that wait were written before a moment of their partition (milliseconds since the Unix epoch);
+    /// How many offsets that wait and can be read were written before a moment of their partition (milliseconds since the Unix epoch);
     /// only of partitions with a moment in which something waits.
     package func waiting(
         in positions: GroupPositions, writtenBefore moment: (TopicPartition) -> Int64?
@@ -86,8 +97,8 @@ package struct GroupSurvey {
         let firstAfter = try queries.offsets(at: moments, timeout: timeout())
         var counts: [TopicPartition: Int64] = [:]
         for position in behind where moments[position.partition] != nil {
-            let end = firstAfter[position.partition] ?? position.end
-            counts[position.partition] = max(0, min(end, position.end) - position.next)
+            let end = firstAfter[position.partition] ?? position.stable
+            counts[position.partition] = max(0, min(end, position.stable) - position.next)
         }
         return counts
     }

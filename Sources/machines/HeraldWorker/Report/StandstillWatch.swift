@@ -5,7 +5,7 @@ import HeraldTime
 /// Which request partitions have events that their lane does not take, although it has nothing else to do: pure.
 ///
 /// Not counted: a lane with events in memory, whose calls may take minutes; a lane in an outage; a lane whose
-/// partitions move. Retry topics wait for their moment.
+/// partitions move; what lies behind an open transaction. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
     static let patience: Milliseconds = .minutes(1)
@@ -19,7 +19,7 @@ struct StandstillWatch: Sendable {
 
     init() {}
 
-    /// Takes how the lanes stand, and how far partitions reach.
+    /// Takes how the lanes stand, and up to where partitions can be read.
     ///
     /// - Returns: the partitions that have stood still for longer than the patience.
     mutating func look(

@@ -100,8 +100,12 @@ public struct ClusterReport: Sendable, Equatable {
     public static let standstillSeconds = StandstillWatch.patience.wholeSeconds
     /// Records that break the publishing contract, since the start.
     public var faultyRecords: [FaultyRecords] = []
-    /// The offset after the last of each partition, as far as its leader ever said.
+    /// The offset after the last of each partition, committed or not, as far as its leader ever said.
     public var ends: [TopicPartition: Int64] = [:]
+    /// Up to where each can be read: its last stable offset.
+    public var stableEnds: [TopicPartition: Int64] = [:]
+    /// What has been open for longer than a live publisher's.
+    public var openTransactions: [OpenTransaction] = []
     /// Since when what is not done of the request topics has been there.
     var backlog = BacklogTimes()
     /// How much all lags together grow each second, over the last minute; `nil` before that is known.
@@ -120,5 +124,11 @@ public struct ClusterReport: Sendable, Equatable {
         // Nothing was committed and nothing has come yet: where it begins is not known, but for an empty one.
         guard let done = report.done else { return end == 0 ? 0 : nil }
         return max(0, end - done)
+    }
+
+    /// How many offsets of a partition lie behind the first transaction that is open there.
+    public func unstable(_ partition: TopicPartition) -> Int64? {
+        guard let end = ends[partition], let stable = stableEnds[partition] else { return nil }
+        return max(0, end - stable)
     }
 }

@@ -55,6 +55,9 @@ struct TimelineRun {
         }
         line.clear()
         for reason in found.unread { console.remark("Not read: \(SafeText.escaped(reason)).") }
+        for open in found.openTransactions {
+            console.remark(SafeText.escaped("Not read: \(open.words). To do: \(open.remedy)."))
+        }
         if !found.strayTopics.isEmpty {
             console.remark(
                 "Events of this user are not where the key of their user belongs in "

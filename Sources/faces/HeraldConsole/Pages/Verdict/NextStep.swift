@@ -119,6 +119,10 @@ struct NextStep: Sendable, Equatable {
                 "See which topic and which of its newest records, then tell their publisher.", kafka,
                 section: "heraldpublisherfaults")
         case .pushServiceFailing: callsFail
+        case .behindOpenTransaction:
+            Self(
+                "See whose transaction it is, and abort it if its publisher is dead.", kafka,
+                section: "heraldbehindopentransaction")
         }
     }
 

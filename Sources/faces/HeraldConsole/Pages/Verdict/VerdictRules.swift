@@ -61,7 +61,7 @@ struct VerdictRules {
 
     /// A cause stands before its consequence.
     var findings: [Finding] {
-        let causes = brokers + absence + answers + calls + retries + silence + partitions
+        let causes = brokers + absence + answers + calls + retries + silence + partitions + transactions
         return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 
@@ -181,6 +181,22 @@ struct VerdictRules {
         return findings
     }
 
+    /// What no worker warns of, because none can be asked.
+    private var transactions: [Finding] {
+        let reason = ReadinessWarning.behindOpenTransaction.rawValue
+        guard let observation, let first = observation.openTransactions.first,
+            !answering.contains(where: { $0.has(reason) })
+        else { return [] }
+        var next = NextStep.against(word: reason)
+        next.sentence = SentenceParts("\(first.words): \(first.remedy).").step ?? next.sentence
+        let held = observation.partitions.reduce(0) { $0 + $1.held }
+        return [
+            Finding(
+                reason, .warn, Self.heading(reason).headline, SafeText.escaped(first.words), since: first.since,
+                waiting: held, next: next)
+        ]
+    }
+
     private func finding(stuck: [GroupObservation.Partition]) -> Finding? {
         guard let worst = stuck.max(by: { $0.due < $1.due }) else { return nil }
         let behind = stuck.reduce(0) { $0 + $1.due }
@@ -221,7 +237,7 @@ struct VerdictRules {
                 switch ReadinessWarning(rawValue: reason.reason) {
                 // The calls themselves tell more.
                 case .lagGrowing, .pushServiceFailing: false
-                case .publisherFaults, nil: true
+                case .publisherFaults, .behindOpenTransaction, nil: true
                 }
             }
         }.map(finding)
@@ -240,6 +256,7 @@ struct VerdictRules {
     /// Findings of the console's own that a growing lag is the consequence of, whatever else they are about.
     private static let causesOfLag: Set = [
         "calls-fail", "throttled", "credentials", "service-dead", "no-worker", "no-member",
+        ReadinessWarning.behindOpenTransaction.rawValue,
     ]
     /// Those that have room for it in their own words.
     private static let tellsLag: Set = ["calls-fail", "throttled", "credentials", "service-dead"]
@@ -312,6 +329,7 @@ struct VerdictRules {
             case .lagGrowing: ("Behind", .warn)
             case .publisherFaults: ("Events are published wrongly", .warn)
             case .pushServiceFailing: ("A push service fails", .warn)
+            case .behindOpenTransaction: ("A transaction is open", .warn)
             // Of a worker that is newer than this console.
             case nil: ("Not delivering", .bad)
             }

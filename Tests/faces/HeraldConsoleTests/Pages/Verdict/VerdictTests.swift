@@ -174,6 +174,17 @@ struct VerdictTests {
         Case(
             "a push service that a worker warns of, which its calls tell better", .good, "Delivering: nothing waits",
             workers: [worker(warnings: [.init(reason: "push-service-failing", sentence: "All calls failed: look.")])]),
+        Case(
+            "a transaction that does not end, by a worker's word", .warn,
+            "A transaction is open: notifications/3 can be read up to offset 120 alone",
+            section: "heraldbehindopentransaction",
+            workers: [
+                worker(warnings: [
+                    .init(
+                        reason: "behind-open-transaction",
+                        sentence: "notifications/3 can be read up to offset 120 alone: abort it.")
+                ])
+            ]),
         Case("an older worker without numbers", .good, "Delivering: nothing waits", workers: [worker(warnings: nil)]),
     ]
 

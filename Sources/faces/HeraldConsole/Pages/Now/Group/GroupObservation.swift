@@ -11,6 +11,8 @@ struct GroupObservation: Sendable, Equatable {
         var delay: String?
         /// Offsets that are not done.
         var lag: Int64
+        /// Those of them that lie behind an open transaction.
+        var held: Int64 = 0
         /// Retry topics: those that should have been taken by now.
         var overdue: Int64 = 0
         /// Whether a member of the group has it.
@@ -20,8 +22,8 @@ struct GroupObservation: Sendable, Equatable {
         /// Since when nothing has become done although something is due; `nil` while something does.
         var stillSince: WallTime?
 
-        /// What waits and is due: retries wait for their time.
-        var due: Int64 { delay == nil ? lag : overdue }
+        /// What waits and is due: retries wait for their time, and nobody can read what is held back.
+        var due: Int64 { delay == nil ? lag - held : overdue }
     }
 
     /// How much of a delay's topic is due by when: about so many events, because the ends of transactions count, too, and what
@@ -43,6 +45,8 @@ struct GroupObservation: Sendable, Equatable {
     var members: [GroupDescription.Member]
     var partitions: [Partition]
     var backlogs: [Backlog] = []
+    /// Transactions that do not end.
+    var openTransactions: [OpenTransaction] = []
     /// Partitions without a leader.
     var leaderless: [TopicPartition] = []
     /// Topics that are missing, or that this user may not see.

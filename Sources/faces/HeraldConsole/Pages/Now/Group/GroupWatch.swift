@@ -134,6 +134,7 @@ private final class GroupInquiry {
     private let group: Consumer
     private let reader: Consumer
     private var tracker = ProgressTracker()
+    private var transactions = OpenTransactionWatch()
     /// Those that the cluster named last.
     private(set) var brokers: [ClusterMetadata.Broker] = []
     /// Whether the last question was one that only the group's coordinator answers.
@@ -165,7 +166,7 @@ private final class GroupInquiry {
         let wanted = metadata.topics.flatMap { topic in
             topic.partitions.filter { $0.leader != nil }.map { TopicPartition(topic: topic.name, partition: $0.id) }
         }
-        let survey = GroupSurvey(group.queries) { Self.questionTimeout }
+        let survey = GroupSurvey(group.queries, admin: admin) { Self.questionTimeout }
         let positions = wanted.isEmpty ? GroupPositions(partitions: []) : try survey.positions(of: wanted)
         try look(at: positions, isServed: !description.members.isEmpty)
         return try observation(description, metadata, positions, survey, now)
@@ -212,8 +213,8 @@ private final class GroupInquiry {
             var published: WallTime?
             if case .published(let moment) = firsts[place]?.record { published = moment }
             return GroupObservation.Partition(
-                place: place, delay: delay(place)?.description, lag: isEmpty(place) ? 0 : position.lag,
-                overdue: overdue[place] ?? 0, hasMember: taken.contains(place), oldest: published)
+                place: place, delay: delay(place)?.description, lag: isEmpty(place) ? position.held : position.lag,
+                held: position.held, overdue: overdue[place] ?? 0, hasMember: taken.contains(place), oldest: published)
         }
         let dues = Dictionary(partitions.map { ($0.place, $0.due) }) { $1 }
         let still = tracker.look(at: positions, due: { dues[$0] ?? 0 }, now: now)
@@ -224,6 +225,9 @@ private final class GroupInquiry {
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }
+        observation.openTransactions = transactions.look(
+            stable: Dictionary(positions.partitions.map { ($0.partition, $0.stable) }) { $1 },
+            ends: Dictionary(positions.partitions.map { ($0.partition, $0.end) }) { $1 }, now: SystemClock.moment())
         observation.name = plan.group
         observation.missing = metadata.topics.filter { $0.error != nil }.map(\.name)
         return observation

@@ -1,0 +1,114 @@
+import HeraldKafka
+import TestSupport
+import Testing
+
+/// A publisher that died with a transaction open holds back what others publish behind it.
+@Suite("Open transactions", .realKafka("Open transactions"))
+struct OpenTransactionTests {
+    /// Where everything is published.
+    private static let partition: Int32 = 0
+
+    private static func event(_ id: String) -> Publication {
+        var event = Publication(id: id, user: "user-\(id)")
+        event.partition = partition
+        return event
+    }
+
+    /// What has written one event and says no more.
+    private func beginTransaction(_ fixture: Fixture) async throws -> DeadPublisher {
+        try await Blocking.run {
+            let producer = try Producer(properties: [
+                ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", "\(fixture.name)-dead"),
+                // Longer than the test.
+                ("transaction.timeout.ms", "600000"),
+            ])
+            try producer.initTransactions(timeout: Patience.timeout)
+            try producer.beginTransaction()
+            try producer.publish(Self.event("dead"), to: producer.topic(fixture.topic("notifications")))
+            try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
+            return DeadPublisher(producer)
+        }
+    }
+
+    /// A producer in another thread's hands.
+    private final class DeadPublisher: @unchecked Sendable {
+        private let producer: Producer
+        init(_ producer: Producer) { self.producer = producer }
+        func abort() throws { try producer.abortTransaction(timeout: Patience.timeout) }
+        func close() { producer.close() }
+    }
+
+    @Test(
+        "The lag counts what lies behind an open transaction; `explain` says what it waits for, and the doctor how much"
+    )
+    func lag() async throws {
+        try await Fixture.run { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish([Self.event("a")])
+            try await fixture.waitForResults(1)
+            let dead = try await beginTransaction(fixture)
+            try await fixture.publish((0..<5).map { Self.event("b\($0)") })
+            let labels = #"{topic="\#(fixture.topic("notifications"))",partition="\#(Self.partition)"}"#
+            let isCounted = try await eventually {
+                let metrics = try await worker.metrics()
+                return metrics["herald_consumer_lag\(labels)"] == 6
+                    && metrics["herald_last_stable_offset_lag\(labels)"] == 6
+            }
+            #expect(isCounted)
+            let explained = try await fixture.tool("explain", "\(fixture.topic("notifications"))/\(Self.partition)/3")
+            #expect(explained.output.contains("it cannot be read yet"), "\(explained.output)")
+            #expect(explained.output.contains("--start-offset 1"), "\(explained.output)")
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains("6 wait, most of them in partition 0"), "\(doctor.output)")
+            #expect(fixture.count("notifications.results") == 1)
+            try await Blocking.run { try dead.abort() }
+            try await fixture.waitForResults(6)
+            #expect(
+                try await eventually { try await worker.metrics()["herald_last_stable_offset_lag\(labels)"] == 0 })
+            dead.close()
+        }
+    }
+
+    @Test(
+        "A transaction that does not end is named by worker, doctor, console and `find`, and their command ends it",
+        .long("it waits for half a minute, which is what it is about"))
+    func lasting() async throws {
+        try await Fixture.run { fixture in
+            let port = try #require(FreePorts.take(1).first)
+            let settings = ["admin.listen": "127.0.0.1:\(port)"]
+            let worker = try await fixture.startWorker(changing: settings)
+            try await fixture.publish([Self.event("a")])
+            try await fixture.waitForResults(1)
+            let dead = try await beginTransaction(fixture)
+            // Its process is gone; the brokers do not know.
+            dead.close()
+            try await fixture.publish((0..<5).map { Self.event("b\($0)") })
+            let place = "\(fixture.topic("notifications"))/\(Self.partition) can be read up to offset 1 alone"
+            var page = ""
+            let isWarned = try await eventually(within: 2 * Patience.seconds) {
+                page = try await worker.page("/readyz").text
+                return page.contains("behind-open-transaction")
+            }
+            #expect(isWarned && page.contains(#""ready": true"#) && page.contains(place), "\(page)")
+            #expect(page.contains("--start-offset 1") && !page.contains("lag-growing"), "\(page)")
+            #expect(try await worker.metrics()["herald_partitions_behind_open_transaction"] == 1)
+            let doctor = try await fixture.tool("doctor", "--only", "kafka", changing: settings)
+            #expect(doctor.output.contains("open transaction") && doctor.output.contains(place), "\(doctor.output)")
+            let found = try await fixture.tool("find", "--id", "b3")
+            #expect(found.status == 1 && found.output.contains(place), "\(found.output)")
+            let explained = try await fixture.tool("explain", "b3")
+            #expect(explained.output.contains(place), "\(explained.output)")
+            let console = try await ConsoleClient(fixture, changing: settings)
+            _ = try await console.ask("/api/verdict") { "\($0)".contains("behind-open-transaction") }
+            #expect(fixture.count("notifications.results") == 1)
+            try await Java.run(
+                "org.apache.kafka.tools.TransactionsCommand",
+                [
+                    "--bootstrap-server", fixture.bootstrapServers, "abort", "--topic", fixture.topic("notifications"),
+                    "--partition", "\(Self.partition)", "--start-offset", "1",
+                ])
+            try await fixture.waitForResults(6)
+            #expect(try await eventually { try await !worker.page("/readyz").text.contains("behind-open") })
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import HeraldTime
+import Testing
+
+@testable import HeraldKafka
+
+@Suite("Open transactions")
+struct OpenTransactionTests {
+    private static let partition = TopicPartition(topic: "requests", partition: 3)
+
+    private static func moment(_ seconds: Int64) -> Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: 0).advanced(by: seconds * .seconds(1)),
+            // 2026-11-23T02:14:00Z.
+            wall: WallTime(milliseconds: 1_795_400_040_000).advanced(by: seconds * .seconds(1)))
+    }
+
+    private static func look(
+        _ watch: inout OpenTransactionWatch, _ stable: Int64, _ end: Int64, at seconds: Int64
+    ) -> [OpenTransaction] {
+        watch.look(stable: [partition: stable], ends: [partition: end], now: moment(seconds))
+    }
+
+    @Test("A partition that stands behind one transaction for half a minute is told, with since when")
+    func lasting() {
+        var watch = OpenTransactionWatch()
+        #expect(Self.look(&watch, 120, 131, at: 0).isEmpty)
+        #expect(Self.look(&watch, 120, 140, at: 29).isEmpty)
+        let open = Self.look(&watch, 120, 141, at: 30)
+        #expect(
+            open == [OpenTransaction(partition: Self.partition, offset: 120, end: 141, since: Self.moment(0).wall)])
+        #expect(Self.look(&watch, 141, 141, at: 31).isEmpty)
+        #expect(Self.look(&watch, 141, 145, at: 32).isEmpty)
+    }
+
+    @Test("A publisher that writes one transaction after the other is always behind, and never told")
+    func alive() {
+        var watch = OpenTransactionWatch()
+        for second in Int64(0)..<600 {
+            #expect(Self.look(&watch, second / 20 * 10, 10_000, at: second).isEmpty, "\(second)")
+        }
+    }
+
+    @Test("What a leader does not say is no news: neither a transaction, nor its end")
+    func silence() {
+        var watch = OpenTransactionWatch()
+        #expect(Self.look(&watch, 5, 6, at: 0).isEmpty)
+        #expect(watch.look(stable: [:], ends: [:], now: Self.moment(20)).isEmpty)
+        #expect(watch.look(stable: [Self.partition: 5], ends: [:], now: Self.moment(40)).isEmpty)
+        #expect(Self.look(&watch, 5, 6, at: 41).count == 1)
+        watch.keep([])
+        #expect(Self.look(&watch, 5, 6, at: 42).isEmpty)
+    }
+
+    @Test("It is said where, since when, what waits, until when, and what ends it")
+    func words() {
+        let open = OpenTransaction(partition: Self.partition, offset: 120, end: 131, since: Self.moment(0).wall)
+        #expect(open.words.hasPrefix("requests/3 can be read up to offset 120 alone"))
+        #expect(open.words.hasSuffix("since 2026-11-23T02:14:00.000Z and 11 offsets wait"))
+        #expect(open.remedy.contains("by 2026-11-23T02:29:00.000Z (transaction.max.timeout.ms"))
+        #expect(open.remedy.contains("find-hanging"))
+        #expect(open.remedy.contains("`abort --topic requests --partition 3 --start-offset 120`"))
+    }
+}
