@@ -21,6 +21,18 @@ extension RealKafka {
     /// One node with TLS, logins and permissions, where each test has users and topics of its own.
     public static func secured() async throws -> RealKafka { try await securing.value }
 
+    private static let restricting = Task {
+        try await start(
+            nodes: 1,
+            settings: [
+                "group.max.session.timeout.ms": "30000", "group.max.size": "2",
+                "transaction.state.log.replication.factor": "3",
+            ])
+    }
+
+    /// One node with bounds for groups, and without transactions: it cannot make the topic that they need.
+    public static func strict() async throws -> RealKafka { try await restricting.value }
+
     /// A broker whose controller outlives it, to be killed and paused, also behind a proxy.
     public static let mortal = ClusterInTurns {
         try await start(nodes: 1, controllerOutlivesBroker: true, behindProxy: true)

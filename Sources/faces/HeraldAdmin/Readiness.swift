@@ -55,6 +55,8 @@ public struct Readiness: Sendable, Equatable {
                 .brokersUnreachable,
                 "No broker answers (\(cluster.error?.words ?? "no reason known")): check that the brokers run and that "
                     + "kafka.bootstrapServers and security.protocol are right; the worker resumes by itself.")
+        } else if let obstacle = report.groupObstacle {
+            find(.groupRefuses, obstacle.sentence)
         } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
             find(
                 .starting,
@@ -90,8 +92,9 @@ public struct Readiness: Sendable, Equatable {
         if let refusal = lanes.compactMap(\.refusal).first {
             find(
                 .recordsRefused,
-                "The brokers accept no records (\(refusal.text)): look at the topic's brokers, disks and permissions; "
-                    + "nothing is lost, Herald retries.")
+                "The brokers accept no records (\(refusal.text)): "
+                    + (refusal.remedy ?? "look at the topic's brokers, disks and permissions")
+                    + "; nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience

@@ -93,6 +93,7 @@ final class ClusterWatch: Sendable {
         var shortage = BrokerShortage()
         var standstill = StandstillWatch()
         var transactions = OpenTransactionWatch()
+        var coordinator = CoordinatorWatch()
         var hasSettled = false
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
@@ -102,6 +103,7 @@ final class ClusterWatch: Sendable {
                 at: lanes, topics: requestTopics, partitionCounts: counts, now: SystemClock.monotonic())
             if !faulty.isEmpty { troubles.publishers(faulty, now: SystemClock.monotonic()) }
             tell(counts)
+            lookForObstacles(to: lanes, &coordinator)
             // An embedded broker, and one that does not let this user know, are not asked again.
             if limits.isKnown, !isStopping.withLock({ $0 }) {
                 _ = limits.ask(admin, about: requiredTopics, timeout: Self.questionTimeout)
@@ -174,6 +176,19 @@ final class ClusterWatch: Sendable {
             noteSilence(error, admin.takeNotices().notices)
             return [:]
         }
+    }
+
+    /// Finds out what keeps lanes out of their group, and says it once and then sparsely.
+    private func lookForObstacles(to lanes: [LaneReport], _ coordinator: inout CoordinatorWatch) {
+        let now = SystemClock.monotonic()
+        let missing = coordinator.look(at: lanes, now: now).flatMap { topic in
+            (try? admin.metadata(topics: [topic.rawValue], timeout: Self.questionTimeout)).flatMap {
+                GroupObstacle(topic, in: $0)
+            }
+        }
+        report.withLock { $0.coordinatorObstacle = missing }
+        let obstacles = Set(([missing] + lanes.map(\.groupObstacle)).compactMap { $0?.sentence })
+        troubles.note(obstacles.map { (.group($0), 1) }, now: now)
     }
 
     /// Asks each leader for the ends of the partitions that lanes have, and of another one where they have none.

@@ -65,6 +65,19 @@ struct ReadinessTests {
             $0.cluster.standingStill = [Reports.partition]
         },
         Case(reason: .unassigned, part: "rebalance") { $0.lanes[0].phase = .unassigned },
+        Case(reason: .groupRefuses, part: "group.max.size") {
+            $0.lanes[0].phase = .unassigned
+            $0.lanes[0].groupObstacle = GroupObstacle(KafkaError(code: KafkaError.Code.groupMaxSizeReached))
+        },
+        Case(reason: .groupRefuses, part: "They cannot: mend it.") {
+            $0.lanes[0].isReady = false
+            var obstacle = GroupObstacle(KafkaError(code: KafkaError.Code.groupMaxSizeReached))
+            (obstacle?.what, obstacle?.remedy) = ("they cannot", "mend it")
+            $0.cluster.coordinatorObstacle = obstacle
+        },
+        Case(reason: .recordsRefused, part: "compare the clocks; nothing is lost") {
+            $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks")
+        },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {
             $0.lanes[0].commitTrouble = .init(since: now.advanced(by: .seconds(-16)), text: "NO")

@@ -136,6 +136,20 @@ struct LaneProducerTests {
         #expect(fixture.lane.meter.aborts == 1)
     }
 
+    @Test("A transaction that may not be open for so long ends the lane with the settings, not with another start")
+    func tooLongTransaction() {
+        let fixture = LaneFixture(isAtomic: true)
+        let error = KafkaError(code: Code.invalidTransactionTimeout, isFatal: true)
+        fixture.io.messages.append(.transaction(.notReady(error)))
+        fixture.turn()
+        guard case .failed(let sentence)? = fixture.lane.end else {
+            Issue.record("\(String(describing: fixture.lane.end))")
+            return
+        }
+        #expect(sentence.contains("transaction.max.timeout.ms") && sentence.contains("transaction.timeout.ms"))
+        #expect(!sentence.contains("Start the worker again"), "\(sentence)")
+    }
+
     @Test("A commit whose outcome nobody knows is asked about by a new producer")
     func inDoubt() {
         let fixture = answered(isAtomic: true)

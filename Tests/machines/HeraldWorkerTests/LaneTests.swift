@@ -234,6 +234,19 @@ struct LaneTests {
         #expect(fixture.lane.deadline == fixture.io.now.monotonic.advanced(by: .milliseconds(250)))
     }
 
+    @Test("A group that refuses for good is reported, not logged at each attempt, until it gives out partitions")
+    func refusingGroup() {
+        let fixture = LaneFixture()
+        for code in [Code.invalidSessionTimeout, Code.groupMaxSizeReached, Code.inconsistentGroupProtocol] {
+            fixture.io.unforwarded = [ScriptedRecord("", at: -1, error: code)]
+            fixture.turn()
+            #expect(fixture.lane.groupObstacle == GroupObstacle(KafkaError(code: code)))
+            #expect(fixture.lane.groupObstacle != nil && fixture.lane.end == nil)
+        }
+        fixture.assign()
+        #expect(fixture.lane.groupObstacle == nil)
+    }
+
     @Test("A consumer or a plain producer of no use ends the lane, and says what to do")
     func fatal() {
         var fixture = LaneFixture()

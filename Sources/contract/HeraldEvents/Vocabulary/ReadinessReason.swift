@@ -18,6 +18,8 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     case tooFewBrokers
     /// Outcomes or events wait, and nothing is committed.
     case noProgress
+    /// The group takes no member, or has no coordinator, until a setting is changed.
+    case groupRefuses
     /// The group has not given out the partitions.
     case unassigned
     /// The brokers refuse records.
@@ -33,7 +35,8 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     public static let allCases: [Self] =
         [
             .starting, .stopping, .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader,
-            .tooFewBrokers, .noProgress, .unassigned, .recordsRefused, .commitsFailing, .backendUnreachable,
+            .tooFewBrokers, .noProgress, .groupRefuses, .unassigned, .recordsRefused, .commitsFailing,
+            .backendUnreachable,
         ] + OutageReason.allCases.map(Self.outage)
 
     /// The reason with this word; `nil` when there is none.
@@ -54,6 +57,7 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
         case .partitionsWithoutLeader: "partitions-without-leader"
         case .tooFewBrokers: "too-few-brokers"
         case .noProgress: "no-progress"
+        case .groupRefuses: "group-refuses"
         case .unassigned: "unassigned"
         case .recordsRefused: "records-refused"
         case .commitsFailing: "commits-failing"
@@ -66,7 +70,7 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
         switch self {
         case .starting, .stopping, .unassigned: false
         case .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader, .tooFewBrokers,
-            .noProgress, .recordsRefused, .commitsFailing, .backendUnreachable, .outage:
+            .noProgress, .groupRefuses, .recordsRefused, .commitsFailing, .backendUnreachable, .outage:
             true
         }
     }

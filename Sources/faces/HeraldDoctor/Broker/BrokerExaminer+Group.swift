@@ -19,10 +19,11 @@ extension BrokerExaminer {
             if description.members.isEmpty { try leaveOutMarks(&found) }
             positions = found
         } catch {
-            return Finding([unknownGroup(error)])
+            return Finding([unknownGroup(error, admin)] + workers(of: []))
         }
+        let workers = workers(of: description.members)
         return Finding(
-            [GroupJudgement.members(plan.group, description, positions)] + workers(of: description)
+            [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)] + workers
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
@@ -38,14 +39,25 @@ extension BrokerExaminer {
     }
 
     /// What the workers say of themselves.
-    private func workers(of description: GroupDescription) -> [Check] {
-        guard !description.members.isEmpty else { return [] }
-        let addresses = WorkerSurvey.addresses(of: description.members, named: plan.workers, listen: plan.listen)
+    private func workers(of members: [GroupDescription.Member]) -> [Check] {
+        guard !members.isEmpty else {
+            // Those that the group does not let in are no members; where none runs, there is nothing to say.
+            let addresses = plan.workers ?? WorkerSurvey.localAddress(listen: plan.listen).map { [$0] } ?? []
+            let answering = (timeLeft.isOver ? [] : WorkerSurvey.ask(addresses)).filter { !$0.state.isSilent }
+            return answering.isEmpty ? [] : GroupJudgement.workers(answering)
+        }
+        let addresses = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)
         return GroupJudgement.workers(timeLeft.isOver ? [] : WorkerSurvey.ask(addresses))
     }
 
-    private func unknownGroup(_ error: KafkaError) -> Check {
-        switch error.kind {
+    private func unknownGroup(_ error: KafkaError, _ admin: Admin) -> Check {
+        if error.kind == .settling || error.code == KafkaError.Code.timedOut,
+            let metadata = try? admin.metadata(topics: [GroupObstacle.Topic.groups.rawValue], timeout: requestLimit),
+            let obstacle = GroupObstacle(.groups, in: metadata)
+        {
+            return Check(.group, plan.group, .failed, obstacle.what, fix: obstacle.remedy)
+        }
+        return switch error.kind {
         case .forbidden:
             Check(
                 .group, plan.group, .failed, "this user may not ask for it",
@@ -119,10 +131,19 @@ extension BrokerExaminer {
 /// What is worth saying of a group.
 enum GroupJudgement {
     /// Its members, and whether each partition has one.
-    static func members(_ group: String, _ description: GroupDescription, _ positions: GroupPositions) -> Check {
+    ///
+    /// - Parameter isShutOut: whether there is a worker all the same, which the group has not let in.
+    static func members(
+        _ group: String, _ description: GroupDescription, _ positions: GroupPositions, isShutOut: Bool = false
+    ) -> Check {
         let name = Stage.group.rawValue
         let count = description.members.count
         guard count > 0 else {
+            guard !isShutOut else {
+                return Check(
+                    name, group, .failed, "a worker runs, and is no member; \(positions.lag) records wait",
+                    fix: "do what it says of itself")
+            }
             guard positions.lag > 0 else {
                 return Check(name, group, .passed, "no worker runs at the moment, and nothing waits")
             }

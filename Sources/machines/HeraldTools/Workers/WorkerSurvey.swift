@@ -13,6 +13,8 @@ package struct WorkerSurvey: Sendable {
         case notReady([String])
         /// No server answers there, or it is no worker.
         case silent(String)
+
+        package var isSilent: Bool { if case .silent = self { true } else { false } }
     }
 
     package struct Worker: Sendable, Equatable {
@@ -59,6 +61,13 @@ package struct WorkerSurvey: Sendable {
             }
         }
         return addresses.sorted()
+    }
+
+    /// Where a worker of this machine would answer that is no member, because its group does not let it in; `nil` when its
+    /// port is any free one.
+    package static func localAddress(listen: (host: String, port: UInt16)?) -> String? {
+        guard let listen, listen.port != 0 else { return nil }
+        return text(listen.host == "0.0.0.0" ? "127.0.0.1" : listen.host == "::" ? "::1" : listen.host, listen.port)
     }
 
     /// Asks them, one after the other.

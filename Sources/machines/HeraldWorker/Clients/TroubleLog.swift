@@ -23,6 +23,8 @@ final class TroubleLog: Sendable {
         case failing(service: String)
         /// Records of a request topic that were published otherwise than the contract asks.
         case publisher(topic: String, PublisherFault)
+        /// What keeps lanes out of their group, in a sentence.
+        case group(String)
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -122,6 +124,7 @@ final class TroubleLog: Sendable {
                         "topic": .string(topic), "fault": .string(fault.rawValue), "count": .int(entry.count),
                         "example": .string(entry.records?.exampleText ?? ""),
                     ])
+            case .group(let sentence): warn(sentence, [:])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

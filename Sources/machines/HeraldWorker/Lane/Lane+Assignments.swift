@@ -13,6 +13,7 @@ extension Lane {
         switch rebalance {
         case .assign(let partitions):
             meter.assignments += 1
+            groupObstacle = nil
             if !engine.sourceList.isEmpty {
                 // The group gave the former ones away, and asked for nothing.
                 logger.warning("partitions lost")

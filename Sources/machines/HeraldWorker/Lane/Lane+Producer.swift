@@ -64,7 +64,12 @@ extension Lane {
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
     func reportOnce(_ error: KafkaError, now: Moment) {
-        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
+        let isOfTime = error.code == KafkaError.Code.invalidTimestamp
+        refusal = .init(
+            since: refusal?.since ?? now.monotonic, text: error.words,
+            remedy: isOfTime
+                ? "compare the clocks of this machine and of the brokers, and look at the topic's "
+                    + "message.timestamp.after.max.ms and message.timestamp.before.max.ms" : nil)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(by: Self.troubleInterval)

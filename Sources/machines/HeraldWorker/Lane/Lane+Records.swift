@@ -122,6 +122,10 @@ extension Lane {
         case _ where error.kind == .offsetGone:
             askForRange(of: partition)
         default:
+            if let obstacle = GroupObstacle(error) {
+                groupObstacle = obstacle
+                return
+            }
             logger.warning(
                 "\(error)",
                 ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])

@@ -60,6 +60,7 @@ extension Lane {
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = refusal
+        report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
         report.outcomesWaitSince = outcomesWaitSince

@@ -67,6 +67,10 @@ extension Lane {
                 + "(GROUP is kafka.group), or set delivery.guarantee to at-least-once."
         case _ where error.kind == .unsupported:
             "the brokers have no transactions: \(error). Set delivery.guarantee to at-least-once to work without."
+        case KafkaError.Code.invalidTransactionTimeout:
+            "the brokers allow no transaction that is open for as long as transaction.timeout.ms says (10 s, or three "
+                + "times delivery.commitInterval, unless kafka.properties sets it): raise the brokers' "
+                + "transaction.max.timeout.ms, or set a shorter transaction.timeout.ms in kafka.properties."
         default:
             "the producer can't be made ready for transactions: \(error). Start the worker again; nothing is lost."
         }

@@ -47,6 +47,8 @@ public struct LaneReport: Sendable {
     public var partitions: [PartitionReport] = []
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
+    /// What keeps it out of its group.
+    public var groupObstacle: GroupObstacle?
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
@@ -62,11 +64,14 @@ public struct LaneReport: Sendable {
         public var since: MonotonicTime
         /// What it is, in one line.
         public var text: String
+        /// What to look at, where the text tells.
+        public var remedy: String?
 
         /// Something that lasts since this moment.
-        public init(since: MonotonicTime, text: String) {
+        public init(since: MonotonicTime, text: String, remedy: String? = nil) {
             self.since = since
             self.text = text
+            self.remedy = remedy
         }
     }
 

@@ -35,6 +35,11 @@ public struct WorkerReport: Sendable {
         return outages
     }
 
+    /// What keeps lanes out of their group until a setting is changed.
+    public var groupObstacle: GroupObstacle? {
+        cluster.coordinatorObstacle ?? lanes.filter { !$0.hasEnded }.lazy.compactMap(\.groupObstacle).first
+    }
+
     /// Since when the first of the lanes has held for a reason.
     public func outageSince(_ reason: OutageReason) -> WallTime? {
         lanes.filter { $0.outage?.reason == reason }.compactMap(\.outageSince).min()
@@ -84,6 +89,8 @@ public struct ClusterReport: Sendable, Equatable {
         return "Herald cannot log in to the brokers (\(error.words)): check kafka.auth, or the SASL properties in "
             + "kafka.properties; the worker resumes by itself when a file that they name changes."
     }
+    /// Why there is no coordinator for the group, or for transactions, while lanes wait for one.
+    public var coordinatorObstacle: GroupObstacle?
     /// Topics that Herald needs and that are missing, or that it may not see.
     public var missingTopics: [String] = []
     /// Partitions without a leader.

@@ -81,6 +81,16 @@ extension KafkaError {
         public static let illegalGeneration = RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue
         /// The group has removed this member.
         public static let unknownMemberID = RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue
+        /// The brokers do not allow so short, or so long, a session.
+        public static let invalidSessionTimeout = RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT.rawValue
+        /// The group is full.
+        public static let groupMaxSizeReached = RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED.rawValue
+        /// The group's members have no way of sharing partitions out in common with this one.
+        public static let inconsistentGroupProtocol = RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue
+        /// The brokers do not allow so long a transaction.
+        public static let invalidTransactionTimeout = RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT.rawValue
+        /// The record's time stamp is too far from the broker's time.
+        public static let invalidTimestamp = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP.rawValue
         /// The topic's ACLs forbid it.
         public static let topicAuthorizationFailed = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue
         /// The group's ACLs forbid it.

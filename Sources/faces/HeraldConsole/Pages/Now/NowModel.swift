@@ -68,10 +68,21 @@ struct NowModel: Sendable {
         log.note(dated, now: snapshot.now)
     }
 
+    /// Those of the workers that there is something to say of: whether one runs where no member does is not known.
+    static func known(_ workers: [WorkerObservation], _ plan: NowPlan, _ group: GroupKnowledge) -> [WorkerObservation] {
+        let members = group.observation?.members ?? []
+        guard WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen).isEmpty else {
+            return workers
+        }
+        return workers.filter { $0.page != nil }
+    }
+
     /// Where the workers' admin ports are.
     static func addresses(_ plan: NowPlan, _ group: GroupKnowledge) -> [String] {
-        WorkerSurvey.addresses(
-            of: group.observation?.members ?? [], named: plan.workers, listen: plan.listen)
+        let members = group.observation?.members ?? []
+        let known = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)
+        // One that its group does not let in is no member.
+        return known.isEmpty ? WorkerSurvey.localAddress(listen: plan.listen).map { [$0] } ?? [] : known
     }
 
     private mutating func point(_ snapshot: Snapshot) -> NowPoint {

@@ -78,7 +78,7 @@ final class NowPart: ConsolePart {
         workers.follow(NowModel.addresses(plan, knowledge))
         let now = SystemClock.wall()
         let snapshot = NowModel.Snapshot(
-            now: now, workers: workers.observations, group: knowledge,
+            now: now, workers: NowModel.known(workers.observations, plan, knowledge), group: knowledge,
             letters: letters.open(now.advanced(by: .hours(-1))),
             lettersProblem: letters.problem(), evidence: evidence.evidence, campaigns: campaigns.troubles(now: now))
         let (newest, dead) = model.withLock { model in

@@ -44,6 +44,10 @@ struct NextStep: Sendable, Equatable {
             Self(
                 "Wait for the rebalance to end; if it lasts, look for a member that hangs.", kafka,
                 section: "unassigned")
+        case .groupRefuses:
+            Self(
+                "Change the setting that keeps workers out of their group; waiting does not help.", kafka,
+                section: "group-refuses")
         case .stopping: Self("Do nothing: it finishes its calls in flight.", section: "stopping")
         case .stuck: Self("Restart the worker; nothing is lost.", ["systemctl", "restart", "herald"], section: "stuck")
         case .brokersUnreachable: brokers

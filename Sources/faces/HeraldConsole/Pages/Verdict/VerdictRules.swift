@@ -322,7 +322,7 @@ struct VerdictRules {
         case .tooFewBrokers: ("Too few brokers", .bad)
         case .noProgress: ("No progress", .bad)
         case .outage: ("Outage", .bad)
-        case .stuck, .loginFailed, .topicsMissing, .recordsRefused, .commitsFailing, .backendUnreachable:
+        case .stuck, .groupRefuses, .loginFailed, .topicsMissing, .recordsRefused, .commitsFailing, .backendUnreachable:
             ("Not delivering", .bad)
         case nil:
             switch ReadinessWarning(rawValue: reason) {

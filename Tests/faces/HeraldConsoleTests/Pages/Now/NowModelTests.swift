@@ -104,7 +104,14 @@ struct NowModelTests {
         var plan = NowPlan(
             topics: Topics(), delays: [], group: "g", reach: ClusterReach(bootstrapServers: []),
             clientProperties: [], groupProperties: [], readerProperties: [], listen: ("0.0.0.0", 9_464))
-        #expect(NowModel.addresses(plan, .unasked) == [])
+        // A worker that its group does not let in is no member; where none answers, nothing is said of it.
+        #expect(NowModel.addresses(plan, .unasked) == ["127.0.0.1:9464"])
+        let there = WorkerObservation(
+            address: "127.0.0.1:9464", state: .answered(.init(ready: false)), at: MonotonicTime(nanoseconds: 0))
+        var silent = there
+        silent.state = .silent("no route")
+        #expect(NowModel.known([silent, there], plan, .unasked) == [there])
+        #expect(NowModel.known([silent, there], plan, .known(observation)) == [silent, there])
         #expect(NowModel.addresses(plan, .known(observation)) == ["10.0.0.1:9464"])
         #expect(NowModel.addresses(plan, .unreachable("", last: observation)) == ["10.0.0.1:9464"])
         plan.workers = ["b:2"]

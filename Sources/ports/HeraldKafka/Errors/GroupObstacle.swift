@@ -1,0 +1,71 @@
+/// What keeps members out of a group for good: it ends when somebody changes a setting, not by waiting.
+public struct GroupObstacle: Sendable, Equatable {
+    /// What happened, in the middle of a sentence.
+    public var what: String
+    /// What to do, in the middle of a sentence.
+    public var remedy: String
+
+    /// Both in one sentence, which begins with a capital letter.
+    public var sentence: String { "\(what.prefix(1).uppercased())\(what.dropFirst()): \(remedy)." }
+}
+
+extension GroupObstacle {
+    /// Why the group's coordinator takes this member at no attempt; `nil` for what may pass by itself.
+    public init?(_ error: KafkaError) {
+        switch error.code {
+        case KafkaError.Code.invalidSessionTimeout:
+            what =
+                "the brokers take no member with a session.timeout.ms like this one's (10 s, unless kafka.properties sets it)"
+            remedy =
+                "set it in kafka.properties to what lies between the brokers' group.min.session.timeout.ms and "
+                + "group.max.session.timeout.ms, or change these"
+        case KafkaError.Code.groupMaxSizeReached:
+            what = "the group has as many members as the brokers let it (group.max.size), and takes no more"
+            remedy = "raise group.max.size, or run fewer workers or lanes (delivery.lanes)"
+        case KafkaError.Code.inconsistentGroupProtocol:
+            what =
+                "the group has a member that shares partitions out otherwise (another protocol or "
+                + "partition.assignment.strategy), and takes none that does it like this one"
+            remedy =
+                "stop that program or give it a group.id of its own (`kafka-consumer-groups.sh --describe --members` "
+                + "names it), or give all workers the same partition.assignment.strategy"
+        default: return nil
+        }
+    }
+
+    /// A topic in which coordinators keep what they know, made by brokers when it is first needed.
+    public enum Topic: String, Sendable {
+        /// That of groups.
+        case groups = "__consumer_offsets"
+        /// That of transactions.
+        case transactions = "__transaction_state"
+
+        fileprivate var replication: String {
+            switch self {
+            case .groups: "offsets.topic.replication.factor"
+            case .transactions: "transaction.state.log.replication.factor"
+            }
+        }
+    }
+
+    /// Why there is no coordinator, although one was asked for; `nil` when its topic is there and has its leaders, or may not
+    /// be seen.
+    public init?(_ topic: Topic, in metadata: ClusterMetadata) {
+        guard let found = metadata.topics.first(where: { $0.name == topic.rawValue }) else { return nil }
+        let whose = topic == .groups ? "the group" : "Herald's transactions"
+        let brokers = metadata.brokers.count
+        if found.error?.code == KafkaError.Code.unknownTopicOrPartition {
+            what =
+                "no broker coordinates \(whose), because the brokers cannot make \(topic.rawValue) (there "
+                + "\(brokers == 1 ? "is 1" : "are \(brokers)"), and \(topic.replication) is 3 unless set)"
+            remedy = "set \(topic.replication) to no more than there are brokers, or start more of them"
+        } else if !found.leaderlessPartitions.isEmpty {
+            what =
+                "\(whose) may have no coordinator, because \(found.leaderlessPartitions.count) of "
+                + "\(found.partitions.count) partitions of \(topic.rawValue) have no leader"
+            remedy = "bring a broker back that has a copy of them"
+        } else {
+            return nil
+        }
+    }
+}
