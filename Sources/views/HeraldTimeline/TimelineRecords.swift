@@ -130,12 +130,16 @@ struct TimelineRecords {
         // What does not decode is known by its key alone.
         if identity.user == nil, let key { identity.user = String(decoding: key, as: UTF8.self) }
         guard query.matches(user: identity.user, id: identity.id) else { return }
-        let origin = text(.origin).flatMap(Origin.init) ?? record
+        // A request tells of another one only where workers take it for that one's replay.
+        let named = kind == .request ? text(event.origin, value) : text(.origin)
+        let origin = named.flatMap(Origin.init) ?? record
         let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
             .map { decoder.pushServices.names[$0] }
         if origin == record { identity.pushServices = services }
         if kind == .request, failure == nil { identity.fault = fault(key: key, value: value, of: record) }
-        builder.add(steps(of: kind, record, at, services, origin), to: origin, identity)
+        builder.add(
+            calls(before: record, of: kind, value) + steps(of: kind, record, at, services, origin), to: origin,
+            identity)
     }
 
     private func fault(key: [UInt8]?, value: [UInt8], of record: Origin) -> PublisherFault? {
@@ -152,7 +156,7 @@ struct TimelineRecords {
         of kind: Kind, _ record: Origin, _ at: WallTime, _ services: [String], _ origin: Origin
     ) -> [TimelineStep] {
         let named = text(.pushServices)?.split(separator: ",").map { String($0) } ?? services
-        var steps = history(record)
+        var steps: [TimelineStep] = []
         switch kind {
         case .request where event.replays > 0:
             steps.append(
@@ -189,8 +193,13 @@ struct TimelineRecords {
             replays: Int(min(max(replays, 0), Int64(Int32.max))))
     }
 
-    private func history(_ record: Origin) -> [TimelineStep] {
-        guard let history = headers.lastValue(named: HeaderName.history.literal) else { return [] }
+    /// The calls that a record's history tells of.
+    private func calls(before record: Origin, of kind: Kind, _ value: [UInt8]) -> [TimelineStep] {
+        let history =
+            kind == .request
+            ? event.bytes(of: event.history, value: value.span.bytes)
+            : headers.lastValue(named: HeaderName.history.literal)
+        guard let history else { return [] }
         return AttemptHistory.decode(history).map { TimelineStep(at: $0.at, kind: .called($0), record: record) }
     }
 

@@ -248,6 +248,28 @@ struct FindTests {
         }
     }
 
+    @Test("A request that claims to be the replay of another topic's event adds nothing to that one's history")
+    func forged() async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            var order = Publication(id: "order-17", user: "ann")
+            order.partition = 1
+            var forged = Publication(id: "order-17", user: "ann", pns: ["gcm"], more: ["source": "shop"])
+            forged.topic = "notifications.bulk"
+            forged.partition = 1
+            let call = #"[{"at":"2026-11-01T10:00:00.000Z","pns":"apns","status":503,"ms":7}]"#
+            let headers = [
+                "herald-origin": "\(fixture.topic("notifications"))/1/0", "herald-replays": "1", "herald-history": call,
+            ]
+            forged.headers = headers.map { StoredRecord.Header($0.key, Array($0.value.utf8)) }
+            try await fixture.publish([order, forged])
+            let found = try await fixture.tool("find", "--id", "order-17", "-o", "jsonl")
+            let events = try events(found.output)
+            #expect(events.map(steps) == [["published"], ["published"]], "\(found.output)")
+            let places = ["notifications", "notifications.bulk"].map { fixture.topic($0) + "/1/0" }
+            #expect(events.compactMap { $0["origin"] as? String } == places, "\(found.output)")
+        }
+    }
+
     @Test("An event without an id is found by its place, and what does not decode by its key")
     func unnamed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
