@@ -73,7 +73,7 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + [transaction, growth, faults].compactMap { $0 }
+        failing + [stranger, transaction, growth, faults].compactMap { $0 }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -87,6 +87,12 @@ struct ReadinessPage {
                     + "they end."
             )
         }
+    }
+
+    private var stranger: (word: String, sentence: String)? {
+        guard let words = report.cluster.strangers?.words(in: report.group) else { return nil }
+        let sentence = "\(words.prefix(1).uppercased())\(words.dropFirst()): \([GroupDescription.Stranger].remedy)."
+        return (ReadinessWarning.strangerInGroup.rawValue, sentence)
     }
 
     private var transaction: (word: String, sentence: String)? {

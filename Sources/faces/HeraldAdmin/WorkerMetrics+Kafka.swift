@@ -52,6 +52,12 @@ extension WorkerMetrics {
                 writer.sample([], source.report.cluster.openTransactions.count)
             },
             Metric(
+                "herald_group_strangers", .gauge,
+                "Members of the group that are no workers of Herald's, as this worker saw it last."
+            ) { source, writer in
+                writer.sample([], source.report.cluster.strangers?.count ?? 0)
+            },
+            Metric(
                 "herald_rebalances", .counter, labels: ["kind"],
                 "How often partitions were assigned to, revoked from, or lost by each lane."
             ) { source, writer in

@@ -14,6 +14,8 @@ final class ClusterWatch: Sendable {
     private static let silenceInterval: Milliseconds = .seconds(4)
     /// How long one question may take: the worker's end waits for it.
     private static let questionTimeout = Milliseconds.seconds(2)
+    /// Between two looks at the group's members.
+    private static let memberInterval = Milliseconds.seconds(30)
     /// Over so many rounds the growth of the lag is looked at.
     private static let rounds = 7
 
@@ -25,6 +27,8 @@ final class ClusterWatch: Sendable {
     private let requiredTopics: [String]
     /// Those of them that publishers write to, in the order of the settings.
     private let requestTopics: [String]
+    /// The lanes' group.
+    private let group: String
     /// The push services, in the order of the lanes' counters.
     private let pushServices: [String]
     /// What the topics take.
@@ -36,13 +40,14 @@ final class ClusterWatch: Sendable {
 
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
-        pushServices: [String], limits: RecordLimits, troubles: TroubleLog
+        group: String, pushServices: [String], limits: RecordLimits, troubles: TroubleLog
     ) throws {
         self.admin = admin
         uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
         self.properties = properties
         self.requiredTopics = requiredTopics
         self.requestTopics = requestTopics
+        self.group = group
         self.pushServices = pushServices
         self.limits = limits
         self.troubles = troubles
@@ -95,6 +100,7 @@ final class ClusterWatch: Sendable {
         var transactions = OpenTransactionWatch()
         var coordinator = CoordinatorWatch()
         var hasSettled = false
+        var nextMembers = MonotonicTime.distantPast
         while !isStopping.withLock({ $0 }) {
             let lanes = reports()
             statistics.add(lanes)
@@ -129,6 +135,11 @@ final class ClusterWatch: Sendable {
             if isComplete, !hasSettled {
                 hasSettled = true
                 ProgramPages.release()
+            }
+            let isMember = newest.contains { $0.isReady && !$0.hasEnded }
+            if isMember, now >= nextMembers, !isStopping.withLock({ $0 }) {
+                nextMembers = now.advanced(by: Self.memberInterval)
+                lookAtMembers()
             }
             let isWell = isComplete && known.isReachable == true
             let interval =
@@ -176,6 +187,17 @@ final class ClusterWatch: Sendable {
             noteSilence(error, admin.takeNotices().notices)
             return [:]
         }
+    }
+
+    /// Looks who else is in the group; a broker that does not tell, such as the embedded one, leaves it unknown.
+    private func lookAtMembers() {
+        guard !admin.isOfEmbeddedBroker(timeout: .zero),
+            let description = try? admin.describeGroup(group, timeout: Self.questionTimeout)
+        else { return report.withLock { $0.strangers = nil } }
+        let strangers = description.strangers(besides: properties["client.id"])
+        report.withLock { $0.strangers = strangers }
+        guard let words = strangers.words(in: group) else { return }
+        troubles.note([(.group("\(words): \([GroupDescription.Stranger].remedy)"), 1)], now: SystemClock.monotonic())
     }
 
     /// Finds out what keeps lanes out of their group, and says it once and then sparsely.

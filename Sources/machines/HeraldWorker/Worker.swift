@@ -95,8 +95,8 @@ public final class Worker: Sendable {
             let admin = try Admin(properties: configuration.adminProperties)
             watch = try ClusterWatch(
                 admin: admin, properties: configuration.adminProperties,
-                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, pushServices: pushServices,
-                limits: limits, troubles: troubles)
+                requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, group: group,
+                pushServices: pushServices, limits: limits, troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -178,9 +178,11 @@ public final class Worker: Sendable {
     /// What it reports; from any thread, at any time.
     public var report: WorkerReport {
         let (watch, isStopping) = state.withLock { ($0.watch, $0.isStopping) }
-        return WorkerReport(
+        var report = WorkerReport(
             pushServices: pushServices, requestTopics: requestTopics, lanes: laneReports,
             cluster: watch?.latest ?? ClusterReport(), isStopping: isStopping)
+        report.group = group
+        return report
     }
 
     /// The ways into the lanes, in their order.
@@ -191,6 +193,8 @@ public final class Worker: Sendable {
     private var laneReports: [LaneReport] { state.withLock { $0.snapshots }.map(\.latest) }
 
     private var pushServices: [String] { configuration.lanes.first?.engine.decoder.pushServices.names ?? [] }
+
+    private var group: String { configuration.lanes.first?.consumerProperties["group.id"] ?? "" }
 
     private var requestTopics: [String] { configuration.lanes.first?.engine.topics.requests ?? [] }
 

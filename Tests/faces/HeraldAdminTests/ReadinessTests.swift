@@ -260,6 +260,22 @@ struct ReadinessTests {
         #expect(!text.contains("lag-growing"), "\(text)")
     }
 
+    @Test("A member of the group that is no worker is warned of with its name, its host and what it has")
+    func stranger() {
+        let page = ReadinessPage(
+            Reports.ready {
+                $0.group = "herald"
+                $0.cluster.strangers = [
+                    .init(clientID: "report-job", host: "/10.0.0.7", partitionCount: 3),
+                    .init(clientID: "", host: "/10.0.0.8", partitionCount: 0),
+                ]
+            }, now: Self.now
+        ).response
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(page.status == 200 && text.contains("stranger-in-group"), "\(text)")
+        #expect(text.contains("(client.id report-job on /10.0.0.7, 3 partitions and 1 more)"), "\(text)")
+    }
+
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {
         FaultyRecords(
             topic: "notifications", fault: .noKey, count: count,

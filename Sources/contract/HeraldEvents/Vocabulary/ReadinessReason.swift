@@ -86,4 +86,6 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case pushServiceFailing = "push-service-failing"
     /// Events can't be read, because a transaction before them does not end.
     case behindOpenTransaction = "behind-open-transaction"
+    /// The group has a member that is no worker.
+    case strangerInGroup = "stranger-in-group"
 }

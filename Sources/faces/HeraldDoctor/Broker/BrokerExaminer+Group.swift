@@ -23,7 +23,9 @@ extension BrokerExaminer {
         }
         let workers = workers(of: description.members)
         return Finding(
-            [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)] + workers
+            [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)]
+                + GroupJudgement.strangers(
+                    description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group) + workers
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
@@ -188,6 +190,13 @@ enum GroupJudgement {
                     fix: "name the workers' admin ports (admin.listen): --workers host:port,…")
             }
         }
+    }
+
+    /// Members that take events and notify nobody.
+    static func strangers(_ strangers: [GroupDescription.Stranger], in group: String) -> [Check] {
+        strangers.words(in: group).map {
+            [Check(Stage.group.rawValue, group, .warning, $0, fix: [GroupDescription.Stranger].remedy)]
+        } ?? []
     }
 
     /// What keeps readers from records that are there.

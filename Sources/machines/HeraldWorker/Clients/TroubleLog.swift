@@ -23,7 +23,7 @@ final class TroubleLog: Sendable {
         case failing(service: String)
         /// Records of a request topic that were published otherwise than the contract asks.
         case publisher(topic: String, PublisherFault)
-        /// What keeps lanes out of their group, in a sentence.
+        /// What is wrong with the lanes' group, in a sentence.
         case group(String)
         /// What librdkafka said, without what is different each time.
         case kafka(String)

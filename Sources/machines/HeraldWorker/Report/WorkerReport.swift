@@ -11,6 +11,8 @@ public struct WorkerReport: Sendable {
     public var requestTopics: [String]
     /// Its lanes; empty before they are started.
     public var lanes: [LaneReport]
+    /// `kafka.group`.
+    public var group = ""
     /// What is known of the brokers.
     public var cluster: ClusterReport
     /// Whether it was told to stop.
@@ -115,6 +117,8 @@ public struct ClusterReport: Sendable, Equatable {
     public var openTransactions: [OpenTransaction] = []
     /// Since when what is not done of the request topics has been there.
     var backlog = BacklogTimes()
+    /// The group's members that are no workers, at the latest look; `nil` before the brokers have told.
+    public var strangers: [GroupDescription.Stranger]?
     /// How much all lags together grow each second, over the last minute; `nil` before that is known.
     public var lagPerSecond: Double?
     /// What librdkafka says of all consumers together.

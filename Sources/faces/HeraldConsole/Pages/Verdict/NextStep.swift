@@ -123,6 +123,9 @@ struct NextStep: Sendable, Equatable {
                 "See which topic and which of its newest records, then tell their publisher.", kafka,
                 section: "heraldpublisherfaults")
         case .pushServiceFailing: callsFail
+        case .strangerInGroup:
+            Self(
+                "Stop that program, or give it a group.id of its own.", kafka, section: "heraldstrangeringroup")
         case .behindOpenTransaction:
             Self(
                 "See whose transaction it is, and abort it if its publisher is dead.", kafka,

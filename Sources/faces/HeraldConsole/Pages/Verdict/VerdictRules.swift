@@ -61,7 +61,7 @@ struct VerdictRules {
 
     /// A cause stands before its consequence.
     var findings: [Finding] {
-        let causes = brokers + absence + answers + calls + retries + silence + partitions + transactions
+        let causes = brokers + absence + answers + calls + retries + silence + partitions + strangers + transactions
         return consequences(causes) + unanswered + campaigns + age + deadLetters + unread + ignorance + secrecy
     }
 
@@ -181,6 +181,18 @@ struct VerdictRules {
         return findings
     }
 
+    /// What no worker warns of yet, or none can be asked about.
+    private var strangers: [Finding] {
+        let reason = ReadinessWarning.strangerInGroup.rawValue
+        guard let observation, let words = observation.strangers.words(in: observation.name),
+            !answering.contains(where: { $0.has(reason) })
+        else { return [] }
+        return [
+            Finding(
+                reason, .warn, Self.heading(reason).headline, SafeText.escaped(words), next: .against(word: reason))
+        ]
+    }
+
     /// What no worker warns of, because none can be asked.
     private var transactions: [Finding] {
         let reason = ReadinessWarning.behindOpenTransaction.rawValue
@@ -237,7 +249,7 @@ struct VerdictRules {
                 switch ReadinessWarning(rawValue: reason.reason) {
                 // The calls themselves tell more.
                 case .lagGrowing, .pushServiceFailing: false
-                case .publisherFaults, .behindOpenTransaction, nil: true
+                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, nil: true
                 }
             }
         }.map(finding)
@@ -330,6 +342,7 @@ struct VerdictRules {
             case .publisherFaults: ("Events are published wrongly", .warn)
             case .pushServiceFailing: ("A push service fails", .warn)
             case .behindOpenTransaction: ("A transaction is open", .warn)
+            case .strangerInGroup: ("Another program takes events", .warn)
             // Of a worker that is newer than this console.
             case nil: ("Not delivering", .bad)
             }

@@ -45,6 +45,8 @@ struct GroupObservation: Sendable, Equatable {
     var members: [GroupDescription.Member]
     var partitions: [Partition]
     var backlogs: [Backlog] = []
+    /// The members that are no workers.
+    var strangers: [GroupDescription.Stranger] = []
     /// Transactions that do not end.
     var openTransactions: [OpenTransaction] = []
     /// Partitions without a leader.

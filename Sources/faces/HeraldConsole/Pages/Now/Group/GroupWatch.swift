@@ -225,6 +225,7 @@ private final class GroupInquiry {
         observation.leaderless = metadata.topics.flatMap { topic in
             topic.leaderlessPartitions.map { TopicPartition(topic: topic.name, partition: $0) }
         }
+        observation.strangers = description.strangers(besides: plan.clientProperties["client.id"])
         observation.openTransactions = transactions.look(
             stable: Dictionary(positions.partitions.map { ($0.partition, $0.stable) }) { $1 },
             ends: Dictionary(positions.partitions.map { ($0.partition, $0.end) }) { $1 }, now: SystemClock.moment())
