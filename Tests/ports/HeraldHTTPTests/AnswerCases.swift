@@ -45,10 +45,33 @@ struct AnswerCase: CustomTestStringConvertible, Sendable {
             .complete(status: 200, body: "x", isReusable: true)),
         AnswerCase(
             "204 with a length", "HTTP/1.1 204 No Content\r\nContent-Length: 10\r\n\r\n",
+            .complete(status: 204, body: "", isReusable: false)),
+        AnswerCase(
+            "204 with a length of nothing", "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
             .complete(status: 204, body: "", isReusable: true)),
         AnswerCase(
+            "204 with chunks", "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n",
+            .complete(status: 204, body: "", isReusable: false)),
+        AnswerCase(
             "304 with a length", "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n",
-            .complete(status: 304, body: "", isReusable: true)),
+            .complete(status: 304, body: "", isReusable: false)),
+        AnswerCase(
+            "two lengths that are the same",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\ncontent-length: 1 \r\nContent-Length: 01\r\n\r\nx",
+            .complete(status: 200, body: "x", isReusable: true)),
+        AnswerCase(
+            "length and chunks",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            .complete(status: 200, body: "hi", isReusable: false)),
+        AnswerCase(
+            "chunks and two lengths",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\n"
+                + "2\r\nhi\r\n0\r\n\r\n",
+            .complete(status: 200, body: "hi", isReusable: false)),
+        AnswerCase(
+            "a length behind another encoding",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nto the end",
+            .complete(status: 200, body: "to the end", isReusable: false)),
         AnswerCase(
             "a redirect", "HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n",
             .complete(status: 302, body: "", isReusable: true)),
@@ -67,7 +90,7 @@ struct AnswerCase: CustomTestStringConvertible, Sendable {
         AnswerCase(
             "several interim answers with headers",
             "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early\r\nContent-Length: 9\r\n\r\nHTTP/1.1 429 No\r\nContent-Length: 0\r\n\r\n",
-            .complete(status: 429, body: "", isReusable: true)),
+            .complete(status: 429, body: "", isReusable: false)),
         AnswerCase(
             "another protocol", "HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
             .broken(.protocolSwitch)),
@@ -83,10 +106,12 @@ struct AnswerCase: CustomTestStringConvertible, Sendable {
         AnswerCase("garbage", "SSH-2.0-OpenSSH_9.2\r\n", .broken(.syntax(28))),
         AnswerCase("a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", .broken(.syntax(25))),
         AnswerCase(
-            "two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", .broken(.syntax(26))),
+            "two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+            .broken(.differentLengths)),
         AnswerCase(
-            "length and chunks", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            .broken(.syntax(26))),
+            "a length with a sign", "HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", .broken(.syntax(25))),
+        AnswerCase(
+            "a list of lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello", .broken(.syntax(25))),
         AnswerCase(
             "a chunk's size that is none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
             .broken(.syntax(27))),

@@ -105,7 +105,7 @@ struct AnswerOnTheWireTests {
             ("HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n", .brokenHTTP),
             ("HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n", .brokenHTTP),
             ("220 mail.example.org ESMTP\r\n", .brokenHTTP),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", .brokenHTTP),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", .brokenHTTP),
             ("", .connectionReset),
             ("HTTP/1.1 200 O", .connectionReset),
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .connectionReset),

@@ -89,6 +89,39 @@ struct AnswerReaderTests {
         }
     }
 
+    @Test("The status of an answer that goes no further is known as soon as it is there", arguments: [1, 9_999])
+    func fragments(size: Int) {
+        let cases: [(String, String?)] = [
+            ("HTTP/1.1 20", nil), ("HTTP/1.1 100 Go\r\n\r\n", nil), ("HTTP/1.1 999 No\r\n", nil),
+            ("HTTP/1.1 200 OK\r\nContent-Le", "a 200 whose headers were cut off"),
+            ("HTTP/1.1 503 No\r\nContent-Length: 10\r\n\r\nhello", "a 503 whose body was cut off"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "a 200 whose body was cut off"),
+        ]
+        let reader = AnswerReader()
+        for (text, fragment) in cases {
+            reader.begin(keepsBody: false)
+            #expect(reader.fragment == nil)
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                _ = rest.prefix(size).withUnsafeBytes { reader.feed($0) }
+                rest = rest.dropFirst(size)
+            }
+            #expect(reader.fragment == fragment && reader.end() == nil, "\(text)")
+        }
+    }
+
+    @Test("The first Date of an error is kept, and of no other answer")
+    func dates() {
+        let reader = AnswerReader()
+        for (status, expected) in [(200, ""), (503, "then")] {
+            reader.begin(keepsBody: false)
+            let text =
+                "HTTP/1.1 \(status) X\r\nDat: a\r\nDATE: then\r\nDate: later\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+            _ = Array(text.utf8).withUnsafeBytes { reader.feed($0) }
+            #expect(String(decoding: reader.date, as: UTF8.self) == expected && reader.retryAfter == [0x31])
+        }
+    }
+
     @Test("Headers of an interim answer and trailers do not count")
     func foreignHeaders() {
         let text =

@@ -1,9 +1,10 @@
 import Foundation
-import HeraldHTTP
 import HeraldThreads
 import HeraldTime
 import TestSupport
 import Testing
+
+@testable import HeraldHTTP
 
 private let okay = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -95,6 +96,69 @@ struct ConnectionPoolTests {
         // The loop has not turned since, so that nobody has told of those bytes.
         #expect(driver.call()?.status == 200)
         #expect(server.acceptedCount == 2)
+    }
+
+    @Test(
+        "What comes behind an answer that has no body is never the next one's, whenever it comes",
+        arguments: [Wire.plainAtOnce, .tlsAtOnce],
+        ["HTTP/1.1 204 No\r\nContent-Length: 43\r\n\r\n", "HTTP/1.1 304 No\r\nTransfer-Encoding: chunked\r\n\r\n"])
+    func announcedSurplus(wire: Wire, head: String) throws {
+        let server = try wire.server { peer in
+            _ = try peer.readRequest()
+            try peer.write(head)
+            // Whoever uses the connection again finds this behind the next request.
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 299 Not Yours\r\nContent-Length: 0\r\n\r\n")
+        }
+        defer { server.stop() }
+        let driver = try wire.driver(server)
+        for _ in 1...3 { #expect([204, 304].contains(driver.call()?.status)) }
+        #expect(server.acceptedCount == 3)
+    }
+
+    @Test(
+        "Where more came than an answer says, each connection carries one call for a while",
+        arguments: ["hello", "HTTP/1.1 299 Not Yours\r\nContent-Length: 0\r\n\r\n"])
+    func surplus(bytes: String) throws {
+        let first = First()
+        let server = try ScriptedServer { peer in
+            let lies = first.take()
+            while true {
+                _ = try peer.readRequest()
+                try peer.write(lies ? okay + bytes : okay)
+            }
+        }
+        defer { server.stop() }
+        let driver = try PoolDriver(origin: server.origin)
+        for _ in 1...3 { #expect(driver.call()?.status == 200) }
+        #expect(server.acceptedCount == 3 && driver.pool.connectionCount == 0)
+        driver.ahead += PoolState.distrustTime.count
+        for _ in 1...3 { #expect(driver.call()?.status == 200) }
+        #expect(server.acceptedCount == 4 && driver.pool.idleCount == 1)
+        driver.pool.close()
+    }
+
+    @Test("A farewell on an idle connection is no surplus")
+    func farewell() throws {
+        let first = First()
+        let isIdle = DispatchSemaphore(value: 0)
+        let server = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write(okay)
+            guard first.take() else {
+                _ = peer.readToEnd()
+                return
+            }
+            isIdle.wait()
+            try peer.write("HTTP/1.1 408 Too Late\r\nConnection: close\r\n\r\n")
+        }
+        defer { server.stop() }
+        let driver = try PoolDriver(origin: server.origin)
+        #expect(driver.call()?.status == 200)
+        isIdle.signal()
+        #expect(driver.run { driver.pool.connectionCount == 0 })
+        #expect(driver.call()?.status == 200 && driver.pool.idleCount == 1)
+        driver.pool.close()
     }
 
     @Test("A kept connection found closed before a byte is written costs the call nothing")

@@ -129,33 +129,85 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("An answer against the rules, or larger than we take, costs its call alone")
+    @Test("An answer without one good status, or larger than we take, costs its call alone, and its rule is named")
     func brokenAnswers() throws {
+        let heads: [(fields: [(String, String)], rule: String)] = [
+            ([("x", "y")], "9113, 8.3.2"), ([(":status", "20")], "9113, 8.3.2"), ([(":status", "+20")], "9113, 8.3.2"),
+            ([(":status", "200"), (":status", "200")], "9113, 8.3"), ([("x", "y"), (":status", "200")], "9113, 8.3"),
+            ([(":path", "/")], "9113, 8.3"), ([(":status", "103")], "9113, 8.1"),
+            ([(":status", "700")], "between 100 and 599"),
+        ]
         let server = try HTTP2Wire.plain.server { peer in
-            var call = try peer.readCall()
-            try peer.answer(call.stream, status: 700)
-            call = try peer.readCall()
-            // No status at all.
-            try peer.write(
-                Frame(type: Frame.headers, flags: 5, stream: call.stream, payload: HTTP2Peer.literal("x", "y")))
-            call = try peer.readCall()
+            for head in heads {
+                let payload = head.fields.flatMap { HTTP2Peer.literal($0.0, $0.1) }
+                let stream = try peer.readCall().stream
+                try peer.write(Frame(type: Frame.headers, flags: 5, stream: stream, payload: payload))
+            }
+            let call = try peer.readCall()
             // More than 64 KiB of fields, in so few bytes that no frame is large.
             let name = HTTP2Peer.literal("x", String(repeating: "y", count: 4_000))
             // With 0x40 it goes to the table, and 0x80 + 62 is the table's newest.
             let block = [0x88, 0x40] + name.dropFirst() + [UInt8](repeating: 0xBE, count: 20)
             try peer.write(Frame(type: Frame.headers, flags: 5, stream: call.stream, payload: block))
-            call = try peer.readCall()
-            // A length that is not the body's.
-            try peer.answer(call.stream, [("content-length", "7")], body: "hi")
             try peer.serve()
         }
         defer { server.stop() }
         let driver = try HTTP2Wire.plain.driver(server)
-        for _ in 1...4 {
+        for rule in heads.map(\.rule) + ["64 KiB"] {
             let ended = try #require(driver.call())
-            #expect(ended.failure == .brokenHTTP && ended.isSent)
+            #expect(ended.failure == .brokenHTTP && ended.isSent && ended.body.contains(rule), "\(rule): \(ended.body)")
         }
         #expect(driver.call()?.status == 200 && server.acceptedCount == 1)
+        driver.pool.close()
+    }
+
+    @Test("A status that came with its fields counts, whatever else its answer has wrong")
+    func oddAnswers() throws {
+        let odd: [(status: Int, fields: [(String, String)], body: String)] = [
+            (204, [("content-length", "7")], ""), (204, [("content-length", "2")], "hi"),
+            (204, [("content-length", "0")], ""), (304, [("content-length", "2")], "hi"),
+            (200, [("content-length", "7")], "hi"), (200, [("content-length", "x")], ""),
+            (503, [("content-length", "1"), ("content-length", "2")], ""), (200, [("connection", "close")], ""),
+            (200, [("transfer-encoding", "chunked")], "hi"), (200, [("X-Large", "1")], ""),
+            (200, [("x ", "a\u{0}b")], ""),
+        ]
+        let server = try HTTP2Wire.plain.server { peer in
+            for one in odd {
+                try peer.answer(try peer.readCall().stream, status: one.status, one.fields, body: one.body)
+            }
+            try peer.serve()
+        }
+        defer { server.stop() }
+        let driver = try HTTP2Wire.plain.driver(server)
+        for one in odd { #expect(driver.call()?.status == one.status, "\(one)") }
+        #expect(driver.call()?.status == 200 && server.acceptedCount == 1)
+        driver.pool.close()
+    }
+
+    @Test("An answer that is cut off says its status, by a reset, a lost connection and a deadline alike")
+    func cutAnswers() throws {
+        let count = Guarded(0)
+        let server = try HTTP2Wire.plain.server { peer in
+            while true {
+                let stream = try peer.readCall().stream
+                try peer.write(HTTP2Peer.head(stream, status: 200))
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 { try peer.reset(stream, .internalError) }
+                if number == 2 { throw ScriptedPeer.Ended() }
+            }
+        }
+        defer { server.stop() }
+        let driver = try HTTP2Wire.plain.driver(server)
+        for (failure, time) in [
+            (FailureKind.connectionReset, Int64(20_000)), (.connectionReset, 20_000), (.timeout, 200),
+        ] {
+            let ended = try #require(driver.call(milliseconds: time))
+            #expect(ended.failure == failure && ended.status == 0 && ended.isSent)
+            #expect(ended.body.hasSuffix(": a 200 whose body was cut off"), "\(ended.body)")
+        }
         driver.pool.close()
     }
 

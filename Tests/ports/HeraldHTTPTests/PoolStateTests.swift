@@ -100,7 +100,8 @@ struct PoolStateTests {
         pool.answered(0)
         #expect(pool.ended() == [.init(token: 1)] && pool.state.idle.count == 1)
         pool.begin(2)
-        #expect(pool.actions() == [.send(slot: 0, ifSilent: false, keepsBody: false)])
+        // However soon it is.
+        #expect(pool.actions() == [.send(slot: 0, ifSilent: true, keepsBody: false)])
     }
 
     @Test("No more connections are made than calls wait, than fit, and than may be made at once")
@@ -168,6 +169,23 @@ struct PoolStateTests {
         pool.answered(0, isReusable: isReusable, isWritten: isWritten)
         #expect(pool.ended() == [.init(token: 1)])
         #expect(pool.actions() == [.close(slot: 0)] && pool.state.connectionCount == 0)
+    }
+
+    @Test("After bytes that belong to no answer no connection is used twice, until that is long past")
+    func distrust() {
+        var pool = Pool.withIdleConnection()
+        pool.state.distrust(pool.now)
+        #expect(pool.actions() == [.close(slot: 0)])
+        for isTrusted in [false, true] {
+            if isTrusted { pool.pass(milliseconds: PoolState.distrustTime.count) }
+            pool.begin(1)
+            _ = pool.actions()
+            pool.connected(0)
+            _ = pool.actions()
+            pool.answered(0)
+            #expect(pool.actions() == (isTrusted ? [] : [.close(slot: 0)]))
+        }
+        #expect(pool.state.idle.count == 1)
     }
 
     @Test("An old connection is closed when it is idle, and gets no call")

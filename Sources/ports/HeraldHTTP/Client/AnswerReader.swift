@@ -36,6 +36,12 @@ final class AnswerReader {
         case notHTTP1
         case headersTooLarge
         case protocolSwitch
+        case differentLengths
+        /// Of HTTP/2: a pseudo-field that is unknown, comes twice or comes late.
+        case pseudoField
+        case noStatus
+        /// Of HTTP/2: nothing follows an interim answer.
+        case onlyInterim
     }
 
     private let parser: UnsafeMutablePointer<http_parser>
@@ -65,6 +71,16 @@ final class AnswerReader {
     /// The answer's status, once its headers are read; 0 before that.
     var status: Int32 { state.pointee.status }
 
+    /// What there is of an answer that goes no further, in words; `nil` when not even its status is known.
+    var fragment: String? {
+        if status > 0 { return Self.fragment(status: status) }
+        let announced = parser.pointee.status_code
+        return hasBegun && (200...599).contains(announced) ? "a \(announced) whose headers were cut off" : nil
+    }
+
+    /// The same of an answer whose headers are there.
+    static func fragment(status: Int32) -> String { "a \(status) whose body was cut off" }
+
     /// The value of the first Retry-After header, at most ``valueLimit`` bytes; empty without one.
     var retryAfter: [UInt8] { state.pointee.retryAfter }
 
@@ -74,13 +90,22 @@ final class AnswerReader {
     /// The first ``bodyLimit`` bytes of the body; empty for a 2xx answer whose body the caller does not want.
     var body: [UInt8] { state.pointee.body }
 
+    /// The value of an error's first Date header, at most ``valueLimit`` bytes; empty without one.
+    var date: [UInt8] { state.pointee.date }
+
+    /// Whether bytes came behind an answer whose connection was to go on, which nothing in it announced.
+    private(set) var hasSurplus = false
+
     /// Whether a byte of the answer has come.
     var hasBegun: Bool { state.pointee.received > 0 }
 
     /// Forgets the last answer and waits for the next.
     ///
     /// - Parameter keepsBody: whether the body of a 2xx answer is wanted; that of any other answer is always kept.
-    func begin(keepsBody: Bool) { state.pointee.begin(keepsBody: keepsBody) }
+    func begin(keepsBody: Bool) {
+        hasSurplus = false
+        state.pointee.begin(keepsBody: keepsBody)
+    }
 
     /// Takes the next bytes of the connection; not to be called again once the answer is complete or broken.
     ///
@@ -116,8 +141,8 @@ final class AnswerReader {
                 parser, settings, base.assumingMemoryBound(to: CChar.self), offered)
             if state.pointee.isComplete {
                 // Bytes after the end belong to no request of ours.
-                let isReusable = state.pointee.isKeptAlive && consumed == rest.count
-                return .complete(isReusable: isReusable)
+                hasSurplus = state.pointee.isKeptAlive && consumed < rest.count
+                return .complete(isReusable: state.pointee.isKeptAlive && !hasSurplus)
             }
             if let fault { return fault }
             rest = rest.dropFirst(offered)
@@ -149,6 +174,10 @@ final class AnswerReader {
         case .notHTTP1: "the answer is not HTTP/1.x"
         case .headersTooLarge: "the answer's headers are larger than \(headerLimit / 1_024) KiB"
         case .protocolSwitch: "the answer switches to another protocol"
+        case .differentLengths: "the answer has two different lengths (RFC 9112, 6.3)"
+        case .pseudoField: "the answer has a pseudo-field that is unknown, comes twice or late (RFC 9113, 8.3)"
+        case .noStatus: "the answer has no :status of three digits (RFC 9113, 8.3.2)"
+        case .onlyInterim: "the answer ends with an interim one (RFC 9113, 8.1)"
         }
     }
 
@@ -156,17 +185,28 @@ final class AnswerReader {
         var settings = http_parser_settings()
         http_parser_settings_init(&settings)
         settings.on_header_field = { parser, at, count in
-            AnswerReader.state(of: parser)?.pointee.appendName(UnsafeRawBufferPointer(start: at, count: count))
+            guard let parser, let state = AnswerReader.state(of: parser) else { return -1 }
+            state.pointee.endLength(parser.pointee.content_length)
+            let isError = parser.pointee.status_code >= 300
+            state.pointee.appendName(UnsafeRawBufferPointer(start: at, count: count), isError: isError)
             return 0
         }
         settings.on_header_value = { parser, at, count in
-            AnswerReader.state(of: parser)?.pointee.appendValue(UnsafeRawBufferPointer(start: at, count: count))
+            guard let parser, let state = AnswerReader.state(of: parser) else { return -1 }
+            if parser.pointee.flags & F_CONTENTLENGTH.rawValue != 0 {
+                // The parser would refuse a second length, whatever it is.
+                parser.pointee.flags &= ~F_CONTENTLENGTH.rawValue
+                state.pointee.beginLength()
+            }
+            state.pointee.appendValue(UnsafeRawBufferPointer(start: at, count: count))
             return 0
         }
         settings.on_headers_complete = { parser in
             guard let parser, let state = AnswerReader.state(of: parser) else { return -1 }
+            state.pointee.endLength(parser.pointee.content_length)
             return state.pointee.endHeaders(
-                status: Int32(parser.pointee.status_code), isHTTP1: parser.pointee.http_major == 1)
+                status: Int32(parser.pointee.status_code), isHTTP1: parser.pointee.http_major == 1,
+                isEncoded: parser.pointee.uses_transfer_encoding != 0)
         }
         settings.on_body = { parser, at, count in
             AnswerReader.state(of: parser)?.pointee.appendBody(UnsafeRawBufferPointer(start: at, count: count)) ?? -1

@@ -11,6 +11,8 @@ struct AnswerState {
     private(set) var fault: AnswerReader.Fault?
     private(set) var retryAfter: [UInt8] = []
     private(set) var location: [UInt8] = []
+    /// An error's: what its Retry-After may be relative to.
+    private(set) var date: [UInt8] = []
     private(set) var body: [UInt8] = []
 
     /// Whether the header Location is wanted, too.
@@ -22,11 +24,28 @@ struct AnswerState {
     private var isInValue = false
     private var keepsValue = false
     private var hasRetryAfter = false
+    /// What the name may be, by its first letter.
+    private var field = Field.retryAfter
 
-    private var isLocation = false
+    private var isInLength = false
+    private var length: UInt64?
+    private var hasDifferentLengths = false
+    /// Whether a body may follow that the answer cannot have, or whose end is open to doubt.
+    private var isLast = false
 
-    private static let retryAfterName: StaticString = "retry-after"
-    private static let locationName: StaticString = "location"
+    private enum Field {
+        case retryAfter
+        case location
+        case date
+
+        var name: StaticString {
+            switch self {
+            case .retryAfter: "retry-after"
+            case .location: "location"
+            case .date: "date"
+            }
+        }
+    }
 
     mutating func begin(keepsBody: Bool) {
         received = 0
@@ -38,6 +57,7 @@ struct AnswerState {
         fault = nil
         self.keepsBody = keepsBody
         bodyCount = 0
+        isLast = false
         body.removeAll(keepingCapacity: true)
         beginHeaders()
     }
@@ -63,18 +83,39 @@ struct AnswerState {
         isInValue = false
         keepsValue = false
         hasRetryAfter = false
-        isLocation = false
+        field = .retryAfter
+        isInLength = false
+        length = nil
+        hasDifferentLengths = false
+        date.removeAll(keepingCapacity: true)
         if keepsLocation { location.removeAll(keepingCapacity: true) }
     }
 
-    mutating func appendName(_ piece: UnsafeRawBufferPointer) {
+    /// A value of Content-Length has begun.
+    mutating func beginLength() { isInLength = true }
+
+    /// If one has, it has ended: several may say the same (RFC 9110, 8.6).
+    mutating func endLength(_ value: UInt64) {
+        guard isInLength else { return }
+        isInLength = false
+        if let length, length != value { hasDifferentLengths = true }
+        length = value
+    }
+
+    mutating func appendName(_ piece: UnsafeRawBufferPointer, isError: Bool) {
         if isHeaderRead { return }
         if isInValue {
             isInValue = false
             matchedCount = 0
         }
-        if keepsLocation, matchedCount == 0 { isLocation = piece.first.map { $0 | 0x20 } == UInt8(ascii: "l") }
-        let expected = isLocation ? Self.locationName : Self.retryAfterName
+        if matchedCount == 0 {
+            switch piece.first.map({ $0 | 0x20 }) {
+            case UInt8(ascii: "l") where keepsLocation: field = .location
+            case UInt8(ascii: "d") where isError: field = .date
+            default: field = .retryAfter
+            }
+        }
+        let expected = field.name
         for byte in piece where matchedCount >= 0 {
             let isMatch = matchedCount < expected.utf8CodeUnitCount && expected.utf8Start[matchedCount] == byte | 0x20
             matchedCount = isMatch ? matchedCount + 1 : -1
@@ -85,33 +126,40 @@ struct AnswerState {
         if isHeaderRead { return }
         if !isInValue {
             isInValue = true
-            if isLocation {
-                keepsValue = location.isEmpty && matchedCount == Self.locationName.utf8CodeUnitCount
-            } else {
-                // The first of several counts.
-                keepsValue = !hasRetryAfter && matchedCount == Self.retryAfterName.utf8CodeUnitCount
+            keepsValue = matchedCount == field.name.utf8CodeUnitCount
+            // The first of several counts.
+            switch field {
+            case .retryAfter:
+                keepsValue = keepsValue && !hasRetryAfter
                 if keepsValue { hasRetryAfter = true }
+            case .location: keepsValue = keepsValue && location.isEmpty
+            case .date: keepsValue = keepsValue && date.isEmpty
             }
         }
         guard keepsValue else { return }
-        if isLocation {
-            location.append(contentsOf: piece.prefix(AnswerReader.locationLimit - location.count))
-        } else {
-            retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count))
+        switch field {
+        case .retryAfter: retryAfter.append(contentsOf: piece.prefix(AnswerReader.valueLimit - retryAfter.count))
+        case .location: location.append(contentsOf: piece.prefix(AnswerReader.locationLimit - location.count))
+        case .date: date.append(contentsOf: piece.prefix(AnswerReader.valueLimit - date.count))
         }
     }
 
     /// Returns 1 when there is no body, and -1 when this is no answer that we take.
-    mutating func endHeaders(status: Int32, isHTTP1: Bool) -> Int32 {
+    ///
+    /// - Parameter isEncoded: whether there is a Transfer-Encoding, which says where the body ends whatever its length is.
+    mutating func endHeaders(status: Int32, isHTTP1: Bool, isEncoded: Bool = false) -> Int32 {
         if !isHTTP1 { return fail(.notHTTP1) }
         if status < 100 || status > 599 { return fail(.statusOutOfRange) }
         if status == 101 { return fail(.protocolSwitch) }
-        // Interim answers, 204 and 304 have no body, whatever their headers say.
+        if hasDifferentLengths, !isEncoded { return fail(.differentLengths) }
+        // Interim answers, 204 and 304 have no body, whatever their headers say; some backends send it all the same.
+        let hasNoBody = status < 200 || status == 204 || status == 304
+        isLast = isLast || (hasNoBody ? isEncoded || length ?? 0 > 0 : isEncoded && length != nil)
         if status < 200 { return 1 }
         isHeaderRead = true
         self.status = status
         if status >= 300 { keepsBody = true }
-        return status == 204 || status == 304 ? 1 : 0
+        return hasNoBody ? 1 : 0
     }
 
     private mutating func fail(_ fault: AnswerReader.Fault) -> Int32 {
@@ -135,7 +183,7 @@ struct AnswerState {
             return false
         }
         isComplete = true
-        self.isKeptAlive = isKeptAlive
+        self.isKeptAlive = isKeptAlive && !isLast
         return true
     }
 }

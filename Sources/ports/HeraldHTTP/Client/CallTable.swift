@@ -16,6 +16,8 @@ struct CallTable: ~Copyable {
         var isUsed = false
         /// Of one that shares its connection: whether the whole request is written, as far as anybody asked.
         var isWritten = false
+        /// What there is of its answer, as far as anybody asked.
+        var fragment: String?
         /// How often it was refused unread.
         var refusals: UInt8 = 0
         var request: [UInt8] = []
@@ -30,6 +32,7 @@ struct CallTable: ~Copyable {
             self.keepsBody = keepsBody
             isUsed = true
             isWritten = false
+            fragment = nil
             refusals = 0
             request.removeAll(keepingCapacity: true)
         }

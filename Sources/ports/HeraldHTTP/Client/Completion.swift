@@ -26,6 +26,8 @@ public struct Completion: Sendable {
     public let durationNanoseconds: Int64
     /// The value of the Retry-After header.
     public let retryAfter: Text
+    /// The value of the Date header of an error that has a ``retryAfter``.
+    public let date: Text
     /// The value of the Location header, if it is kept.
     public let location: Text
     /// Whether the whole request of a call without an answer was written: it may have arrived.
@@ -44,14 +46,15 @@ struct CompletionList: ~Copyable {
     mutating func append(
         _ call: (token: UInt64, sentAt: MonotonicTime), _ now: MonotonicTime, status: Int = 0,
         failure: FailureKind? = nil,
-        isSent: Bool = false, isHTTP2: Bool = false, retryAfter: [UInt8] = [], location: [UInt8] = [],
-        body: some Collection<UInt8>
+        isSent: Bool = false, isHTTP2: Bool = false, retryAfter: [UInt8] = [], date: [UInt8] = [],
+        location: [UInt8] = [], body: some Collection<UInt8>
     ) {
         all.append(
             Completion(
                 token: call.token, status: status, failure: failure, sentAt: call.sentAt,
                 durationNanoseconds: now.nanoseconds - call.sentAt.nanoseconds, retryAfter: keep(retryAfter),
-                location: keep(location), isSent: isSent, isHTTP2: isHTTP2, body: keep(body)))
+                date: keep(retryAfter.isEmpty ? [] : date), location: keep(location), isSent: isSent, isHTTP2: isHTTP2,
+                body: keep(body)))
     }
 
     private mutating func keep(_ bytes: some Collection<UInt8>) -> Completion.Text {

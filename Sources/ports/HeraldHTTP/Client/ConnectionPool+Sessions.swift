@@ -101,7 +101,7 @@ extension ConnectionPool {
             case .answered:
                 state.answered(
                     call, on: slot, status: Int(stream.answer.status), retryAfter: stream.answer.retryAfter,
-                    location: stream.answer.location, body: stream.answer.body, now: now)
+                    date: stream.answer.date, location: stream.answer.location, body: stream.answer.body, now: now)
             case .refused: state.refused(call, on: slot, stream.failure(kind), now: now)
             case .unwanted where mayFallBack: state.unwanted(call, on: slot)
             case .unwanted, .lost, .broken: state.failed(call, on: slot, stream.failure(kind), isSent: isSent, now: now)
@@ -124,11 +124,11 @@ extension ConnectionPool {
         // Nothing is written to it any more, until its slot is closed.
         sessions[slot] = nil
         if state.isGreeting(slot) { return connectFailed(slot, failure, now: now) }
-        session?.forEachOpen { call, isUntouched, isSent in
+        session?.forEachOpen { stream, isUntouched, isSent in
             if isUntouched {
-                state.refused(call, on: slot, failure, now: now)
+                state.refused(stream.call, on: slot, failure, now: now)
             } else {
-                state.failed(call, on: slot, failure, isSent: isSent, now: now)
+                state.failed(stream.call, on: slot, failure.with(stream.fragment), isSent: isSent, now: now)
             }
         }
         state.lost(slot, failure, now: now)
@@ -182,18 +182,30 @@ extension ConnectionPool {
         markDirty(slot, session)
     }
 
-    /// Which calls are written, before those end whose deadline has passed.
-    mutating func learnWhatIsWritten(_ now: MonotonicTime) {
+    /// How far calls and their answers are, before those end whose deadline has passed.
+    mutating func learnHowFar(_ now: MonotonicTime) {
         guard let earliest = state.calls.earliest, state.calls[earliest].deadline <= now else { return }
+        for slot in state.slots.indices {
+            guard case .busy(let call, _, _) = state.slots[slot].phase else { continue }
+            state.calls[call].fragment = connection(slot)?.reader.fragment
+        }
         for slot in state.shared.slots {
-            sessions[slot]?.forEachOpen { call, _, isSent in state.calls[call].isWritten = isSent }
+            sessions[slot]?.forEachOpen { stream, _, isSent in
+                state.calls[stream.call].isWritten = isSent
+                state.calls[stream.call].fragment = stream.fragment
+            }
         }
     }
 }
 
 extension HTTP2Streams.Stream {
+    /// What there is of the answer, in words.
+    var fragment: String? { answer.status > 0 ? AnswerReader.fragment(status: answer.status) : nil }
+
     /// Why the call has no answer.
-    func failure(_ kind: HTTP2Streams.Outcome.Kind) -> Failure {
+    func failure(_ kind: HTTP2Streams.Outcome.Kind) -> Failure { reason(kind).with(fragment) }
+
+    private func reason(_ kind: HTTP2Streams.Outcome.Kind) -> Failure {
         switch kind {
         case .answered, .refused:
             return Failure(kind: .connectionReset, detail: "the other side refused the call unread")

@@ -6,7 +6,7 @@ extension ConnectionPool {
         guard let connection = connection(slot) else { return sessionReady(slot, event: event, now: now) }
         guard state.isBusy(slot) else {
             // Nothing may come on a connection that carries no call, but for what TLS keeps to itself.
-            if !isSilent(connection) { state.lost(slot, .closedWhileIdle, now: now) }
+            if !isSilent(connection, now: now) { state.lost(slot, .closedWhileIdle, now: now) }
             return
         }
         if event.isWritable, state.hasUnsent(slot) { writeRequest(slot, connection, now: now) }
@@ -15,7 +15,7 @@ extension ConnectionPool {
 
     mutating func sendRequest(_ slot: Int, ifSilent: Bool, keepsBody: Bool, now: MonotonicTime) {
         guard let connection = connection(slot) else { return }
-        if ifSilent, !isSilent(connection) { return state.lost(slot, .closedWhileIdle, now: now) }
+        if ifSilent, !isSilent(connection, now: now) { return state.lost(slot, .closedWhileIdle, now: now) }
         connection.reader.begin(keepsBody: keepsBody)
         writeRequest(slot, connection, now: now)
     }
@@ -47,33 +47,46 @@ extension ConnectionPool {
                 switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count]), familiar: &familiar) {
                 case .incomplete: if isDrained { return }
                 case .complete(let isReusable):
-                    let isReusable = isReusable && !isEnding && (isDrained || isSilent(connection))
+                    if reader.hasSurplus { state.distrust(now) }
+                    let isReusable = isReusable && !isEnding && (isDrained || isSilent(connection, now: now))
                     return answered(slot, reader, isReusable: isReusable, now: now)
                 case .broken(let fault):
-                    let failure = Failure(kind: .brokenHTTP, detail: AnswerReader.describe(fault))
+                    let fragment = reader.fragment
+                    // It may be what came behind the last answer.
+                    if case .syntax = fault, fragment == nil { state.distrust(now) }
+                    let failure = Failure(kind: .brokenHTTP, detail: AnswerReader.describe(fault)).with(fragment)
                     return state.lost(slot, failure, now: now)
                 }
             case .wouldBlock: return
             case .end:
                 if case .complete = reader.end() { return answered(slot, reader, isReusable: false, now: now) }
                 let detail = "connection closed \(reader.hasBegun ? "within" : "before") the answer"
-                return state.lost(slot, Failure(kind: .connectionReset, detail: detail), now: now)
+                let failure = Failure(kind: .connectionReset, detail: detail).with(reader.fragment)
+                return state.lost(slot, failure, now: now)
             case .failed:
                 var failure = transport.failure
                 if reader.hasBegun { failure.kind = .connectionReset }
-                return state.lost(slot, failure, now: now)
+                return state.lost(slot, failure.with(reader.fragment), now: now)
             }
         }
     }
 
     private mutating func answered(_ slot: Int, _ reader: AnswerReader, isReusable: Bool, now: MonotonicTime) {
         state.answered(
-            slot, status: Int(reader.status), retryAfter: reader.retryAfter, location: reader.location,
-            body: reader.body, isReusable: isReusable, now: now)
+            slot, status: Int(reader.status), retryAfter: reader.retryAfter, date: reader.date,
+            location: reader.location, body: reader.body, isReusable: isReusable, now: now)
     }
 
     /// Whether nothing is left to read, not even an end.
-    private func isSilent(_ connection: Connection) -> Bool {
-        if case .wouldBlock = connection.transport.receive(into: receiveBuffer) { true } else { false }
+    private mutating func isSilent(_ connection: Connection, now: MonotonicTime) -> Bool {
+        switch connection.transport.receive(into: receiveBuffer) {
+        case .wouldBlock: return true
+        case .bytes(let count):
+            // Some say 408 before they close a connection that was idle: no call asked for it.
+            let isFarewell = receiveBuffer[..<count].dropFirst("HTTP/1.1".utf8.count).starts(with: " 408".utf8)
+            if !isFarewell, connection.reader.hasBegun { state.distrust(now) }
+            return false
+        case .end, .failed: return false
+        }
     }
 }

@@ -158,7 +158,7 @@ public struct ConnectionPool: ~Copyable {
     public mutating func tick(_ now: MonotonicTime) {
         connector.tick(now)
         receiveConnectOutcomes(now)
-        if !state.shared.slots.isEmpty { learnWhatIsWritten(now) }
+        learnHowFar(now)
         state.tick(now)
         carryOutActions(now)
     }

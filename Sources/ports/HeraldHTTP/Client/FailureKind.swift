@@ -25,6 +25,12 @@ struct Failure: Equatable {
     /// Whether this machine lacks what a connection needs (descriptors, memory), and no other machine is to blame.
     var isLocal = false
 
+    /// The same, with what there is of the answer.
+    func with(_ fragment: String?) -> Failure {
+        guard let fragment else { return self }
+        return Failure(kind: kind, detail: "\(detail): \(fragment)", isLocal: isLocal)
+    }
+
     /// HTTP/2 was asked for, and the other side did not agree to it in TLS's handshake.
     static var noHTTP2: Failure {
         Failure(kind: .connectFailed, detail: "the other side did not agree to HTTP/2 (ALPN)")

@@ -79,13 +79,13 @@ extension PoolState {
 
     /// The call that shares the slot's connection has its answer.
     mutating func answered(
-        _ call: Int32, on slot: Int, status: Int, retryAfter: [UInt8], location: [UInt8], body: [UInt8],
-        now: MonotonicTime
+        _ call: Int32, on slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8],
+        body: [UInt8], now: MonotonicTime
     ) {
         guard release(call, on: slot) else { return }
         completions.append(
-            calls.release(call), now, status: status, isHTTP2: true, retryAfter: retryAfter, location: location,
-            body: body)
+            calls.release(call), now, status: status, isHTTP2: true, retryAfter: retryAfter, date: date,
+            location: location, body: body)
     }
 
     /// The other side has not read the call, or cannot have: it is made again at once, before the others.

@@ -93,6 +93,12 @@ struct PoolState: ~Copyable {
     let host: String
     /// With a proxy, finding the backend's addresses is the proxy's task.
     let resolvesHost: Bool
+    /// How long each connection carries one call alone, once the other side has sent what is part of no answer.
+    ///
+    /// HTTP/1.1 has no mark that tells such bytes from the next call's answer when they come after its request.
+    static let distrustTime: Milliseconds = .minutes(1)
+    /// Until when that is so.
+    var distrustedUntil = MonotonicTime.distantPast
     /// How long the other side may take to greet.
     let greetingTimeout: Milliseconds
     var calls = CallTable()
@@ -176,11 +182,10 @@ struct PoolState: ~Copyable {
             return isLast ? nextSubmission(of: call, below: .max, now) : nil
         }
         calls.assign(call, to: slot, now)
-        // In a backlog a connection goes on at once, and on a new one some servers answer before they are asked, to say
-        // that they have enough.
-        let hasWaited = since != now
-        slots[slot].phase = .busy(call: call, written: 0, mayBeStale: hasWaited || !isNew)
-        return .send(slot: slot, ifSilent: hasWaited, keepsBody: calls[call].keepsBody)
+        // On a new connection some servers answer before they are asked, to say that they have enough.
+        let mayBeStale = since != now || !isNew
+        slots[slot].phase = .busy(call: call, written: 0, mayBeStale: mayBeStale)
+        return .send(slot: slot, ifSilent: mayBeStale, keepsBody: calls[call].keepsBody)
     }
 
     /// What is to be done before anything else; the slot of a connection that has to be closed is free.
@@ -221,6 +226,7 @@ struct PoolState: ~Copyable {
             if let slot = calls[call].slot {
                 isSent = isBusy(slot) ? !hasUnsent(slot) : calls[call].isWritten
                 detail = isSent ? "no complete answer in time" : "request not taken in time"
+                if let fragment = calls[call].fragment { detail += ": \(fragment)" }
                 abandon(call, on: slot)
             } else if resolvesHost, addresses.isEmpty {
                 detail = "the name \(host) was not resolved in time"
@@ -277,19 +283,26 @@ struct PoolState: ~Copyable {
 
     /// The slot's call has its answer.
     mutating func answered(
-        _ slot: Int, status: Int, retryAfter: [UInt8], location: [UInt8] = [], body: [UInt8], isReusable: Bool,
-        now: MonotonicTime
+        _ slot: Int, status: Int, retryAfter: [UInt8], date: [UInt8] = [], location: [UInt8] = [], body: [UInt8],
+        isReusable: Bool, now: MonotonicTime
     ) {
         guard case .busy(let call, _, _) = slots[slot].phase else { return }
-        let isKept = isReusable && !hasUnsent(slot) && now < slots[slot].retireAt
+        let isKept = isReusable && !hasUnsent(slot) && now < slots[slot].retireAt && now >= distrustedUntil
         completions.append(
-            calls.release(call), now, status: status, retryAfter: retryAfter, location: location, body: body)
+            calls.release(call), now, status: status, retryAfter: retryAfter, date: date, location: location,
+            body: body)
         if isKept {
             slots[slot].phase = .idle(since: now, isNew: false)
             idle.append(slot)
         } else {
             discard(slot)
         }
+    }
+
+    /// Bytes came that are part of no answer.
+    mutating func distrust(_ now: MonotonicTime) {
+        distrustedUntil = now.advanced(by: Self.distrustTime)
+        for slot in idle { discard(slot) }
     }
 
     /// The slot's connection cannot be used any more.

@@ -22,7 +22,14 @@ final class HTTP2Session {
         state.initialize(to: HTTP2Streams(keepsLocation: keepsLocation))
         request = HTTP2Request(isEncrypted: isEncrypted)
         var made: OpaquePointer?
-        nghttp2_session_client_new(&made, HTTP2Callbacks.shared, state)
+        var option: OpaquePointer?
+        // Its check of messages drops an answer for what follows its status: a length that 204 may not have, or that is
+        // not the body's. What makes a status is checked by HTTP2Streams.
+        if nghttp2_option_new(&option) == 0 {
+            nghttp2_option_set_no_http_messaging(option, 1)
+            nghttp2_session_client_new2(&made, HTTP2Callbacks.shared, state, option)
+            nghttp2_option_del(option)
+        }
         guard let made else {
             state.deinitialize(count: 1)
             state.deallocate()
@@ -122,10 +129,12 @@ final class HTTP2Session {
     private var writtenCount: Int { state.pointee.serializedCount - output.waitingCount }
 
     /// How much of each call that has no outcome is written: those that began last come first.
-    func forEachOpen(_ body: (_ call: Int32, _ isUntouched: Bool, _ isWhollyWritten: Bool) -> Void) {
+    func forEachOpen(
+        _ body: (_ stream: borrowing HTTP2Streams.Stream, _ isUntouched: Bool, _ isWhollyWritten: Bool) -> Void
+    ) {
         let written = writtenCount
         for stream in state.pointee.streams.filter({ !$0.isReported }).sorted(by: { $0.id > $1.id }) {
-            body(stream.call, stream.isUntouched(written), stream.isWhollyWritten(written))
+            body(stream, stream.isUntouched(written), stream.isWhollyWritten(written))
         }
     }
 

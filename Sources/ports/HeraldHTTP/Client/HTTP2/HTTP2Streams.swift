@@ -13,7 +13,7 @@ internal import Glibc
 ///     RST_STREAM with HTTP_1_1_REQUIRED                           unwanted: not processed, made again over HTTP/1.1
 ///     RST_STREAM with any other code                              lost: in doubt if the whole call was written
 ///     GOAWAY, the call's stream not behind                        none: its answer comes, or the connection ends
-///     answer against the rules of HTTP, or larger than we take    broken: the answer, not the connection
+///     answer without one good status, or larger than we take      broken: the answer, not the connection
 ///     frames against the rules of HTTP/2, or more than any need   the connection ends: lost, by what was written
 ///     connection closed, silent after PING                        the same
 struct HTTP2Streams {
@@ -43,8 +43,10 @@ struct HTTP2Streams {
         var end = Int.max
         /// Bytes of the answer's fields so far, interim answers included.
         var fieldBytes = 0
-        /// The status that the fields being read announce.
-        var announced: Int32 = 0
+        /// The status that the fields being read announce; -1 without one.
+        var announced: Int32 = -1
+        /// Whether one of them is no pseudo-field: those stand in front.
+        var hasField = false
         /// What is wrong with the answer.
         var fault: AnswerReader.Fault?
         /// Its outcome is known, or nobody wants it.
@@ -236,11 +238,11 @@ struct HTTP2Streams {
             return false
         }
         if name.first == UInt8(ascii: ":") {
-            // nghttp2 has seen to it that this is the status, in three digits.
-            streams[index].announced = value.reduce(0) { $0 * 10 + Int32($1 &- UInt8(ascii: "0")) }
-            return true
+            streams[index].fault = streams[index].appendPseudoField(name, value)
+            return streams[index].fault == nil
         }
-        streams[index].answer.appendName(name)
+        streams[index].hasField = true
+        streams[index].answer.appendName(name, isError: streams[index].announced >= 300)
         streams[index].answer.appendValue(value)
         return true
     }
@@ -249,13 +251,17 @@ struct HTTP2Streams {
     mutating func endFields(_ index: Int) -> Bool {
         if streams[index].answer.isHeaderRead { return true }
         let status = streams[index].announced
-        if streams[index].answer.endHeaders(status: status, isHTTP1: true) < 0 {
-            streams[index].fault = streams[index].answer.fault
+        if status < 0 || streams[index].answer.endHeaders(status: status, isHTTP1: true) < 0 {
+            streams[index].fault = streams[index].answer.fault ?? .noStatus
             report(index, .broken(NGHTTP2_PROTOCOL_ERROR.rawValue))
             return false
         }
         // After an interim answer the fields begin anew.
-        if status < 200 { _ = streams[index].answer.endMessage(isKeptAlive: true) }
+        if status < 200 {
+            _ = streams[index].answer.endMessage(isKeptAlive: true)
+            streams[index].announced = -1
+            streams[index].hasField = false
+        }
         return true
     }
 
@@ -270,9 +276,14 @@ struct HTTP2Streams {
 
     /// The other side has said all of the stream; false when it did not wait for the whole call.
     mutating func ended(_ index: Int) -> Bool {
-        guard streams[index].answer.isHeaderRead, !streams[index].isReported else { return true }
-        _ = streams[index].answer.endMessage(isKeptAlive: true)
-        report(index, .answered)
+        if streams[index].isReported { return true }
+        if streams[index].answer.isHeaderRead {
+            _ = streams[index].answer.endMessage(isKeptAlive: true)
+            report(index, .answered)
+        } else {
+            streams[index].fault = .onlyInterim
+            report(index, .broken(NGHTTP2_PROTOCOL_ERROR.rawValue))
+        }
         return streams[index].bodyRead == streams[index].body.count
     }
 }
@@ -292,8 +303,22 @@ extension HTTP2Streams.Stream {
         isDone = false
         isClosed = false
         wasReset = false
-        announced = 0
+        announced = -1
+        hasField = false
         fault = nil
+    }
+
+    /// What is wrong with a field whose name begins with a colon; `nil` when it is the status.
+    fileprivate mutating func appendPseudoField(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) -> AnswerReader.Fault? {
+        let expected: StaticString = ":status"
+        guard name.count == expected.utf8CodeUnitCount, let start = name.baseAddress,
+            memcmp(start, expected.utf8Start, name.count) == 0, announced < 0, !hasField
+        else { return .pseudoField }
+        guard value.count == 3, value.allSatisfy({ (0x30...0x39).contains($0) }) else { return .noStatus }
+        announced = value.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
+        return nil
     }
 
     /// How much of the call is written, of a connection that has written so many bytes.
