@@ -33,6 +33,16 @@ struct HTTP2Tests {
         Case(user: "broken", outcome: "dead-lettered attempts-exhausted") { peer, stream, _ in
             try peer.answer(stream, status: 700)
         },
+        Case(user: "length", outcome: "delivered 204 attempts 1") { peer, stream, _ in
+            try peer.answer(stream, status: 204, [("content-length", "7")])
+        },
+        Case(user: "surplus", outcome: "delivered 204 attempts 1") { peer, stream, _ in
+            try peer.answer(stream, status: 204, [("content-length", "2")], body: "hi")
+        },
+        Case(user: "cut", outcome: "dead-lettered attempts-exhausted") { peer, stream, _ in
+            try peer.write(HTTP2Peer.head(stream, status: 200))
+            try peer.reset(stream, .internalError)
+        },
         Case(user: "large", outcome: "dead-lettered rejected 413") { peer, stream, _ in
             try peer.answer(stream, status: 413, body: String(repeating: "x", count: 60_000))
         },

@@ -46,6 +46,25 @@ struct HostileBackendTests {
                 while true { try peer.write("X: \(String(repeating: "x", count: 1_000))\r\n") }
             }
         ),
+        (
+            "chunks-and-length", "delivered 200",
+            {
+                try $0.write(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+            }
+        ),
+        (
+            "same-lengths", "delivered 200",
+            { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok") }
+        ),
+        (
+            "two-lengths", "dead-lettered attempts-exhausted",
+            { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok") }
+        ),
+        (
+            "signed-length", "dead-lettered attempts-exhausted",
+            { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok") }
+        ),
         ("garbage", "dead-lettered attempts-exhausted", { try $0.write("220 mail.example.org ESMTP\r\n") }),
         ("status-20", "dead-lettered attempts-exhausted", { try $0.write("HTTP/1.1 20 OK\r\n\r\n") }),
         ("status-000", "dead-lettered attempts-exhausted", { try $0.write("HTTP/1.1 000 OK\r\n\r\n") }),
@@ -78,12 +97,83 @@ struct HostileBackendTests {
             let oracle = try await Oracle(fixture)
             oracle.expectResults(
                 Dictionary(uniqueKeysWithValues: Self.cases.map { ($0.user, ["apns": $0.outcome]) }))
+            let cut = try #require(fixture.deadLetters.first { $0.keyText == "cut" })
+            #expect(cut.heraldHeaders["herald-detail"]?.contains("a 200 whose body was cut off") == true)
             for (user, word) in [("hang", "timeout"), ("reset", "connection reset")] {
                 let letter = try #require(fixture.deadLetters.first { $0.keyText == user })
                 #expect(letter.heraldHeaders["herald-status"] == nil)
                 #expect(letter.heraldHeaders["herald-history"]?.contains("\"error\":\"\(word)\"") == true)
                 #expect((1...1_024).contains(letter.heraldHeaders["herald-detail"]?.utf8.count ?? 0))
             }
+        }
+    }
+
+    @Test(
+        "What comes behind an answer, at once, soon or late, is nobody's answer, and nobody is called twice",
+        arguments: [204, 304], [UInt32(0), 300, 20_000])
+    func surplus(status: Int, delay: UInt32) async throws {
+        let calls = Guarded<[String: Int]>([:])
+        // What comes late reads as an answer, which would be taken for the next call's.
+        let body = "HTTP/1.1 503 Not Yours\r\nContent-Length: 0\r\n\r\n"
+        let server = try ScriptedServer { peer in
+            while true {
+                let target = try peer.readRequest().split(separator: " ")[1]
+                calls.withLock { $0[String(target), default: 0] += 1 }
+                try peer.write("HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+                if delay > 0 { usleep(delay) }
+                try peer.write(body)
+            }
+        }
+        defer { server.stop() }
+        var plan = Fixture.Plan()
+        plan.settings = [
+            "backend.url": server.origin, "backend.connections": "8", "backend.statuses": "{304: delivered}",
+        ]
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish((0..<150).map { Publication(id: "e\($0)", user: "u\($0)") })
+            try await fixture.waitForResults(150)
+            let outcome = ["apns": "delivered \(status) attempts 1"]
+            try await Oracle(fixture).expectResults(
+                Dictionary(uniqueKeysWithValues: (0..<150).map { ("e\($0)", outcome) }))
+            #expect(calls.withLock { $0.count == 150 && $0.values.allSatisfy { $0 == 1 } })
+        }
+    }
+
+    @Test("A Retry-After that is ignored is named once, and a date counts from the answer's own on")
+    func retryAfter() async throws {
+        let users = ["dated", "odd-1", "odd-2", "odd-3"]
+        let calls = Guarded<[String: [ContinuousClock.Instant]]>([:])
+        let server = try ScriptedServer { peer in
+            while true {
+                let user = try peer.readRequest().split(separator: " ")[1].split(separator: "=").last ?? ""
+                let count = calls.withLock { calls in
+                    calls[String(user), default: []].append(.now)
+                    return calls[String(user)]?.count
+                }
+                // A backend whose clock stands in 2020.
+                let fields =
+                    user == "dated"
+                    ? "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\nRetry-After: Wed, 01 Jan 2020 00:00:03 GMT"
+                    : "Retry-After: 2.5"
+                let head = count == 1 ? "503 No\r\n\(fields)" : "200 OK"
+                try peer.write("HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        defer { server.stop() }
+        var plan = Fixture.Plan()
+        plan.settings = ["backend.url": server.origin, "retry.delays": "[100ms, 5s]"]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(users.map { Publication(id: $0, user: $0) })
+            try await fixture.waitForResults(users.count)
+            try await Oracle(fixture).expectResults(
+                Dictionary(uniqueKeysWithValues: users.map { ($0, ["apns": "delivered 200 attempts 2"]) }))
+            let dated = calls.withLock { $0["dated"] ?? [] }
+            #expect(dated.count == 2 && dated[1] - dated[0] >= .seconds(3))
+            let line = try await worker.waitForLog("Retry-After is ignored")
+            #expect(line.text.contains("2.5"))
+            #expect(worker.output.components(separatedBy: "Retry-After is ignored").count == 2)
         }
     }
 

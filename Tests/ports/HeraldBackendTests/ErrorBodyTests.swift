@@ -24,6 +24,13 @@ struct ErrorBodyTests {
             (#"[{"message":"first"},{"message":"second"}]"#, "first"),
             (#""just text""#, "just text"),
             (#"{"title":"same","detail":"same"}"#, "same"),
+            (
+                #"{"title":"Not valid.","status":400,"errors":{"Message":["is required","is short"],"$.a":["is no text"]}}"#,
+                "Not valid.: $.a: is no text; Message: is required"
+            ),
+            (#"{"errors":[{"message":"first"},{"message":"second"}]}"#, "first"),
+            (#"{"errors":{"title":{"message":"too long"},"x":7}}"#, "title: too long"),
+            (#"{"errors":{}}"#, #"{"errors":{}}"#),
             (#"{"code":7}"#, #"{"code":7}"#),
             (#"{"error":"cut"#, #"{"error":"cut"#),
         ])
@@ -50,9 +57,22 @@ struct ErrorBodyTests {
     @Test("Control, bidi and format characters become spaces, and what is no text is nothing")
     func hostile() {
         #expect(line(Array("a\r\n\u{1B}[31mb\u{202E}c\u{0}\u{200B}d\u{85}\u{2028}e ".utf8)) == "a [31mb c d e")
-        #expect(line([0x1F, 0x8B, 0x08, 0x00, 0xFF]) == nil)
+        #expect(line([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0xFF]) == nil)
         #expect(line(Array(" \r\n\t".utf8)) == nil)
         #expect(line([]) == nil)
+    }
+
+    @Test("Text in UTF-16 and in Latin-1 is read, and gzip is named")
+    func encodings() {
+        let text = #"{"detail":"größer – als"}"#
+        let little = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        for body in [little, big, [0xFF, 0xFE] + little, [0xFE, 0xFF] + big, [0xEF, 0xBB, 0xBF] + Array(text.utf8)] {
+            #expect(line(body) == "größer – als")
+        }
+        #expect(line([0x67, 0x72, 0xF6, 0xDF, 0x65, 0x72]) == "größer")
+        #expect(line([0x1F, 0x8B, 0x08, 0x00, 0xFF])?.contains("gzip") == true)
+        #expect(line([0xFF, 0x01, 0x02, 0x03]) == nil)
     }
 
     @Test("A line has at most 1 KiB, and never half a character", arguments: ["x", "ü", "€", "🎉"])

@@ -54,7 +54,16 @@ extension LaneClients {
     }
 
     func answers(_ body: (CallToken, BackendAnswer) -> Void) {
-        calls.drain { ended in body(CallToken(rawValue: ended.token), BackendAnswer(ended)) }
+        calls.drain { ended in
+            if case .status(300..., let retryAfter?, _) = ended.answer { noteIgnored(retryAfter) }
+            body(CallToken(rawValue: ended.token), BackendAnswer(ended))
+        }
+    }
+
+    private func noteIgnored(_ retryAfter: String) {
+        let now = now
+        guard RetryAfter.wait(retryAfter, now: now.wall, limit: .zero) == nil else { return }
+        troubles.ignoredRetryAfter(retryAfter, now: now.monotonic)
     }
 
     func redact(_ detail: String, hiding message: RawSpan) -> String {

@@ -21,6 +21,8 @@ final class TroubleLog: Sendable {
         case unanswered(CallFailure)
         /// Answers of a push service that can pass, such as 5xx.
         case failing(service: String)
+        /// A Retry-After that says neither seconds nor a date, which is logged once.
+        case ignoredRetryAfter
         /// Records of a request topic that were published otherwise than the contract asks.
         case publisher(topic: String, PublisherFault)
         /// What is wrong with the lanes' group, in a sentence.
@@ -34,6 +36,8 @@ final class TroubleLog: Sendable {
         var loggedAt: MonotonicTime?
         var notice: ClientNotice?
         var records: FaultyRecords?
+        /// What came.
+        var text = ""
     }
 
     typealias Write = @Sendable (_ text: String, _ fields: LogFields) -> Void
@@ -87,10 +91,20 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
+    /// Says once what a Retry-After says that is ignored.
+    func ignoredRetryAfter(_ text: String, now: MonotonicTime) {
+        let due = entries.withLock { entries -> [(Reason, Entry)] in
+            if entries[.ignoredRetryAfter] != nil { return [] }
+            entries[.ignoredRetryAfter] = Entry(count: 1, text: text)
+            return Self.takeDue(&entries, now: now)
+        }
+        write(due)
+    }
+
     private static func takeDue(_ entries: inout [Reason: Entry], now: MonotonicTime) -> [(Reason, Entry)] {
         var due: [(Reason, Entry)] = []
         for (reason, entry) in entries {
-            let isPast = entry.loggedAt.map { now.time(since: $0) >= interval } ?? true
+            let isPast = entry.loggedAt.map { reason != .ignoredRetryAfter && now.time(since: $0) >= interval } ?? true
             guard isPast else { continue }
             guard entry.count > 0 else {
                 entries[reason] = nil
@@ -117,6 +131,11 @@ final class TroubleLog: Sendable {
                 warn(
                     "calls were answered with a failure that can pass, such as 5xx; their events are retried",
                     ["pns": .string(service), "count": .int(entry.count)])
+            case .ignoredRetryAfter:
+                warn(
+                    "the backend's Retry-After is ignored: it says neither a whole number of seconds nor an HTTP date. "
+                        + "Events are retried by retry.delays",
+                    ["value": .string(entry.text)])
             case .publisher(let topic, let fault):
                 warn(
                     "records of \(topic) \(fault.words): \(fault.consequence); \(fault.remedy)",

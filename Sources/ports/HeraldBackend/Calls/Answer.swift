@@ -4,7 +4,8 @@ public import HeraldHTTP
 public enum Answer: Sendable, Hashable {
     /// The backend answered.
     ///
-    /// `retryAfter` is the header's value as it came; `detail` is the error's text as one line. For a 2xx it is the
+    /// `retryAfter` is the header's value as it came, but a date is the number of seconds from the answer's own `Date` on,
+    /// if it has one; `detail` is the error's text as one line. For a 2xx it is the
     /// notification's id at a hub, if that is to be kept.
     case status(Int, retryAfter: String?, detail: String?)
     /// The notification is larger than its push service takes, and was not sent; by how much in one line.

@@ -216,7 +216,7 @@ public final class BackendCalls {
             let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) }
             return .failure(failure, detail: tracked(completion, detail ?? failure.rawValue) ?? failure.rawValue)
         }
-        let retryAfter = completion.retryAfter.isEmpty ? nil : pool.withText(completion.retryAfter) { OneLine.text($0) }
+        let retryAfter = completion.retryAfter.isEmpty ? nil : retryAfter(completion)
         if completion.status < 300 {
             return .status(completion.status, retryAfter: retryAfter, detail: messageID(completion))
         }
@@ -224,6 +224,15 @@ public final class BackendCalls {
             completion.body.isEmpty
             ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
         return .status(completion.status, retryAfter: retryAfter, detail: tracked(completion, detail))
+    }
+
+    /// What Retry-After says; a date as the seconds from the answer's own Date on, because clocks differ.
+    private func retryAfter(_ completion: Completion) -> String? {
+        guard let field = pool.withText(completion.retryAfter, { OneLine.text($0) }) else { return nil }
+        guard !completion.date.isEmpty, let date = HTTPDate.parse(field),
+            let sent = pool.withText(completion.date, { OneLine.text($0) }).flatMap({ HTTPDate.parse($0) })
+        else { return field }
+        return String(max(0, date.time(since: sent).count / 1_000))
     }
 
     /// What went wrong, of a send over a hub with the id that Microsoft's support finds it by.

@@ -1,28 +1,44 @@
 internal import Foundation
 
-/// The body of an error answer, JSON or XML or just text, reduced to one line.
+/// The body of an error answer, JSON or XML or just text in any common encoding, reduced to one line.
 enum ErrorBody {
     /// Members and elements that say what went wrong, the most telling last.
     ///
     /// ASP.NET's, RFC 9457's, and OAuth's.
     private static let names = [
-        "error", "title", "message", "messagedetail", "error_description", "detail", "exceptionmessage",
+        "error", "title", "message", "messagedetail", "error_description", "detail", "errors", "exceptionmessage",
     ]
+    /// So many of the fields that ASP.NET's `errors` names are said.
+    private static let fieldLimit = 8
 
     /// The line without secrets; `nil` when the body is not text or says nothing.
     ///
     /// Secrets are taken out of the body as it came, and again of what it says: there they may have been escaped.
     static func line(_ bytes: RawSpan, hiding redaction: Redaction = Redaction(authorization: nil)) -> String? {
-        guard let body = String(data: bytes.withUnsafeBytes { Data($0) }, encoding: .utf8) else { return nil }
-        let text = redaction.hidingSecrets(in: body)
-        guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }) else {
-            return nil
+        let data = bytes.withUnsafeBytes { Data($0) }
+        if data.starts(with: [0x1F, 0x8B]) {
+            return "(the body is compressed with gzip, which Herald does not ask for)"
         }
+        guard let body = text(data) else { return nil }
+        let text = redaction.hidingSecrets(in: String(body.unicodeScalars.drop { $0 == "\u{FEFF}" }))
+        guard let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }) else { return nil }
         switch first {
         case "{", "[", "\"": return OneLine.text(redaction.hidingSecrets(in: json(Data(text.utf8)) ?? text))
         case "<": return OneLine.text(redaction.hidingSecrets(in: xml(text)))
         default: return OneLine.text(text)
         }
+    }
+
+    /// UTF-8, UTF-16 with a mark or with a zero in each ASCII character, and Windows-1252, which holds Latin-1's text;
+    /// `nil` for what has control characters.
+    private static func text(_ data: Data) -> String? {
+        if data.starts(with: [0xFF, 0xFE]) || data.dropFirst().first == 0 {
+            return String(data: data, encoding: .utf16LittleEndian)
+        }
+        if data.starts(with: [0xFE, 0xFF]) || data.first == 0 { return String(data: data, encoding: .utf16BigEndian) }
+        if let text = String(data: data, encoding: .utf8) { return text }
+        let isText = data.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+        return isText ? String(data: data, encoding: .windowsCP1252) ?? String(data: data, encoding: .isoLatin1) : nil
     }
 
     // MARK: JSON
@@ -36,15 +52,18 @@ enum ErrorBody {
         case text(String)
         case list([Words])
         case members([String: Words])
+        /// What is wrong with each field of a request.
+        case fields([String: Words])
         case other
 
         init(from decoder: any Decoder) throws {
             if let members = try? decoder.container(keyedBy: Name.self) {
-                self = .members(
-                    try members.allKeys.reduce(into: [:]) { found, key in
-                        let name = key.stringValue.lowercased()
-                        if names.contains(name) { found[name] = try members.decode(Words.self, forKey: key) }
-                    })
+                let isOfFields = decoder.codingPath.last?.stringValue.lowercased() == "errors"
+                let found: [String: Words] = try members.allKeys.reduce(into: [:]) { found, key in
+                    let name = isOfFields ? key.stringValue : key.stringValue.lowercased()
+                    if isOfFields || names.contains(name) { found[name] = try members.decode(Words.self, forKey: key) }
+                }
+                self = isOfFields ? .fields(found) : .members(found)
             } else if var list = try? decoder.unkeyedContainer() {
                 var elements: [Words] = []
                 while !list.isAtEnd { elements.append(try list.decode(Words.self)) }
@@ -70,6 +89,10 @@ enum ErrorBody {
         case _ where depth > 3: nil
         case .list(let list): list.lazy.compactMap { said($0, depth: depth + 1) }.first
         case .members(let members): joined(members.compactMapValues { said($0, depth: depth + 1) })
+        case .fields(let fields):
+            fields.sorted { $0.key < $1.key }.prefix(fieldLimit).compactMap { name, words in
+                said(words, depth: depth + 1).map { "\(name): \($0)" }
+            }.joined(separator: "; ")
         }
     }
 
