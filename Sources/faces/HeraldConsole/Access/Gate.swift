@@ -71,6 +71,7 @@ final class Gate: Sendable {
     func identify(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
         let client = addresses.client(of: request)
         if request.headers["Authorization"] != nil {
+            try mayTry(client, now)
             guard let token = request.bearerToken, let entry = tokens?.entry(for: token, now: now) else {
                 throw failure("the token is not one of console.tokenFile", client, now)
             }
@@ -88,18 +89,22 @@ final class Gate: Sendable {
 
     /// Opens a session with a one-time key or a token.
     ///
+    /// - Parameter isLink: whether a link has the key: then no token will do, or whoever has one could sign others in under
+    ///   their own name.
     /// - Returns: its secret name, who it is, and the next one-time key if one was used.
     func signIn(
-        _ key: String, _ request: HTTPRequest, now: MonotonicTime
+        _ key: String, isLink: Bool = false, _ request: HTTPRequest, now: MonotonicTime
     ) throws(Refusal) -> (secret: String, Viewer, nextKey: String?) {
+        let client = addresses.client(of: request)
+        try mayTry(client, now)
         let opened: (String, String)? = state.withLock { state in
             guard state.sessions.takeOneTimeKey(key) else { return nil }
             let secret = state.sessions.open(name: operatorName, role: .operator, token: nil, now: now)
             return (secret, state.sessions.newOneTimeKey())
         }
         if let (secret, next) = opened { return (secret, viewer(operatorName, .operator), next) }
-        guard let entry = tokens?.entry(for: key, now: now) else {
-            throw failure("this link or token is not valid (any more)", addresses.client(of: request), now)
+        guard !isLink, let entry = tokens?.entry(for: key, now: now) else {
+            throw failure("this link or token is not valid (any more)", client, now)
         }
         return state.withLock { state in
             let secret = state.sessions.open(name: entry.name, role: entry.role, token: entry.token, now: now)
@@ -127,6 +132,11 @@ final class Gate: Sendable {
         guard let token = session.token else { return true }
         let entry = tokens?.entry(for: token, now: now)
         return entry?.name == session.name && entry?.role == session.role
+    }
+
+    /// Throws when too much was guessed from there: a right token would show that it is one.
+    private func mayTry(_ client: HTTPPeer, _ now: MonotonicTime) throws(Refusal) {
+        guard state.withLock({ $0.failures.allows(client, now: now) }) else { throw Self.tooMany }
     }
 
     /// Only failures count, and no signed-in person is refused for those of others: a proxy's address is many people's.

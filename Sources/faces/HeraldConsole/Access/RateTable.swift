@@ -12,6 +12,9 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
         self.most = most
     }
 
+    /// Whether there is anything against doing it now, which is not counted.
+    func allows(_ key: Key, now: MonotonicTime) -> Bool { limiters[key].map { $0.opens <= now } ?? true }
+
     /// Whether it may be done once more now.
     mutating func take(_ key: Key, now: MonotonicTime) -> Bool {
         if limiters.count >= most, limiters[key] == nil {

@@ -93,9 +93,21 @@ function signIn(message) {
     }, h('p', {}, h('label', { for: 'token' }, 'Token'), token), h('p', {}, h('button', { class: 'primary' }, 'Sign in'))), problem);
 }
 
-async function enter(key) {
-  app.viewer = await post('/api/session', { key });
+async function enter(key, how = {}) {
+  app.viewer = await post('/api/session', { key, ...how });
   begin();
+}
+
+/** A page of somebody else may have led here: nobody's name changes unasked. */
+async function ask(key) {
+  const viewer = await get('/api/session');
+  const stay = () => { app.viewer = viewer; begin(); };
+  const use = () => enter(key, { link: true, anew: true }).catch((error) => signIn(error.message));
+  document.title = 'Sign in · Herald';
+  replace(main, h('h1', {}, 'Sign in anew?'),
+    h('p', {}, `This browser is signed in as ${viewer.name}. The link that you opened signs it in as who started the console.`),
+    h('p', {}, h('button', { type: 'button', class: 'primary', onclick: stay }, `Stay ${viewer.name}`), ' ',
+      h('button', { type: 'button', onclick: use }, 'Sign in with the link')));
 }
 
 async function signOut() {
@@ -141,19 +153,16 @@ async function start() {
   // The key must neither stay in the history nor be sent on.
   if (key) history.replaceState(null, '', location.pathname + location.search);
   try {
-    if (key) await enter(key);
-    else {
+    if (key) {
+      await enter(key, { link: true }).catch((error) => {
+        if (error.status !== 409) throw error;
+        return ask(key);
+      });
+    } else {
       app.viewer = await get('/api/session');
       begin();
     }
   } catch (error) {
-    if (key) {
-      // A link that is opened twice by somebody who is signed in already is no failure.
-      try {
-        app.viewer = await get('/api/session');
-        return begin();
-      } catch { /* Nobody is. */ }
-    }
     signIn(key || error.status !== 401 ? error.message : undefined);
   }
 }

@@ -250,15 +250,24 @@ private final class Service: Sendable {
 extension Service {
     private struct Key: Decodable {
         var key: String
+        /// Whether it comes from a link.
+        var link: Bool?
+        /// Whether who is signed in already wants to be somebody else.
+        var anew: Bool?
     }
 
     private func signIn(_ request: HTTPRequest, _ now: MonotonicTime) throws(Gate.Refusal) -> HTTPResponse {
         let body = ConsoleRequest(
             path: [], viewer: Viewer(name: "", role: .viewer, allowsChanges: false), body: request.body)
-        guard let key = try? body.decoded(Key.self).key else {
+        guard let key = try? body.decoded(Key.self) else {
             throw Gate.Refusal(status: 400, sentence: "send {\"key\": …} with the link's key or your token")
         }
-        let (secret, viewer, next) = try gate.signIn(key, request, now: now)
+        let isLink = key.link ?? false
+        // A page of somebody else may have led to the link: nobody's name changes unasked.
+        if isLink, key.anew != true, let entrance = try? gate.identify(request, cookie: cookieName(request), now: now) {
+            throw Gate.Refusal(status: 409, sentence: "this browser is signed in as \(entrance.viewer.name)")
+        }
+        let (secret, viewer, next) = try gate.signIn(key.key, isLink: isLink, request, now: now)
         if let next { onLinkUse(next) }
         var response = HTTPResponse.viewer(viewer, links)
         response.headers.append(name: "Set-Cookie", value: cookie(request, secret, seconds: 12 * 3_600))

@@ -51,11 +51,14 @@ struct AccessTests {
         #expect(!newcomer && later)
     }
 
-    private func request(from peer: String, forwarded: [String] = [], token: String? = nil) throws -> HTTPRequest {
+    private func request(
+        from peer: String, forwarded: [String] = [], token: String? = nil, cookie: String? = nil
+    ) throws -> HTTPRequest {
         var headers = HTTPHeaderFields()
         headers.append(name: "Host", value: "localhost")
         for text in forwarded { headers.append(name: "x-forwarded-for", value: text) }
         if let token { headers.append(name: "Authorization", value: "Bearer \(token)") }
+        if let cookie { headers.append(name: "Cookie", value: cookie) }
         return HTTPRequest(
             method: "GET", target: try #require(HTTPTarget(parsing: "/api/session")), headers: headers, body: [],
             peer: try #require(HTTPPeer(peer)))
@@ -83,10 +86,12 @@ struct AccessTests {
             tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
     }
 
-    @Test("Who guesses locks out nobody: with the right token everybody of the same address comes in")
+    @Test("Who guesses too much is not told when the guess is right; others, and who has signed in, notice nothing")
     func guesser() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\n")
         let gate = try makeGate(tokens: file)
+        let (secret, _, _) = try gate.signIn(
+            "01234567890123456789", try request(from: "192.0.2.1"), now: at(0))
         let guess = try request(from: "192.0.2.1", token: "01234567890123456780")
         var statuses: [Int] = []
         for _ in 0..<20 {
@@ -96,8 +101,13 @@ struct AccessTests {
         }
         #expect(statuses == Array(repeating: 401, count: 10) + Array(repeating: 429, count: 10))
         let right = try request(from: "192.0.2.1", token: "01234567890123456789")
-        #expect(try gate.entrance(right, cookie: "c", now: at(0)).viewer.name == "ann")
-        #expect(try gate.signIn("01234567890123456789", guess, now: at(0)).1.name == "ann")
+        #expect(throws: Gate.Refusal.self) { try gate.entrance(right, cookie: "c", now: at(0)) }
+        #expect(throws: Gate.Refusal.self) { try gate.signIn("01234567890123456789", guess, now: at(0)) }
+        let signedIn = try request(from: "192.0.2.1", cookie: "c=\(secret)")
+        #expect(try gate.entrance(signedIn, cookie: "c", now: at(0)).viewer.name == "ann")
+        let elsewhere = try request(from: "192.0.2.2", token: "01234567890123456789")
+        #expect(try gate.entrance(elsewhere, cookie: "c", now: at(0)).viewer.name == "ann")
+        #expect(try gate.entrance(right, cookie: "c", now: at(6)).viewer.name == "ann")
     }
 
     @Test("A stream of news ends with the token that it was asked for with, as with its session")
