@@ -11,11 +11,18 @@ package enum CSVText {
     /// spreadsheet would take it for a formula.
     static func cell(_ text: String) -> String {
         // Spreadsheets go by characters (scalars): a mark that joins itself to an equals sign or a quote hides neither.
-        var cell = SafeText.escaped(text).unicodeScalars
-        if let first = cell.first(where: { !isSkipped($0) }), "=+-@|%＝＋－＠".unicodeScalars.contains(first),
-            !isNumber(cell)
-        {
-            cell.insert("'", at: cell.startIndex)
+        let text = SafeText.escaped(text).unicodeScalars
+        var cell = String.UnicodeScalarView()
+        // Where a spreadsheet splits at semicolons, our quotes hold nothing together, and two are a cell's empty beginning.
+        for (number, part) in text.split(separator: ";", omittingEmptySubsequences: false).enumerated() {
+            if number > 0 { cell.append(";") }
+            let first = part.first { !isSkipped($0) && !(number > 0 && $0 == "\"") }
+            if let first, "=+-@|%＝＋－＠".unicodeScalars.contains(first),
+                !isNumber(part)
+            {
+                cell.append("'")
+            }
+            cell.append(contentsOf: part)
         }
         guard cell.contains(where: { "\",;\r\n".unicodeScalars.contains($0) }) || cell.first == " " || cell.last == " "
         else { return String(cell) }
@@ -33,8 +40,8 @@ package enum CSVText {
         scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
     }
 
-    private static func isNumber(_ text: String.UnicodeScalarView) -> Bool {
-        let digits = text.first == "-" ? text.dropFirst() : text[...]
+    private static func isNumber(_ text: Substring.UnicodeScalarView) -> Bool {
+        let digits = text.first == "-" ? text.dropFirst() : text
         return !digits.isEmpty && digits.allSatisfy { ("0"..."9").contains($0) }
     }
 }
