@@ -21,7 +21,12 @@ extension WorkerSurvey {
             case 200:
                 (try? JSONDecoder().decode(WaitingPage.self, from: Data(body))).map { .success($0) }
                     ?? .failure(Silence(reason: "an answer that is no worker's"))
-            case 401: .failure(Silence(reason: "it wants the token of admin.token: give this command the worker's"))
+            case 401:
+                .failure(
+                    Silence(
+                        reason:
+                            "it wants the token of admin.token, which is shown on this machine and to workers in console.workers alone"
+                    ))
             case 404: .failure(Silence(reason: "an older worker, which does not say why events wait"))
             default: .failure(Silence(reason: "HTTP \(status) for /waiting"))
             }

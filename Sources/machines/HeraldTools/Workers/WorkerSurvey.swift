@@ -70,6 +70,14 @@ package struct WorkerSurvey: Sendable {
         return text(listen.host == "0.0.0.0" ? "127.0.0.1" : listen.host == "::" ? "::1" : listen.host, listen.port)
     }
 
+    /// Whether a token goes there without being seen by others: no address that a member of the group claims to have,
+    /// which anybody may who may join, but this machine's.
+    package static func isOwn(_ address: String) -> Bool {
+        guard let colon = address.lastIndex(of: ":") else { return false }
+        let host = address[..<colon].filter { $0 != "[" && $0 != "]" }
+        return HTTPPeer(host)?.isLoopback ?? false || ownAddresses.contains(host)
+    }
+
     /// Asks them, one after the other.
     ///
     /// Blocks.
