@@ -191,7 +191,7 @@ let package = Package(
             ]),
 
         // Settings, command line, the program.
-        module("app", "HeraldSettings", ["CYAML", "HeraldText"]),
+        module("app", "HeraldSettings", ["CYAML", "HeraldText", "HeraldThreads"]),
         module("faces", "HeraldCommandLine", ["HeraldText"]),
         .executableTarget(
             name: "herald",

@@ -51,7 +51,9 @@ struct Invocation: Sendable {
     func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
         let loaded = try readSettings(requiring: needs)
         if hasDeadline, needs.contains(.kafka) { try QuestionWatch.begin(loaded.settings, console) }
-        for warning in loaded.warnings { console.complain("warning: \(warning)") }
+        for warning in loaded.warnings + (hasDeadline ? [] : loaded.sharedFiles) {
+            console.complain("warning: \(warning)")
+        }
         return loaded
     }
 

@@ -25,3 +25,21 @@ public struct FileMark: Equatable, Sendable {
         nanoseconds = facts.st_mtim.tv_nsec
     }
 }
+
+/// What everybody on this machine may do with a file.
+///
+/// It stands beside ``FileMark`` for the same reason.
+public struct FileAccess: Equatable, Sendable {
+    /// Whether everybody can read it.
+    public let isReadable: Bool
+    /// Whether everybody can write it.
+    public let isWritable: Bool
+
+    /// Access to the file at a path, through symbolic links; none to a pipe, nor to a file without a name (memfd).
+    public init(ofOthersTo path: String) {
+        var facts = stat()
+        let isFile = stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && facts.st_nlink > 0
+        isReadable = isFile && facts.st_mode & S_IROTH != 0
+        isWritable = isFile && facts.st_mode & S_IWOTH != 0
+    }
+}

@@ -80,6 +80,22 @@ struct SettingsSourcesTests {
         }
     }
 
+    @Test("A secret's file that everybody may write is refused, and one that everybody may read is named")
+    func sharedSecretFile() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("secret\n".utf8).write(to: file)
+        let manager = FileManager.default
+        for (mode, isTaken, warnings) in [(0o640, true, 0), (0o644, true, 1), (0o602, false, 0), (0o666, false, 0)] {
+            try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            let secret = try? SecretSource.file(file.path).current()
+            #expect((secret != nil) == isTaken, "\(mode)")
+            guard isTaken else { continue }
+            let yaml = "console: {tokenFile: \(file.path)}"
+            #expect(try load(yaml).sharedFiles.count == warnings, "\(mode)")
+        }
+    }
+
     @Test("A secret shows nowhere: not in values, mistakes, dumps or descriptions")
     func canary() throws {
         let yaml = """

@@ -1,4 +1,5 @@
 package import HeraldText
+internal import HeraldThreads
 
 /// Where a secret comes from: the settings themselves, or a file that may change while the program runs.
 package enum SecretSource: Sendable, Hashable {
@@ -19,6 +20,9 @@ package enum SecretSource: Sendable, Hashable {
     }
 
     private static func read(_ path: String) throws(InputError) -> Secret {
+        guard !FileAccess(ofOthersTo: path).isWritable else {
+            throw refused(path, "can be written by everybody on this machine: chmod o-w")
+        }
         var bytes: [UInt8]
         do throws(InputError) {
             bytes = try BoundedFile.read(path, limit: longestFile)

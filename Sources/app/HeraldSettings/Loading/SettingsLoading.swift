@@ -51,6 +51,8 @@ package struct SettingsSources: Sendable {
 package struct LoadedSettings: Sendable {
     package let settings: Settings
     package let warnings: [SettingsMistake]
+    /// Files with secrets that everybody on this machine may read: for what runs for long, and for doctor.
+    package let sharedFiles: [SettingsMistake]
     /// Every setting's effective value and where it came from, in the documentation's order.
     package let effective: [EffectiveSetting]
 }
@@ -116,7 +118,8 @@ extension Settings {
         mistakes += refused.sortedByPlace
         guard mistakes.isEmpty else { throw SettingsError(mistakes: mistakes) }
         return LoadedSettings(
-            settings: settings, warnings: rules.warnings, effective: SettingsTable.all.map(values.shown))
+            settings: settings, warnings: rules.warnings, sharedFiles: rules.sharedFiles,
+            effective: SettingsTable.all.map(values.shown))
     }
 }
 

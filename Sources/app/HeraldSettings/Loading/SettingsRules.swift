@@ -1,4 +1,5 @@
 import HeraldText
+import HeraldThreads
 
 /// The rules that join several settings.
 ///
@@ -8,6 +9,7 @@ struct SettingsRules {
     private let isComplete: Bool
     private(set) var mistakes: [SettingsMistake] = []
     private(set) var warnings: [SettingsMistake] = []
+    private(set) var sharedFiles: [SettingsMistake] = []
 
     let table = SettingsTable.declared
 
@@ -132,6 +134,7 @@ struct SettingsRules {
                         + "use --\(pair.file.flag)")
             }
         }
+        if let path = values.valid(table.console.tokenFile) ?? nil { noteIfShared(path, table.console.tokenFile) }
         if let url = values.valid(table.backend.url) ?? nil, !url.isTLS, !url.isLoopback,
             let kind = values.valid(table.backend.auth.kind), kind != .none
         {
@@ -257,7 +260,14 @@ struct SettingsRules {
         do throws(InputError) {
             _ = try source.current()
         } catch {
-            refuse(setting, error.description)
+            return refuse(setting, error.description)
         }
+        if case .file(let path) = source { noteIfShared(path, setting) }
+    }
+
+    private mutating func noteIfShared(_ path: String, _ setting: any AnySetting) {
+        guard FileAccess(ofOthersTo: path).isReadable else { return }
+        let message = "everybody on this machine can read \(SafeText.quoted(path, limit: 200)): chmod o-r"
+        sharedFiles.append(SettingsMistake(place: values.place(setting), path: setting.path, message: message))
     }
 }

@@ -107,6 +107,12 @@ extension TokenFile.Content {
             self.init(mistake: InputError("cannot read \(SafeText.quoted(path, limit: 200))"))
             return
         }
+        // Whoever may write it may sign in under any name.
+        guard !FileAccess(ofOthersTo: path).isWritable else {
+            let file = SafeText.quoted(path, limit: 200)
+            self.init(mistake: InputError("everybody on this machine can write \(file): chmod o-w"))
+            return
+        }
         self.init(String(decoding: file, as: UTF8.self))
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HeraldText
 import HeraldThreads
 import HeraldTime
@@ -50,6 +51,15 @@ struct TokenFileTests {
         ])
     func mistakes(text: String, sentence: String) {
         #expect(TokenFile.Content(text).mistake?.description == sentence)
+    }
+
+    @Test("A file that everybody may write lets nobody in")
+    func sharedFile() throws {
+        let shared = try TemporaryFile(Self.ann)
+        try FileManager.default.setAttributes([.posixPermissions: 0o646], ofItemAtPath: shared.path)
+        #expect(throws: InputError.self) { try TokenFile(path: shared.path) { _ in } }
+        try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: shared.path)
+        #expect(try TokenFile(path: shared.path) { _ in }.entries(now: .distantPast).count == 1)
     }
 
     @Test("Whose line is taken out of a file without mistakes is out at once")

@@ -39,6 +39,11 @@ enum DoctorCommand: HeraldCommand {
             _ = try StopRequest.listen()
             examination = try loaded.settings.examination(of: part, workers: invocation.parsed[workers])
             try output.write(settings(loaded))
+            for file in loaded.sharedFiles {
+                try output.write(
+                    Check(
+                        "settings", file.path, .warning, file.message, fix: "let only those read it who run Herald"))
+            }
         } catch let error as SettingsError {
             let count = error.mistakes.count
             try output.write(
