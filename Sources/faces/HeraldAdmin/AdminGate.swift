@@ -15,7 +15,7 @@ struct AdminGate: Sendable {
     private let token: AdminServer.Token?
 
     init(listensOn host: String, token: AdminServer.Token?) {
-        isLoopback = host == "::1" || host.hasPrefix("127.")
+        isLoopback = HTTPServer.isLoopback(host)
         self.token = token
     }
 
@@ -49,20 +49,6 @@ struct AdminGate: Sendable {
     }
 
     private static func hostRefusal(of request: HTTPRequest) -> Refusal? {
-        guard let host = request.headers["Host"], isLocal(host) else {
-            return .text("ask for 127.0.0.1, [::1] or localhost\n", status: 403)
-        }
-        return nil
-    }
-
-    /// Whether a header `Host` is an address or a name of this machine alone.
-    private static func isLocal(_ host: String) -> Bool {
-        var name = host[...]
-        if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber) {
-            name = name[..<colon]
-        }
-        return name == "[::1]" || name.lowercased() == "localhost"
-            || name.hasPrefix("127.") && name.split(separator: ".").count == 4
-                && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+        request.namesThisMachine ? nil : .text("ask for 127.0.0.1, [::1] or localhost\n", status: 403)
     }
 }

@@ -92,7 +92,9 @@ public final class AdminServer: Sendable {
         let questions = try WorkerThreads(name: "admin-questions", count: 1)
         self.questions = questions
         server = try HTTPServer(configuration) { request in
-            guard request.target.path == "/waiting", gate.refusal(of: request) == nil, request.method == "GET" else {
+            guard request.target.path == "/waiting", ["GET", "HEAD"].contains(request.method),
+                gate.refusal(of: request) == nil
+            else {
                 return .respond(Self.guarded(Self.answer(request, gate, worker, facts)))
             }
             return .respondWhenReady { responder in
@@ -126,9 +128,8 @@ public final class AdminServer: Sendable {
         case "/metrics":
             if let refusal = gate.metricsRefusal(of: request) { return refusal }
             page = { metrics(request, worker.report, facts) }
-        case "/waiting":
-            if let refusal = gate.refusal(of: request) { return refusal }
-            page = { waiting(request, worker) }
+        // Whoever may ask, and asks so that there is an answer, is answered elsewhere.
+        case "/waiting": page = { gate.refusal(of: request) ?? .text("ask again\n", status: 503) }
         default: return gate.refusal(of: request) ?? .text("there is no such page\n", status: 404)
         }
         guard request.method == "GET" || request.method == "HEAD" else {

@@ -68,6 +68,9 @@ struct AdminServerTests {
         #expect(try ask(open.port, "/waiting?record=no/place", ["Host: localhost"]).status == 400)
         #expect(try ask(open.port, "/waiting?record=t/0/1", ["Host: localhost"]).status == 200)
         #expect(try ask(open.port, "/waiting?user=ann", ["Host: evil.example"]).status == 403)
+        let head = try PlainHTTP(port: open.port)
+        try head.send("HEAD /waiting?user=ann HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(try head.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
         let post = try ask(open.port, "/waiting?user=ann", ["Host: localhost", "Content-Length: 0"], method: "POST")
         #expect(post.status == 405)
 

@@ -26,6 +26,21 @@ struct ReferenceBackendTests {
         }
     }
 
+    @Test("answers a web page that has moved its own name to this machine nothing but 403, with the right password too")
+    func rebinding() throws {
+        let (backend, _) = try SandboxClient.start()
+        defer { backend.stop() }
+        for (host, status) in [
+            ("evil.example", 403), ("127.0.0.1.evil.example:80", 403), ("localhost:1", 200), ("[::1]", 200),
+        ] {
+            let connection = try PlainHTTP(port: backend.port)
+            try connection.send(
+                "GET /api/inbox/h HTTP/1.1\r\nHost: \(host)\r\nAuthorization: \(SandboxClient.basic("ann", "ann"))\r\n\r\n"
+            )
+            #expect(try connection.readAnswer().status == status, "\(host)")
+        }
+    }
+
     @Test("takes the password that equals the user name, also one with a colon, in any spelling of the scheme")
     func rightCredentials() throws {
         let (backend, _) = try SandboxClient.start()

@@ -10,8 +10,11 @@ final class BackendService: Sendable {
     private let callLog: CallLogFile?
     /// Where devices and notifications go; `nil` keeps them in memory.
     private let hub: HubBackend?
+    /// Whether a web page that has moved its own name here is refused.
+    private let isLocal: Bool
 
-    init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?) {
+    init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?, isLocal: Bool) {
+        self.isLocal = isLocal
         self.state = Guarded(state)
         self.callLog = callLog
         self.hub = hub
@@ -22,6 +25,9 @@ final class BackendService: Sendable {
 
     /// Answers a request, or not, when it is told to misbehave.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
+        if isLocal, request.headers["Host"] != nil, !request.namesThisMachine {
+            return .respond(.text("ask for 127.0.0.1, [::1] or localhost\n", status: 403))
+        }
         let route = BackendRoute(request)
         let action = BackendAction(request, route)
         guard let caller = BasicCredentials.caller(authorization: request.headers["Authorization"]) else {

@@ -42,8 +42,8 @@ package final class ReferenceBackend: Sendable {
             prefix: String(UInt64.random(in: 1...(.max)), radix: 16), inboxLimit: configuration.inboxLimit,
             callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour)
         let hub = try configuration.hub.map { try HubBackend($0) }
-        let service = BackendService(state: state, callLog: file, hub: hub)
         var serving = configuration.server
+        let service = BackendService(state: state, callLog: file, hub: hub, isLocal: serving.isLoopback)
         serving.speaksHTTP2 = true
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service

@@ -13,6 +13,18 @@ public struct HTTPRequest: Sendable {
     /// Whether the client's address belongs to this machine's loopback network.
     public var isFromLoopback: Bool { peer.isLoopback }
 
+    /// Whether its header `Host` is an address or a name of this machine alone, to which no site can move its own name
+    /// (DNS rebinding).
+    public var namesThisMachine: Bool {
+        guard var name = headers["Host"]?[...] else { return false }
+        if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber) {
+            name = name[..<colon]
+        }
+        return name == "[::1]" || name.lowercased() == "localhost"
+            || name.hasPrefix("127.") && name.split(separator: ".").count == 4
+                && name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+    }
+
     /// The token of a header `Authorization: Bearer …` (RFC 6750); `nil` without one, or with another scheme.
     public var bearerToken: String? {
         let scheme = "bearer "

@@ -44,6 +44,9 @@ public final class HTTPServer: Sendable {
         /// by prior knowledge.
         public var speaksHTTP2 = false
 
+        /// Whether it serves this machine's programs alone.
+        public var isLoopback: Bool { HTTPServer.isLoopback(host) }
+
         /// The defaults: loopback, a free port, one thread.
         public init() {}
     }
@@ -60,6 +63,11 @@ public final class HTTPServer: Sendable {
     private enum Front {
         case daemon(HTTPDaemon)
         case loops([ServerLoop], ListeningSocket)
+    }
+
+    /// Whether a server that listens on this host serves this machine's programs alone.
+    public static func isLoopback(_ host: String) -> Bool {
+        host == "::1" || host == "localhost" || host.hasPrefix("127.")
     }
 
     /// Starts the server; it serves when this returns.
