@@ -23,6 +23,8 @@ final class DeviceWatch: Sendable {
     /// A blob may have so many bytes.
     private static let blobLimit = 32 << 20
     private static let listLimit = 4 << 20
+    /// A container may have so many pages of a thousand blobs: a hub keeps one for each hour with news.
+    private static let pageLimit = 1_000
     /// After trouble it is looked again.
     private static let troublePause = Duration.seconds(60)
 
@@ -145,7 +147,12 @@ final class DeviceWatch: Sendable {
         let container = try askForContainer()
         var names: Set<String> = []
         var marker: String?
+        var pages = 0
         repeat {
+            pages += 1
+            guard pages <= Self.pageLimit else {
+                throw Trouble.sentence("the container's list has more than \(Self.pageLimit) pages")
+            }
             let page = try reading {
                 try BlobContainer.Page(document: try get(container.list(from: marker), limit: Self.listLimit))
             }

@@ -146,7 +146,10 @@ struct DeviceNewsTests {
 
     @Test(
         "What is no signed address, or no list, is refused",
-        arguments: ["", "https://a/c", "https://a?sig=1", "ftp://a/c?sig=1", "https://a/c?", "https://a/c?si g"])
+        arguments: [
+            "", "https://a/c", "https://a?sig=1", "ftp://a/c?sig=1", "http://a/c?sig=1", "https://a/c?",
+            "https://a/c?si g",
+        ])
     func refusedAddresses(text: String) {
         #expect(throws: InvalidArgument.self) { try BlobContainer(address: text) }
         #expect(throws: InvalidArgument.self) { try BlobContainer.Page(document: Array("<a/>".utf8)) }

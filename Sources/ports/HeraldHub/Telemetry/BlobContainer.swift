@@ -50,8 +50,7 @@ public struct BlobContainer: Sendable, Hashable {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let isClean = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
         guard isClean, text.utf8.count <= 4_096, parts.count == 2, !parts[1].isEmpty,
-            parts[0].hasPrefix("https://") || parts[0].hasPrefix("http://"),
-            parts[0].drop(while: { $0 != ":" }).dropFirst(3).contains("/")
+            parts[0].hasPrefix("https://"), parts[0].dropFirst("https://".count).contains("/")
         else { throw InvalidArgument("the hub's answer is no signed address of a blob container") }
         var path = String(parts[0])
         while path.hasSuffix("/") { path.removeLast() }
