@@ -12,6 +12,8 @@ final class KafkaNode: Sendable {
     let id: String
     /// What it is, for the list of Java's starts.
     let kind: String
+    /// Where its logs are.
+    let data: URL
     private let home: String
     private let properties: URL
     private let process = Mutex<ChildProcess?>(nil)
@@ -24,7 +26,7 @@ final class KafkaNode: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         properties = directory.appending(path: "server.properties")
         log = directory.appending(path: "log")
-        let data = directory.appending(path: "data")
+        data = directory.appending(path: "data")
         let text = settings.merging(["log.dirs": data.path]) { $1 }.map { "\($0)=\($1)\n" }.sorted().joined()
         try text.write(to: properties, atomically: true, encoding: .utf8)
         try KafkaTemplate.format(data, home: home, node: id, cluster: clusterID)

@@ -135,12 +135,13 @@ public final class RealKafka: Sendable {
         bootstrapServers.split(separator: ",").first?.split(separator: ":").last.flatMap { Int($0) } ?? 0
     }
 
-    /// Starts nodes together and waits until all serve.
+    /// Starts nodes together and waits until all that run serve.
     private func start(_ nodes: [KafkaNode]) throws {
         try Java.start(nodes.map(\.kind)) {
             for node in nodes { try node.start() }
-            try Self.waitUntilReady(ports: self.nodes.map(\.port)) { [processes] in
-                processes.first { !$0.isRunning }?.failure("it stopped while starting")
+            let running = processes.filter(\.isRunning)
+            try Self.waitUntilReady(ports: self.nodes.filter(\.isRunning).map(\.port)) {
+                running.first { !$0.isRunning }?.failure("it stopped while starting")
             }
         }
     }
@@ -231,7 +232,25 @@ public final class RealKafka: Sendable {
     /// Lets a paused node go on.
     public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
 
-    /// Starts a killed node again with its data, and waits until all nodes serve.
+    /// How many bytes a partition's log has on the first node.
+    public func logSize(of partition: TopicPartition) throws -> UInt64 {
+        let handle = try FileHandle(forReadingFrom: logFile(of: partition))
+        defer { try? handle.close() }
+        return try handle.seekToEnd()
+    }
+
+    /// Takes the end of a partition's log away on the first node, which was killed: a disk that has lost what was written last.
+    public func cutLog(of partition: TopicPartition, to size: UInt64) throws {
+        let handle = try FileHandle(forWritingTo: logFile(of: partition))
+        defer { try? handle.close() }
+        try handle.truncate(atOffset: size)
+    }
+
+    private func logFile(of partition: TopicPartition) -> URL {
+        nodes[0].data.appending(path: "\(partition.topic)-\(partition.partition)/00000000000000000000.log")
+    }
+
+    /// Starts a killed node again with its data, and waits until all nodes that run serve.
     public func revive(node: Int) async throws {
         try await Blocking.run { [self] in try revive([nodes[node - 1]]) }
     }

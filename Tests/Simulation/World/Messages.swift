@@ -110,6 +110,8 @@ enum Fault {
     case campaignsTopic
     /// A topic that workers consume is deleted and recreated.
     case recreation
+    /// The log of a partition that workers consume is cut off.
+    case cut
     case rival
     case clockStep
     /// A worker is told other settings.

@@ -90,6 +90,8 @@ package struct Scenario: Sendable {
     package var retentions = 2
     /// How often a topic that workers consume is deleted and recreated.
     package var recreations = 0
+    /// How often the log of a request partition is cut off.
+    package var cuts = 0
 
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
@@ -222,6 +224,7 @@ package struct Scenario: Sendable {
         refusals = 0
         retentions = 0
         recreations = 0
+        cuts = 0
         openTransactions = 0
         campaignChanges = 0
         campaignsFaults = 0

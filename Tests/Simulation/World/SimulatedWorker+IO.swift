@@ -223,6 +223,12 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             }
         // The credentials may be accepted again: calls from before say nothing of those from now on.
         case .outageEnded: credentialsChangedAt = simulation.now
+        case .passedOver(let passed):
+            let partition = TopicPartition(topic: passed.topic, partition: passed.partition)
+            let newest = lane.engine.index(of: passed.partition, in: passed.topic).flatMap {
+                lane.engine.newestTaken(of: $0)
+            }
+            simulation.passes(passed, newest: newest, of: partition)
         case .outageBegan, .foreignMetadata, .recordRefused: break
         }
     }

@@ -130,6 +130,13 @@ extension Simulation {
         guard !cluster.isDeleted(position.place) else { return }
         let before = cluster[position.place].standing
         checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
+        let log = cluster[position.place]
+        guard let evidence = map(position.metadata, position.offset, position.place)?.evidence else { return }
+        let first = max(before, log.passed, evidence.begin, log.start)
+        for offset in first..<max(first, position.offset)
+        where cluster.isData(position.place, offset) && log.records[Int(offset)].timestamp > evidence.newest {
+            checkers.fail("a commit of \(cluster.name(position.place)) knows no time stamp as new as that of \(offset)")
+        }
     }
 
     // MARK: Without transactions

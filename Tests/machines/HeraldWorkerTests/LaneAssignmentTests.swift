@@ -170,16 +170,35 @@ struct LaneAssignmentTests {
         fixture.io.messages.append(.starts(assignment: 1, .success([start(100)])))
         fixture.turn()
         let question = RangeQuestion(reading: 1, wanted: 100)
-        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         #expect(fixture.turn().first == "assign notifications/0@0")
         // What was found out about the reading before says nothing about this one, not even when more was taken since.
         fixture.io.queues[0] = (0..<5).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
-        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
         #expect(!fixture.io.takeDoings().contains { $0.hasPrefix("assign") })
+    }
+
+    @Test("A log that was cut off is read from its first younger record, or from its end, and people are told")
+    func cut() {
+        for (younger, offset) in [(2, 2), (nil, 3)] as [(Int64?, Int64)] {
+            let fixture = LaneFixture()
+            fixture.io.rebalances.append(.assign([partition]))
+            fixture.turn()
+            fixture.io.messages.append(.starts(assignment: 1, .success([start(Offset.none)])))
+            fixture.turn()
+            fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 100, user: "user")]
+            fixture.turn()
+            let question = RangeQuestion(
+                reading: 1, wanted: 101, newest: fixture.lane.engine.newestTaken(of: 0))
+            let range = OffsetRange(low: 0, high: 3, younger: younger)
+            fixture.io.messages.append(.range(partition, question, .success(range)))
+            #expect(fixture.turn().contains("assign notifications/0@\(offset)"))
+            #expect(fixture.lane.meter.lastPassedOver?.what.stood == 101)
+        }
     }
 
     @Test("Whoever may not read from the start is told how to change that", arguments: [true, false])

@@ -88,4 +88,6 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case behindOpenTransaction = "behind-open-transaction"
     /// The group has a member that is no worker.
     case strangerInGroup = "stranger-in-group"
+    /// Offsets of a partition were passed over.
+    case offsetsPassedOver = "offsets-passed-over"
 }

@@ -217,8 +217,11 @@ enum GroupJudgement {
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
             return Check(
                 name, topic, .warning,
-                "the group stands behind the end of partition \(renewed.partition.partition): the topic was recreated",
-                fix: "nothing: the worker begins at the beginning, with a warning")
+                "the group stands behind the end of partition \(renewed.partition.partition): the topic was recreated, or its log "
+                    + "was cut off",
+                fix:
+                    "nothing: the worker begins at the first record that is younger than all that it took, and warns of what it "
+                    + "passes over")
         }
         let total = positions.reduce(0) { $0 + $1.lag }
         guard total > 0, let worst = positions.max(by: { $0.lag < $1.lag }) else {

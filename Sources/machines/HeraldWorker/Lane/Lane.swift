@@ -245,6 +245,7 @@ package final class Lane<IO: LaneIO> {
         io.announce(notice, outage: engine.outage)
         // What the log says, `/readyz` says at the end of this turn: people and tools ask right after they read it.
         nextReport = .distantPast
+        if case .passedOver(let passed) = notice { meter.passed(passed, now: io.now.monotonic) }
         guard case .rival = notice else { return }
         end = .failed(
             "another process writes under this worker's name: two workers must never share kafka.instance. "

@@ -59,16 +59,20 @@ package struct StartPosition: Sendable {
     }
 }
 
-/// The first offset of a partition and the one after its last, and what its group has committed.
+/// The first offset of a partition and the one after its last, what its group has committed, and where the first record lies that
+/// is younger than all that was taken.
 package struct OffsetRange: Sendable {
     package var low: Int64
     package var high: Int64
     /// `nil` when it has committed nothing.
     package var committed: Int64?
+    /// `nil` when there is none, or nobody asked.
+    package var younger: Int64?
 
-    package init(low: Int64, high: Int64, committed: Int64? = nil) {
+    package init(low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil) {
         self.low = low
         self.high = high
         self.committed = committed
+        self.younger = younger
     }
 }

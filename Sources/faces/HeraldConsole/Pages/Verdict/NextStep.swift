@@ -130,6 +130,10 @@ struct NextStep: Sendable, Equatable {
             Self(
                 "See whose transaction it is, and abort it if its publisher is dead.", kafka,
                 section: "heraldbehindopentransaction")
+        case .offsetsPassedOver:
+            Self(
+                "Nobody is called twice. Decide whether what was passed over is to be called.", kafka,
+                section: "heraldoffsetspassedover")
         }
     }
 
