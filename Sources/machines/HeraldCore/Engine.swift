@@ -194,13 +194,15 @@ public struct AssignedPartition: Sendable, Equatable {
     public var historyOffset: Int64?
     /// The metadata that was committed with that offset: what is done beyond it.
     public var metadata: String
-    /// The push services for which the event at an offset below became a dead letter.
-    public var failed: [Int64: PushServiceSet]
+    /// The push services for which the event at an offset became a dead letter, of those that were dealt with before.
+    ///
+    /// `nil` when nobody can say: then none of those makes a duplicate of what comes after it.
+    public var failed: [Int64: PushServiceSet]?
 
     /// A partition to take from.
     public init(
         topic: Int, number: Int32, startOffset: Int64?, historyOffset: Int64? = nil, metadata: String = "",
-        failed: [Int64: PushServiceSet] = [:]
+        failed: [Int64: PushServiceSet]? = [:]
     ) {
         self.topic = topic
         self.number = number

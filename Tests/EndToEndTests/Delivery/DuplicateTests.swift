@@ -1,4 +1,6 @@
+import HeraldKafka
 import HeraldSandbox
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -38,6 +40,58 @@ struct DuplicateTests {
                 let expected = [[Self.delivered]] + Array(repeating: [Self.duplicate], count: repeats)
                 #expect(Self.summaries(oracle, "e\(number)") == expected)
             }
+        }
+    }
+
+    @Test("What failed and comes again is called although no dead letter can be read; later all is as ever")
+    func unreadable() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = CrashTests.named
+        plan.misbehaviour = [.status(400) { $0.user = "user-0" }]
+        try await Fixture.run(plan) { fixture in
+            // What lies behind an open transaction is not read before its end.
+            let stranger = try await Self.openTransaction(fixture, on: "notifications.dead-letter")
+            defer { stranger.close() }
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<4))
+            try await fixture.waitForResults(4)
+            try await fixture.waitUntilAllIsCommitted()
+            first.kill()
+            fixture.backend.misbehave([])
+            let second = try await fixture.startWorker()
+            _ = try await second.waitForLog("is called again if it comes again")
+            try await fixture.publish(Batch.events(0..<4))
+            try await fixture.waitForResults(8)
+            try await fixture.waitUntilAllIsCommitted()
+            second.kill()
+            try await Blocking.run { try stranger.abortTransaction(timeout: Patience.timeout) }
+            _ = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<4))
+            try await fixture.waitForResults(12)
+            let oracle = try await Oracle(fixture)
+            oracle.expectCalls { _ in 2 }
+            for number in 0..<4 {
+                let before = number == 0 ? "dead-lettered rejected 400 attempts 1" : Self.delivered
+                #expect(Self.summaries(oracle, "e\(number)") == [[before], [Self.delivered], [Self.duplicate]])
+            }
+        }
+    }
+
+    /// A transaction with a record in each partition of a topic.
+    private static func openTransaction(_ fixture: Fixture, on shortName: String) async throws -> Producer {
+        try await Blocking.run {
+            let producer = try Producer(properties: [
+                ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", "\(fixture.name)-stranger"),
+            ])
+            try producer.initTransactions(timeout: Patience.timeout)
+            try producer.beginTransaction()
+            for partition in 0..<fixture.plan.partitions {
+                var record = Publication(user: "nobody", text: "never committed")
+                record.partition = Int32(partition)
+                try producer.publish(record, to: producer.topic(fixture.topic(shortName)))
+            }
+            try producer.flush(timeout: .minutes(1)) { _, _ in }
+            return producer
         }
     }
 }

@@ -52,7 +52,8 @@ final class EngineHarness {
     }
 
     func assign(
-        startingAt offset: Int64 = 0, metadata: String = "", failed: [Int64: PushServiceSet] = [:], cluster: String = ""
+        startingAt offset: Int64 = 0, metadata: String = "", failed: [Int64: PushServiceSet]? = [:],
+        cluster: String = ""
     ) {
         let topics = [
             ConsumedTopic(name: "notifications", role: .request(weight: 10)),

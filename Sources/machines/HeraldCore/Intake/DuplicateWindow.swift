@@ -12,29 +12,34 @@ enum FirstFate: Equatable {
     /// It waits in the retry topic of this delay.
     case retrying(delay: Int)
 
-    private static let firstDelay: UInt8 = 16
+    /// The bytes with one meaning; all those behind them are delays.
+    private enum Code: UInt8, CaseIterable {
+        case underWay, dealtWith, delivered, expired, cancelled, deadLettered
+
+        static let firstDelay = UInt8(allCases.count)
+    }
 
     init(rawValue: UInt8) {
-        switch rawValue {
-        case 1: self = .dealtWith
-        case 2: self = .ended(.delivered)
-        case 3: self = .ended(.expired)
-        case 4: self = .ended(.cancelled)
-        case 5: self = .ended(.deadLettered)
-        case Self.firstDelay...: self = .retrying(delay: Int(rawValue - Self.firstDelay))
-        default: self = .underWay
+        switch Code(rawValue: rawValue) {
+        case .underWay: self = .underWay
+        case .dealtWith: self = .dealtWith
+        case .delivered: self = .ended(.delivered)
+        case .expired: self = .ended(.expired)
+        case .cancelled: self = .ended(.cancelled)
+        case .deadLettered: self = .ended(.deadLettered)
+        case nil: self = .retrying(delay: Int(rawValue - Code.firstDelay))
         }
     }
 
     var rawValue: UInt8 {
         switch self {
-        case .underWay: 0
-        case .dealtWith, .ended(.duplicate): 1
-        case .ended(.delivered): 2
-        case .ended(.expired): 3
-        case .ended(.cancelled): 4
-        case .ended(.deadLettered): 5
-        case .retrying(let delay): Self.firstDelay + UInt8(clamping: min(delay, 200))
+        case .underWay: Code.underWay.rawValue
+        case .dealtWith, .ended(.duplicate): Code.dealtWith.rawValue
+        case .ended(.delivered): Code.delivered.rawValue
+        case .ended(.expired): Code.expired.rawValue
+        case .ended(.cancelled): Code.cancelled.rawValue
+        case .ended(.deadLettered): Code.deadLettered.rawValue
+        case .retrying(let delay): Code.firstDelay + UInt8(clamping: min(delay, 200))
         }
     }
 

@@ -67,10 +67,13 @@ extension Engine {
 
     /// Remembers a request record that was dealt with before: by an earlier owner, or as part of the history that is read
     /// after an assignment to fill the window again.
+    ///
+    /// Not where nobody could say which of them failed: a republication of one that did would never be called.
     mutating func rememberDone(
         source: Int, partition: Int32, offset: Int64, value: RawSpan?, headers: HeaderList, now: Moment
     ) {
         guard configuration.duplicateSize > 0, sources[source].delay == nil, let value,
+            let failed = partitions[partition].failed,
             let slot = events.peek(
                 topic: partitions.topicName(of: partition), number: partitions[partition].number,
                 partition: partition, offset: offset, value: value, headers: headers, decoder: configuration.decoder,
@@ -79,7 +82,7 @@ extension Engine {
         for service in events[slot].event.pushServices { dispatcher.noteUse(service, now: now.monotonic) }
         remember(
             slot, origin: originHash(of: slot, value: value), value: value, as: .dealtWith, now: now)
-        guard let failed = partitions[partition].failed[offset], events[slot].identity != 0 else { return }
+        guard let failed = failed[offset], events[slot].identity != 0 else { return }
         for service in failed.intersection(events[slot].event.pushServices) {
             noteFate(events.place(slot, service), .ended(.deadLettered))
         }

@@ -7,6 +7,8 @@ import HeraldTime
 /// The requests that are read again do not tell; the dead-letter topic does, and it is small where things go well.
 struct FailedBefore: Sendable {
     /// How long it may take: an assignment waits for it.
+    private static let limit = Duration.seconds(20)
+    /// How long nothing may come.
     private static let patience = Duration.seconds(5)
     private static let questionTimeout: Milliseconds = .seconds(5)
 
@@ -18,21 +20,24 @@ struct FailedBefore: Sendable {
     var pushServices: PushServices
     /// Dead letters from before this do not count.
     var begin: WallTime
-    /// At most so many dead letters are read, the latest ones.
-    var most: Int
 
-    /// The starts, with what failed of the records between a partition's history and what is committed.
+    /// The starts, with what failed of the records of a partition that were dealt with: between its history and what is
+    /// committed, and those that were done beyond that.
     func added(to starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
-        let wanted = starts.filter { ($0.history ?? $0.committed.offset) < $0.committed.offset }
-        guard !wanted.isEmpty else { return starts }
+        var failed: [TopicPartition: [Int64: PushServiceSet]] = [:]
+        var firsts: [TopicPartition: Int64] = [:]
+        for start in starts where start.hasDone {
+            failed[start.committed.partition] = [:]
+            firsts[start.committed.partition] = start.history ?? start.committed.offset
+        }
+        guard !failed.isEmpty else { return starts }
         let (beginnings, ends) = try bounds(queries)
         guard !beginnings.isEmpty else { return starts }
-        var failed: [TopicPartition: [Int64: PushServiceSet]] = [:]
-        for start in wanted { failed[start.committed.partition] = [:] }
         try read(beginnings, to: ends) { origin, services in
             let partition = TopicPartition(topic: origin.topic, partition: origin.partition)
-            guard let before = failed[partition] else { return }
-            failed[partition]?[origin.offset] = services.union(before[origin.offset] ?? [])
+            guard let first = firsts[partition], origin.offset >= first else { return }
+            let before = failed[partition]?[origin.offset] ?? []
+            failed[partition]?[origin.offset] = services.union(before)
         }
         return starts.map { start in
             var start = start
@@ -41,20 +46,25 @@ struct FailedBefore: Sendable {
         }
     }
 
-    /// Where to read each partition that has dead letters of the window: the latest ones, up to what is committed now.
+    /// Where to read each partition that has dead letters of the window, and up to where.
+    ///
+    /// Behind an open transaction there may be some that are committed: its end is waited for.
     private func bounds(
         _ queries: ConsumerQueries
     ) throws(KafkaError) -> (starts: [TopicPartition: TopicReader.Start], ends: [TopicPartition: Int64]) {
         let partitions = try queries.partitions(of: topic, timeout: Self.questionTimeout)
         guard !partitions.isEmpty else { return ([:], [:]) }
-        let first = try queries.offsets(
-            of: partitions, at: begin.milliseconds, timeout: Self.questionTimeout)
-        let ends = try queries.ends(of: partitions, timeout: Self.questionTimeout)
-        let share = Int64(max(1, most / partitions.count))
+        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeout: Self.questionTimeout)
+        let stable = try queries.ends(of: partitions, timeout: Self.questionTimeout)
+        let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
+        defer { other.close() }
+        let ends = try other.queries.ends(of: partitions, timeout: Self.questionTimeout)
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for partition in partitions {
-            guard let first = first[partition], let end = ends[partition], first < end else { continue }
-            starts[partition] = .offset(max(first, end - share))
+            guard let begin = first[partition] ?? stable[partition], let end = ends[partition], begin < end else {
+                continue
+            }
+            starts[partition] = .offset(begin)
         }
         return (starts, ends)
     }
@@ -63,7 +73,7 @@ struct FailedBefore: Sendable {
         _ starts: [TopicPartition: TopicReader.Start], to ends: [TopicPartition: Int64],
         _ body: (Origin, PushServiceSet) -> Void
     ) throws(KafkaError) {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.limit
         let reader = try TopicReader(properties: properties, patience: Self.patience, questions: Self.patience)
         defer { reader.close() }
         try reader.begin(starts, to: .offsets(ends))
@@ -81,5 +91,12 @@ struct FailedBefore: Sendable {
                 body(failure.origin, failure.services)
             }
         }
+    }
+}
+
+extension StartPosition {
+    /// Whether records that were dealt with are read.
+    fileprivate var hasDone: Bool {
+        (history ?? committed.offset) < committed.offset || !committed.metadata.isEmpty
     }
 }

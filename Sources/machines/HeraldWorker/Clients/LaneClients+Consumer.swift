@@ -24,19 +24,21 @@ extension LaneClients {
             size: engine.duplicateSize)
         let failures = FailedBefore(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
-            pushServices: engine.decoder.pushServices, begin: history.begin, most: history.size)
+            pushServices: engine.decoder.pushServices, begin: history.begin)
         helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
                 let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
                 let starts = try history.starts(of: committed, queries: queries)
+                guard history.size > 0 else { return starts }
                 do throws(KafkaError) {
                     return try failures.added(to: starts, queries: queries)
                 } catch {
                     logger.warning(
-                        "\(failures.topic) could not be read: an event that failed before and comes again ends as a "
-                            + "duplicate: \(error)" + error.advice(KafkaPermission(.read, on: .topic(failures.topic))))
-                    return starts
+                        "\(failures.topic) could not be read: an event that was dealt with before is called again if it "
+                            + "comes again, because it may have failed: \(error)"
+                            + error.advice(KafkaPermission(.read, on: .topic(failures.topic))))
+                    return starts.map(\.withoutHistory)
                 }
             }
             mailbox.post(.starts(assignment: assignment, result))

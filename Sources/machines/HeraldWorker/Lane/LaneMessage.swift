@@ -50,12 +50,20 @@ package struct StartPosition: Sendable {
     package var committed: CommitPosition
     /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
     package var history: Int64?
-    /// What the dead-letter topic says of these records: which push services failed.
-    package var failed: [Int64: PushServiceSet] = [:]
+    /// What the dead-letter topic says of what was dealt with before: which push services failed; `nil` when it could not
+    /// be read.
+    package var failed: [Int64: PushServiceSet]? = [:]
 
     package init(committed: CommitPosition, history: Int64? = nil) {
         self.committed = committed
         self.history = history
+    }
+
+    /// The same where nobody can say what failed of the history: it is of no use then.
+    var withoutHistory: StartPosition {
+        var start = StartPosition(committed: committed)
+        start.failed = nil
+        return start
     }
 }
 

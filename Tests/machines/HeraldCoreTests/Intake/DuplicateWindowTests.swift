@@ -15,6 +15,15 @@ struct DuplicateWindowTests {
         #expect(FirstFate(rawValue: FirstFate.ended(outcome).rawValue) == fate)
     }
 
+    @Test("knows every byte: one is under way, and none that was never written reads as that")
+    func bytes() {
+        for byte in UInt8.min...(.max) {
+            let fate = FirstFate(rawValue: byte)
+            #expect((fate == .underWay) == (byte == FirstFate.underWay.rawValue))
+            #expect(fate.rawValue == byte || fate == .retrying(delay: Int(byte) - 6) && byte > 206)
+        }
+    }
+
     /// One step and what it must answer; times in milliseconds.
     enum Step: Sendable {
         case new(UInt64, at: Int64)

@@ -217,6 +217,23 @@ struct EngineDuplicateTests {
         #expect(firstOutcomes(harness) == [nil])
     }
 
+    @Test("are none of what was dealt with before an assignment when nobody can say what of it failed")
+    func unknownFailures() {
+        let harness = harness()
+        var map = CompletionMap()
+        map.add(2..<3)
+        harness.reassign()
+        harness.engine.unassigned(now: harness.now)
+        harness.assign(startingAt: 1, metadata: map.text(committing: 1, of: .first), failed: nil)
+        harness.skip(to: 0)
+        for id in ["0", "1", "2", "0", "2"] { deliver(harness, json(id)) }
+        #expect(harness.engine.counters.doneBefore == 2 && harness.engine.counters.taken == 3)
+        #expect(harness.engine.counters.duplicates == 0)
+        // Among themselves they are told as ever, for both push services.
+        harness.record(json("0"))
+        #expect(harness.engine.counters.duplicates == 2)
+    }
+
     @Test("are known from what an earlier owner did beyond the committed offset, too")
     func doneBeyond() {
         let harness = harness()
