@@ -20,6 +20,18 @@ public struct WallTime: Comparable, Hashable, Sendable {
         Self(milliseconds: (Milliseconds(count: milliseconds) + span).count)
     }
 
+    /// It when a record can have been written then, and `nil` when its time stamp is odd: publishers may set any, such as
+    /// seconds, 0, the end of time, or none at all (-1).
+    ///
+    /// Odd is more than a year ago, and more than an hour ahead, which brokers refuse by default. From such a moment
+    /// nothing is measured.
+    @inlinable
+    public func credible(now: Self) -> Self? {
+        let isCredible =
+            milliseconds >= 0 && self >= now.advanced(by: -.days(366)) && self <= now.advanced(by: .hours(1))
+        return isCredible ? self : nil
+    }
+
     /// From `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
     @inlinable
     public func time(since earlier: Self) -> Milliseconds {

@@ -37,8 +37,7 @@ extension Engine {
     public func oldestEvents(now: Moment) -> [WallTime?] {
         var oldest = (0...requestTopics.unknown).map { delayed.oldest(topic: $0, now: now.wall) }
         events.forEachPresent { slot in
-            let taken = now.wall.advanced(by: -now.monotonic.time(since: events[slot].takenAt))
-            let since = events.waitsSince(slot) ?? taken
+            let since = events.waitsSince(slot)
             let place = Int(events[slot].requestTopic)
             if since < now.wall { oldest[place] = min(oldest[place] ?? since, since) }
         }

@@ -5,6 +5,43 @@ import Testing
 
 @Suite("Metrics", .realKafka("Metrics"))
 struct MetricsTests {
+    @Test("Odd time stamps of requests poison neither the times to the outcome nor the console's day")
+    func oddTimestamps() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            let stamps: [Int64?] = [nil, 1, 1_800_000_000, -30_000_000_000_000_000, 1_400_000_000_000]
+            let events = stamps.enumerated().map { number, stamp in
+                var event = Publication(id: "e\(number)", user: "user-\(number)")
+                event.timestamp = stamp
+                return event
+            }
+            try await fixture.publish(events)
+            try await fixture.waitForResults(events.count)
+            let name = "herald_end_to_end_seconds"
+            let topic = fixture.topic("notifications")
+            var metrics: [String: Double] = [:]
+            try await fixture.wait("all are counted") {
+                metrics["\(name)_count{topic=\"\(topic)\"}"] == Double(events.count)
+            } meanwhile: {
+                metrics = try await worker.metrics()
+            }
+            let sum = try #require(metrics["\(name)_sum{topic=\"\(topic)\"}"])
+            #expect(sum < Double(events.count * Patience.seconds), "\(sum)")
+            #expect(metrics["herald_oldest_event_age_seconds{topic=\"\(topic)\"}"] ?? 0 < Double(Patience.seconds))
+
+            let console = try await ConsoleClient(fixture)
+            let day = try await console.ask("/api/verdict/day") { day in
+                let late = day["lateness"] as? [String: Any]
+                return late?["isComplete"] as? Bool == true && late?["lookedAt"] as? Int == events.count
+            }
+            let spans = try #require(day["spans"] as? [[String: Any]])
+            #expect((day["lateness"] as? [String: Any])?["scattered"] is NSNull, "\(day)")
+            #expect(!spans.contains { $0["key"] as? String == "late" }, "\(day)")
+        }
+    }
+
     @Test("The counts of a worker are those of the records, and of the backend's calls")
     func counts() async throws {
         var plan = Fixture.Plan()

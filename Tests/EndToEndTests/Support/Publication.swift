@@ -7,6 +7,8 @@ struct Publication: Sendable {
     var topic = "notifications"
     /// `nil` lets the key decide, as Java's producer would.
     var partition: Int32?
+    /// The record's time stamp in milliseconds; `nil` for now.
+    var timestamp: Int64?
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [StoredRecord.Header] = []
@@ -44,7 +46,8 @@ extension Producer {
                     Self.lend(header.value) { headers.append(name: header.name, value: $0) }
                 }
                 return produce(
-                    topic: topic, partition: publication.partition, key: key, value: value, headers: headers, token: 0)
+                    topic: topic, partition: publication.partition, timestamp: publication.timestamp, key: key,
+                    value: value, headers: headers, token: 0)
             }
         }
         if let refusal { throw refusal }

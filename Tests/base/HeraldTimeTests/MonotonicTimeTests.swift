@@ -22,4 +22,25 @@ struct MonotonicTimeTests {
         #expect(WallTime(milliseconds: .max).advanced(by: .milliseconds(1)).milliseconds == .max)
         #expect(WallTime(milliseconds: .min).time(since: WallTime(milliseconds: 1)) == .min)
     }
+
+    @Test(
+        "a time stamp from which nothing can be measured is told from one that is only old, or a little ahead",
+        arguments: [
+            (0, true), (-366 * 86_400_000, true), (3_600_000, true), (-366 * 86_400_000 - 1, false),
+            (3_600_001, false),
+        ] as [(Int64, Bool)])
+    func credible(since now: Int64, isCredible: Bool) {
+        let moment = WallTime(milliseconds: 1_800_000_000_000)
+        let stamp = moment.advanced(by: .milliseconds(now))
+        #expect(stamp.credible(now: moment) == (isCredible ? stamp : nil))
+    }
+
+    @Test(
+        "1970, seconds, microseconds, none, the ends of the range are no time stamps",
+        arguments: [0, 1_800_000_000, 1_800_000_000_000_000, -1, -30_000_000_000_000_000, .min, .max] as [Int64])
+    func odd(stamp: Int64) {
+        #expect(WallTime(milliseconds: stamp).credible(now: WallTime(milliseconds: 1_800_000_000_000)) == nil)
+        // Nor before the clock is right.
+        #expect(WallTime(milliseconds: -1).credible(now: WallTime(milliseconds: 0)) == nil)
+    }
 }

@@ -73,12 +73,14 @@ final class EngineHarness {
     // MARK: Inputs
 
     @discardableResult
-    func record(_ json: String?, on source: Int = request, headers: [(String, String)] = []) -> Intake {
+    func record(
+        _ json: String?, on source: Int = request, headers: [(String, String)] = [], stamped: Int64? = nil
+    ) -> Intake {
         let offset = offsets[source, default: 0]
         let value = json.map { Array($0.utf8) }
         var list = HeaderList()
         for (name, text) in headers { list.append(name, text) }
-        let timestamp = WallTime(milliseconds: time)
+        let timestamp = WallTime(milliseconds: stamped ?? time)
         let intake: Intake
         if let value {
             intake = engine.record(
@@ -98,12 +100,12 @@ final class EngineHarness {
     @discardableResult
     func event(
         _ user: String, _ services: String = "apns", on source: Int = request, more: String = "",
-        headers: [(String, String)] = []
+        headers: [(String, String)] = [], stamped: Int64? = nil
     ) -> Intake {
         let names = services.split(separator: ",").map { "\"\($0)\"" }.joined(separator: ",")
         return record(
             #"{"id":"\#(user)-\#(offsets[source, default: 0])","user":"\#(user)","message":"m","pns":[\#(names)]\#(more)}"#,
-            on: source, headers: headers)
+            on: source, headers: headers, stamped: stamped)
     }
 
     /// Answers the oldest call that is under way.

@@ -59,8 +59,8 @@ extension Engine {
     }
 
     private mutating func noteDelayed(_ slot: Int32, delay: Int, due: WallTime, now: WallTime) {
-        guard let since = events.waitsSince(slot) else { return }
-        delayed.note(delay: delay, due: due, topic: Int(events[slot].requestTopic), since: since, now: now)
+        delayed.note(
+            delay: delay, due: due, topic: Int(events[slot].requestTopic), since: events.waitsSince(slot), now: now)
     }
 
     @discardableResult
@@ -79,7 +79,7 @@ extension Engine {
 
     /// How long ago the event was published first.
     private func age(of slot: Int32, at moment: WallTime) -> Milliseconds {
-        moment.time(since: events[slot].event.originTimestamp ?? events[slot].timestamp ?? moment)
+        moment.time(since: events[slot].publishedAt)
     }
 
     mutating func complete(partition: Int32, offset: Int64) {

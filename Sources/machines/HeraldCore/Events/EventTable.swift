@@ -115,12 +115,10 @@ struct EventTable: ~Copyable, Sendable {
         return now.wall >= expiresAt
     }
 
-    /// Since when an event waits for its outcome: since it was published first, or since the moment that it was given;
-    /// `nil` when no record says so.
-    func waitsSince(_ slot: Int32) -> WallTime? {
-        let place = Int(slot)
-        guard let published = slots[place].event.originTimestamp ?? slots[place].timestamp else { return nil }
-        return max(published, slots[place].event.notBefore ?? published)
+    /// Since when an event waits for its outcome: since it was published first, or since the moment that it was given.
+    func waitsSince(_ slot: Int32) -> WallTime {
+        let published = slots[Int(slot)].publishedAt
+        return max(published, slots[Int(slot)].event.notBefore ?? published)
     }
 
     /// Gives every event that is there, in no order.
@@ -169,7 +167,7 @@ extension EventTable {
         slots[place].callClass = Int32(arrival.callClass)
         slots[place].requestTopic = Int32(arrival.requestTopic)
         slots[place].offset = arrival.offset
-        slots[place].timestamp = arrival.timestamp
+        slots[place].timestamp = arrival.timestamp?.credible(now: now.wall)
         slots[place].firstAttemptAt = nil
         slots[place].takenAt = now.monotonic
         slots[place].isKept = false
@@ -182,6 +180,8 @@ extension EventTable {
         slots[place].failure = decoder.decode(
             topicKind: arrival.isRetry ? .retry : .request, topic: topic, partition: number, offset: arrival.offset,
             value: value, headers: headers, into: &slots[place].event)
+        slots[place].publishedAt =
+            slots[place].event.originTimestamp?.credible(now: now.wall) ?? slots[place].timestamp ?? now.wall
         slots[place].bytes = arrival.bytes + slots[place].event.scratch.count
         bytes += slots[place].bytes
         bytesByClass[arrival.callClass] += slots[place].bytes

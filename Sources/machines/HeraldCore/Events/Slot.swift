@@ -36,8 +36,10 @@ public struct Slot: Sendable {
     /// The record's offset; ``noOffset`` when the topic that it was in is gone.
     public internal(set) var offset: Int64 = 0
     static let noOffset: Int64 = -1
-    /// The record's timestamp.
+    /// When the record was written, if its timestamp can be that.
     public internal(set) var timestamp: WallTime?
+    /// When the event was published first; when it was taken, where no timestamp can be that.
+    public internal(set) var publishedAt = WallTime(milliseconds: 0)
     /// What the record says; its fields point into the record's value and into its scratch buffer.
     public internal(set) var event = DecodedEvent()
     /// Why it did not decode.

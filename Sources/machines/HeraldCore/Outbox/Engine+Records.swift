@@ -116,10 +116,9 @@ extension Engine {
             case .retry(_, let dueAt, let reason):
                 .retry(reason ?? Self.retryReason(in: original) ?? .transient, dueAt: dueAt)
             }
-        let timestamp = slot.timestamp
         let facts = DeliveryHeaders(
             destination: destination, pushServices: copy.services, attempts: production.attempts,
-            originTimestamp: slot.event.originTimestamp ?? timestamp ?? production.decidedAt,
+            originTimestamp: slot.publishedAt,
             firstAttemptAt: slot.firstAttemptAt, status: production.status == 0 ? nil : production.status,
             omissions: copy.omissions)
         return facts.append(

@@ -7,8 +7,8 @@ package import HeraldTime
 package enum FirstRecord: Sendable, Equatable {
     /// Nothing but the marks of transactions, which a worker passes by itself.
     case none
-    /// A record whose event was published at this moment.
-    case published(WallTime)
+    /// A record whose event was published at this moment; `nil` when its timestamp can't be that.
+    case published(WallTime?)
 }
 
 extension Consumer {
@@ -44,12 +44,10 @@ extension Consumer {
 
 extension Message {
     /// When it was written, or its event was published: a retry says it in a header.
-    fileprivate func moment(ofOrigin: Bool) -> WallTime {
+    fileprivate func moment(ofOrigin: Bool) -> WallTime? {
         var headers = HeaderList()
         if ofOrigin { forEachHeader { headers.append(name: $0, value: $1) } }
-        let origin = headers.lastValue(named: HeaderName.originTimestamp.literal)?.text
-        // Publishers may set any.
-        let moment = min(max(0, origin.flatMap { Int64($0) } ?? timestampMilliseconds), RFC3339.latest.milliseconds)
-        return WallTime(milliseconds: moment)
+        let origin = headers.lastValue(named: HeaderName.originTimestamp.literal)?.decimal
+        return WallTime(milliseconds: origin ?? timestampMilliseconds).credible(now: SystemClock.wall())
     }
 }

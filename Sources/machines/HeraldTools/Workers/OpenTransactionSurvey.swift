@@ -36,7 +36,7 @@ package struct OpenTransactionSurvey {
             from: behind.map { ($0.key, offset: $0.value) }, within: Self.lookingLimit, countsFromOrigin: false)
         let still = try committed.queries.ends(of: behind.map(\.key), timeout: timeout)
         return behind.compactMap { partition, offset in
-            guard case .published(let moment) = first[partition], still[partition] == offset, let end = ends[partition]
+            guard case .published(let moment?) = first[partition], still[partition] == offset, let end = ends[partition]
             else { return nil }
             let since = min(moment, now)
             guard now.time(since: since) >= patience else { return nil }

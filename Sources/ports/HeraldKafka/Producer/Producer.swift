@@ -41,9 +41,10 @@ public final class Producer: @unchecked Sendable {
         static let key = 3
         static let value = 4
         static let opaque = 5
-        /// Last, because it is left out when there are none.
+        /// The last two, because they are left out when there are none.
         static let headers = 6
-        static let count = 7
+        static let timestamp = 7
+        static let count = 8
     }
 
     /// Makes the client.
@@ -67,6 +68,7 @@ public final class Producer: @unchecked Sendable {
         arguments[Argument.value].vtype = RD_KAFKA_VTYPE_VALUE
         arguments[Argument.opaque].vtype = RD_KAFKA_VTYPE_OPAQUE
         arguments[Argument.headers].vtype = RD_KAFKA_VTYPE_HEADERS
+        arguments[Argument.timestamp].vtype = RD_KAFKA_VTYPE_TIMESTAMP
     }
 
     deinit {
@@ -87,21 +89,27 @@ public final class Producer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - partition: `nil` lets the partitioner choose by the key.
+    ///   - timestamp: milliseconds since the Unix epoch; `nil` for now.
     ///   - value: `nil` is a null value (a tombstone).
     ///   - headers: taken over and freed in any case.
     ///   - token: comes back with the delivery.
     /// - Returns: why the record was refused, and then no delivery follows; `nil` when it is in the queue. In a
     ///   transaction a refused record does *not* fail the commit: the caller has to see to it.
     public func produce(
-        topic: ProducerTopic, partition: Int32? = nil, key: RawSpan?, value: RawSpan?,
+        topic: ProducerTopic, partition: Int32? = nil, timestamp: Int64? = nil, key: RawSpan?, value: RawSpan?,
         headers: consuming ProducerHeaders? = nil, token: UInt64
     ) -> KafkaError? {
         arguments[Argument.topic].u.rkt = topic.handle.pointer
         arguments[Argument.partition].u.i32 = partition ?? RD_KAFKA_PARTITION_UA
         arguments[Argument.opaque].u.ptr = UnsafeMutableRawPointer(bitPattern: UInt(token))
-        guard let headers else { return send(key, value, argumentCount: Argument.headers) }
+        if let timestamp { arguments[Argument.timestamp].u.i64 = timestamp }
+        let most = timestamp == nil ? Argument.timestamp : Argument.count
+        guard let headers else {
+            arguments[Argument.headers].u.headers = nil
+            return send(key, value, argumentCount: timestamp == nil ? Argument.headers : most)
+        }
         arguments[Argument.headers].u.headers = headers.raw
-        if let error = send(key, value, argumentCount: Argument.count) { return error }
+        if let error = send(key, value, argumentCount: most) { return error }
         headers.relinquish()
         return nil
     }

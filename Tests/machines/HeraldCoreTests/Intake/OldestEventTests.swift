@@ -28,6 +28,33 @@ struct OldestEventTests {
         #expect(ages(harness) == [nil, 200, nil])
     }
 
+    @Test(
+        "An event whose time stamp is odd has waited since it was taken, in memory and in a delay topic",
+        arguments: [0, 1_800_000_000, -30_000_000_000_000_000, .min, .max, Self.now - 400 * 86_400_000, -1])
+    func odd(stamp: Int64) {
+        let harness = EngineHarness { $0.retry = RetryPolicy(immediate: 0, delays: [.seconds(1), .seconds(10)]) }
+        harness.time = Self.now
+        harness.event("a", stamped: stamp)
+        harness.pass(.milliseconds(300))
+        #expect(ages(harness) == [300, nil, nil])
+        harness.answer(503)
+        harness.acknowledgeAll()
+        harness.pass(.milliseconds(500))
+        #expect(ages(harness) == [800, nil, nil])
+        // What a worker made of it that did not know better.
+        let written = min(max(0, stamp), RFC3339.latest.milliseconds)
+        harness.event(
+            "b", on: EngineHarness.oneSecond,
+            headers: [("herald-origin", "notifications.bulk/0/5"), ("herald-origin-timestamp", "\(written)")],
+            stamped: Self.now)
+        harness.pass(.seconds(1))
+        harness.answer(200)
+        let sums = (0..<3).map { harness.engine.counters.endToEnd[$0].sum }
+        #expect(sums.allSatisfy { (0...2_000_000).contains($0) }, "\(sums)")
+    }
+
+    private static let now: Int64 = 1_795_828_941_000
+
     @Test("A retry has waited since its event was published first, whoever wrote it")
     func retry() {
         let harness = EngineHarness()

@@ -190,7 +190,9 @@ struct LatePast: Sendable, Equatable {
     private func run(_ late: [Late]) -> LateRun? {
         guard let to = late.map(\.completed).max(), let begin = late.first?.due else { return nil }
         let from = late[min(late.count - 1, Int(Double(late.count) * Self.earliestShare))].due
-        let others = (Self.minute(from)...Self.minute(to)).reduce(0) { $0 + (prompt[$1] ?? 0) }
+        // Not minute by minute: results tell any moment, and there may be millions between two of them.
+        let minutes = Self.minute(from)...Self.minute(to)
+        let others = prompt.reduce(0) { minutes.contains($1.key) ? $0 + $1.value : $0 }
         guard isMuch(late.reduce(0) { $0 + $1.deliveries }, of: others) else { return nil }
         let isExact = !isFull && isWhole(from: begin)
         return Self.lateness(late, isExact: isExact).map {

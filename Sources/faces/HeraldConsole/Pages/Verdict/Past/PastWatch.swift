@@ -205,8 +205,8 @@ final class PastWatch: ClusterWatch {
     private struct Dues {
         /// For those of a minute: from which offset on a request is too young to be late.
         var bounds: [Int64: [TopicPartition: Int64]] = [:]
-        /// When the other requests were published, or are due if that is later.
-        var moments: [TopicPartition: [Int64: WallTime]] = [:]
+        /// When the other requests were published, or are due if that is later; `nil` where nobody can say.
+        var moments: [TopicPartition: [Int64: WallTime?]] = [:]
     }
 
     private func dueMoments(_ deliveries: [PastDelivery], _ reader: TopicReader) throws -> Dues {
@@ -232,20 +232,22 @@ final class PastWatch: ClusterWatch {
             let round = ranges.compactMapValues { index < $0.count ? $0[index] : nil }
             try reader.read(round, within: Self.patience, unless: wakeup) { message in
                 let place = TopicPartition(topic: message.topicName(), partition: message.partition)
-                dues.moments[place, default: [:]][message.offset] = due(message, place, &event)
+                dues.moments[place, default: [:]].updateValue(due(message, place, &event), forKey: message.offset)
             }
         }
         return dues
     }
 
-    private func due(_ message: borrowing Message, _ place: TopicPartition, _ event: inout DecodedEvent) -> WallTime {
-        let published = WallTime(milliseconds: message.timestampMilliseconds)
+    private func due(_ message: borrowing Message, _ place: TopicPartition, _ event: inout DecodedEvent) -> WallTime? {
+        let now = SystemClock.wall()
+        let published = WallTime(milliseconds: message.timestampMilliseconds).credible(now: now)
         guard let value = message.valueCopy else { return published }
         var headers = HeaderList()
         message.forEachHeader { headers.append(name: $0, value: $1) }
         _ = decoder.decode(
             topicKind: .request, topic: place.topic, partition: place.partition, offset: message.offset,
             value: value.span.bytes, headers: headers, into: &event)
+        guard let published else { return event.notBefore?.credible(now: now) }
         return max(published, event.notBefore ?? published)
     }
 }

@@ -56,6 +56,14 @@ struct LatePastTests {
         #expect(report.lookedAt == 340 && report.delivered == 340)
     }
 
+    @Test("is told at once, however far apart its moments are", arguments: [Int64.min / 2, 0])
+    func farApart(due: Int64) {
+        var past = Self.past([], prompt: 0..<40)
+        let late = PastDelivery(request: Self.place, offset: 7, completed: Self.at(50), weight: 100)
+        past.add(late, due: WallTime(milliseconds: due), quarter: Self.quarter)
+        #expect(past.report.runs.first?.lateness.count == 1)
+    }
+
     @Test("is found in a quarter of an hour of which nearly all was prompt")
     func shortOutage() throws {
         let run = try #require(Self.past(Self.outage(0, 90), prompt: 91..<900).report.runs.first)
