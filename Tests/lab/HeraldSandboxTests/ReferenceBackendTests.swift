@@ -26,7 +26,7 @@ struct ReferenceBackendTests {
         }
     }
 
-    @Test("answers a web page that has moved its own name to this machine nothing but 403, with the right password too")
+    @Test("answers 403 to a web page that has moved its own name here, with the right password too")
     func rebinding() throws {
         let (backend, _) = try SandboxClient.start()
         defer { backend.stop() }

@@ -129,7 +129,7 @@ struct HTTP2FailureTests {
         driver.pool.close()
     }
 
-    @Test("An answer without one good status, or larger than we take, costs its call alone, and its rule is named")
+    @Test("An answer without a good status, or too large, costs its call alone, and its rule is named")
     func brokenAnswers() throws {
         let heads: [(fields: [(String, String)], rule: String)] = [
             ([("x", "y")], "9113, 8.3.2"), ([(":status", "20")], "9113, 8.3.2"), ([(":status", "+20")], "9113, 8.3.2"),

@@ -86,7 +86,7 @@ struct AccessTests {
             tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
     }
 
-    @Test("Who guesses too much is not told when the guess is right; others, and who has signed in, notice nothing")
+    @Test("Who guesses too much is not told of a right guess; others, and who is signed in, notice nothing")
     func guesser() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\n")
         let gate = try makeGate(tokens: file)
