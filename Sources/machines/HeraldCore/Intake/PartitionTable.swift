@@ -27,12 +27,12 @@ struct PartitionTable: Sendable {
         fileprivate(set) var expected: Int64?
         /// The number of the first reading of these offsets: what was asked in an earlier one says nothing of them.
         fileprivate(set) var firstReading: Int
+        /// What failed of the events that were dealt with before; `nil` when nobody could say.
+        fileprivate(set) var failed: [Int64: PushServiceSet]?
         /// What is known of its log.
         fileprivate(set) var evidence: LogEvidence
         /// What lies below was dealt with, up to the first record that is younger than all that was.
         fileprivate(set) var passes: Int64 = 0
-        /// What failed of the events that were dealt with before; `nil` when nobody could say.
-        fileprivate(set) var failed: [Int64: PushServiceSet]?
     }
 
     private(set) var topics: [ConsumedTopic] = []
