@@ -14,7 +14,10 @@ struct Ring<Element: BitwiseCopyable & Sendable>: Sendable {
     var isEmpty: Bool { count == 0 }
 
     /// The element at this place, counted from the first.
-    subscript(place: Int) -> Element { storage[(head + place) & (storage.count - 1)] }
+    subscript(place: Int) -> Element {
+        get { storage[(head + place) & (storage.count - 1)] }
+        set { storage[(head + place) & (storage.count - 1)] = newValue }
+    }
 
     mutating func append(_ element: Element) {
         if count == storage.count { grow() }

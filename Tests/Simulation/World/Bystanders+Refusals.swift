@@ -14,6 +14,19 @@ extension Bystanders {
             from: 5_000),
         shard("a third of very many is told to wait for 5 s", every: 3, retryAfter: .seconds(5), users: 30_000),
         shard("a third of few users gets 429", every: 3, status: 429, users: 60),
+        seenOnce("a third is told to wait for 5 s at once", of: 333, status: 503, retryAfter: .seconds(5), after: 5),
+        seenOnce(
+            "a third is told to wait for 5 s after a while", of: 333, status: 503, retryAfter: .seconds(5), after: 200),
+        seenOnce("a third gets 429 after a while", of: 333, status: 429, retryAfter: .seconds(30), after: 100),
+        seenOnce("a half is told to wait for 3 s at once", of: 500, status: 429, retryAfter: .seconds(3), after: 5),
+        seenOnce(
+            "a half is told to wait for 3 s after a while", of: 500, status: 429, retryAfter: .seconds(3), after: 100),
+        seenOnce("a half is told to wait for 30 s at once", of: 500, status: 503, retryAfter: .seconds(30), after: 5),
+        seenOnce(
+            "a half is told to wait for 5 s as soon as others are answered", of: 500, status: 503,
+            retryAfter: .seconds(5), after: 20),
+        seenOnce("a tenth is told to wait for 30 s at once", of: 100, status: 503, retryAfter: .seconds(30), after: 5),
+        seenOnce("a tenth gets 429 after a while", of: 100, status: 429, retryAfter: .seconds(3), after: 200),
         refused("a tenth is refused with 401 from one moment on", every: 10, from: 5_000),
         refused("a tenth is refused with 401 from the first event on", every: 10),
         refused("a tenth of very many is refused with 403", every: 10, status: 403, users: 30_000, from: 5_000),
@@ -29,6 +42,17 @@ extension Bystanders {
             description: description, every: every, status: status, retryAfter: retryAfter, failsFrom: from,
             events: 30_000, users: users, eventsWithCode: 100, maxInFlight: 1_000, bound: bound, median: 500,
             retryDelays: ["1s", "2s"])
+    }
+
+    /// 500 events a second, each of them for another user, of whom `of` of a thousand are refused from one moment on, which
+    /// takes so long (milliseconds): what is learned of them must not need the same user twice.
+    private static func seenOnce(
+        _ description: String, of share: Int, status: Int, retryAfter: Milliseconds, after latency: Int64
+    ) -> Self {
+        Self(
+            description: "of users seen once " + description, share: (share, 1), status: status,
+            retryAfter: retryAfter, failsFrom: 5_000, latencies: [(0, latency)], events: 30_000, users: 30_000,
+            eventsWithCode: 100, maxInFlight: 1_000, bound: 800, median: 500, retryDelays: ["1s", "2s"])
     }
 
     /// 500 events a second, and a backend that takes no credentials for some users.

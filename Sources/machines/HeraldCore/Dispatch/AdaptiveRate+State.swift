@@ -37,7 +37,7 @@ extension AdaptiveRate {
     /// Meanwhile users who were refused before say nothing for so long after another's call that got through.
     static let silenceOfUsers: Milliseconds = .seconds(10)
     /// No pause is longer at first.
-    static let firstPause: Milliseconds = .seconds(5)
+    static let firstPause: Milliseconds = .seconds(1)
 }
 
 extension AdaptiveRate {

@@ -296,7 +296,8 @@ struct AdaptiveRate: Sendable, Equatable {
         let (before, hasGrownBefore, wasShut) = (state, hasGrown, isShut)
         let share = crowd.share
         let isEarly = now < activeSince.advanced(by: .seconds(1))
-        let offered = refused.latest(now) + through.latest(now)
+        // Others' calls may come in bursts, and their answers be held.
+        let offered = refused.latest(now) + through.most(now)
         let mixedRate = crowd.isMixed(now) ? crowd.rate(now) : nil
         if let mixedRate { lower(toMixed: mixedRate, now) } else { lower(isEarly: isEarly, now) }
         let elapsed = isEarly ? max(0.05, now.time(since: activeSince).inSeconds) : 1

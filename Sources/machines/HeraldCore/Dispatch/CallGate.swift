@@ -9,6 +9,8 @@ struct CallGate: Sendable {
         var limit: RateLimiter?
         /// What the backend was found to bear.
         var rate = AdaptiveRate()
+        /// What that is found by.
+        var order = AnswerOrder()
         /// The same as a pace.
         var borne: RateLimiter?
         /// The backend asked for quiet until then.
@@ -22,6 +24,8 @@ struct CallGate: Sendable {
     private var total: RateLimiter?
     private(set) var services: [Service]
     private var refusedUsers = RefusedUsers()
+    /// Whether answers are held that say something about a rate.
+    private var holdsAnswers = false
     /// Whether any call may have to wait.
     private(set) var isLimited = false
 
@@ -100,41 +104,47 @@ struct CallGate: Sendable {
         services[service].borne?.take(now: now)
     }
 
-    /// A call was answered, and not because the backend can't take more.
-    mutating func passed(_ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
-        var isKnown = false
-        if !refusedUsers.isEmpty(now: now), refusedUsers.contains(user, service: service, now: now) {
-            isKnown = true
-            refusedUsers.forget(user, service: service)
+    /// A call was answered.
+    mutating func answered(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
+        if services[service].order.add(call, now: now) {
+            judge(service, call, now: now)
+        } else {
+            judgeHeld(service, now: now)
         }
-        guard services[service].rate.passed(sentAt: sentAt, isRetry: isRetry, isKnown: isKnown, now: now) else {
-            return
+    }
+
+    private mutating func judgeHeld(_ service: Int, now: MonotonicTime) {
+        while let call = services[service].order.next(now: now) { judge(service, call, now: now) }
+        holdsAnswers = services.contains { !$0.order.isEmpty }
+    }
+
+    private mutating func judge(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
+        let isKnown =
+            !refusedUsers.isEmpty(now: now) && refusedUsers.contains(call.user, service: service, now: now)
+        if call.isRefused {
+            refusedUsers.note(call.user, service: service, now: now)
+            let pause = services[service].rate.refusedCall(
+                sentAt: call.sentAt, isRetry: call.isRetry, isKnown: isKnown, retryAfter: call.retryAfter, now: now)
+            if pause > .zero {
+                let until = now.advanced(by: pause)
+                services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
+            }
+        } else {
+            if isKnown { refusedUsers.forget(call.user, service: service) }
+            guard
+                services[service].rate.passed(
+                    sentAt: call.sentAt, isRetry: call.isRetry, isKnown: isKnown, now: now)
+            else { return }
         }
         follow(service)
         updateLimited()
     }
 
-    /// The backend said that it can't take more: of this event, or when it says so often of this push service.
-    ///
-    /// - Parameter retryAfter: how long it wants quiet, if it said so.
-    mutating func refused(
-        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Milliseconds?,
-        now: MonotonicTime
-    ) {
-        let isKnown = refusedUsers.contains(user, service: service, now: now)
-        refusedUsers.note(user, service: service, now: now)
-        let pause = services[service].rate.refusedCall(
-            sentAt: sentAt, isRetry: isRetry, isKnown: isKnown, retryAfter: retryAfter, now: now)
-        if pause > .zero {
-            let until = now.advanced(by: pause)
-            services[service].pausedUntil = max(services[service].pausedUntil ?? until, until)
-        }
-        follow(service)
-        updateLimited()
-    }
-
-    /// Ends pauses and lets what was learned grow with time.
+    /// Ends pauses, and lets what was learned grow with time and by answers that are held no longer.
     mutating func tick(now: MonotonicTime) {
+        if holdsAnswers {
+            for service in services.indices { judgeHeld(service, now: now) }
+        }
         guard isLimited else { return }
         var changed = false
         for service in services.indices {

@@ -101,16 +101,8 @@ extension Dispatcher {
     /// Notes that this push service is one that is called.
     mutating func noteUse(_ service: Int, now: MonotonicTime) { gate.noteUse(service, now: now) }
 
-    mutating func passed(_ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, now: MonotonicTime) {
-        gate.passed(service, user: user, sentAt: sentAt, isRetry: isRetry, now: now)
-    }
-
-    mutating func refused(
-        _ service: Int, user: UInt64, sentAt: MonotonicTime, isRetry: Bool, retryAfter: Milliseconds?,
-        now: MonotonicTime
-    ) {
-        gate.refused(
-            service, user: user, sentAt: sentAt, isRetry: isRetry, retryAfter: retryAfter, now: now)
+    mutating func answered(_ service: Int, _ call: AnsweredCall, now: MonotonicTime) {
+        gate.answered(service, call, now: now)
     }
 
     /// The index of the delay by which a call is deferred, because so many wait for its push service that they would hold up the

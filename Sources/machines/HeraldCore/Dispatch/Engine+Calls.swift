@@ -144,21 +144,22 @@ extension Engine {
     private mutating func learn(
         _ slot: Int32, _ service: Int, _ meaning: CallMeaning, _ result: CallResult, now: Moment
     ) {
-        let isRetry = events.services[events.place(slot, service)].attempts > 0
+        let state = events.services[events.place(slot, service)]
+        var call = AnsweredCall(
+            sequence: state.sequence, user: events[slot].userHash, sentAt: began(result, now),
+            isRetry: state.attempts > 0)
         switch meaning {
         case .answered(.transient) where result.isThrottled:
             health.throttled()
-            dispatcher.refused(
-                service, user: events[slot].userHash, sentAt: began(result, now), isRetry: isRetry,
-                retryAfter: result.retryAfter,
-                now: now.monotonic)
+            call.isRefused = true
+            call.retryAfter = result.retryAfter
+            dispatcher.answered(service, call, now: now.monotonic)
         case .answered(.transient), .failedForNow, .unanswered:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
                 beginOutage(.breaker, status: result.status, now: now)
             }
         case .answered(.delivered), .answered(.rejected):
-            dispatcher.passed(
-                service, user: events[slot].userHash, sentAt: began(result, now), isRetry: isRetry, now: now.monotonic)
+            dispatcher.answered(service, call, now: now.monotonic)
             let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
             if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }

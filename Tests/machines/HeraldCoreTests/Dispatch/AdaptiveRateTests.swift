@@ -14,6 +14,8 @@ struct AdaptiveRateTests {
             LimitedBackend(burst: 500, retryAfter: .seconds(1)), LimitedBackend(window: true, retryAfter: .seconds(1)),
             LimitedBackend(burst: 50, latency: 100), LimitedBackend(window: true, latency: 100),
             LimitedBackend(burst: 500, latency: 100, retryAfter: .seconds(1)),
+            LimitedBackend(burst: 20, latency: 20, retryAfter: .seconds(3), refusalLatency: 2),
+            LimitedBackend(window: true, latency: 20, retryAfter: .seconds(3), refusalLatency: 2),
         ])
     func finds(backend: LimitedBackend) {
         var world = PacedWorld(backend: backend)
@@ -76,22 +78,33 @@ struct LimitedBackend: Sendable, CustomTestStringConvertible {
     var window = false
     var latency: Int64 = 2
     var retryAfter: Milliseconds?
+    /// How long a refusal takes, if not as long as all answers.
+    var refusalLatency: Int64?
 
     private var tokens = 0.0
     private var filledAt: Int64 = 0
     private var second: Int64 = 0
     private var taken = 0.0
 
-    init(burst: Double = 50, window: Bool = false, latency: Int64 = 2, retryAfter: Milliseconds? = nil) {
+    init(
+        burst: Double = 50, window: Bool = false, latency: Int64 = 2, retryAfter: Milliseconds? = nil,
+        refusalLatency: Int64? = nil
+    ) {
         self.burst = burst
         self.window = window
         self.latency = latency
         self.retryAfter = retryAfter
+        self.refusalLatency = refusalLatency
         tokens = burst
     }
 
     var testDescription: String {
         "\(window ? "fixed window" : "burst \(Int(burst))"), latency \(latency) ms, Retry-After \(retryAfter?.count ?? 0) ms"
+            + (refusalLatency.map { ", refuses after \($0) ms" } ?? "")
+    }
+
+    func hasAnswered(_ isTaken: Bool, since sentAt: Int64, at time: Int64) -> Bool {
+        sentAt + (isTaken ? latency : refusalLatency ?? latency) <= time
     }
 
     mutating func takes(at time: Int64) -> Bool {
@@ -139,21 +152,22 @@ struct PacedWorld {
 
     private mutating func step() {
         time += 1
-        let ended = inFlight.prefix { $0.sentAt + backend.latency <= time }
-        inFlight.removeFirst(ended.count)
+        let ended = inFlight.filter { backend.hasAnswered($0.isTaken, since: $0.sentAt, at: time) }
+        inFlight.removeAll { backend.hasAnswered($0.isTaken, since: $0.sentAt, at: time) }
         for call in ended {
             concurrency.ended(
                 call.number, duration: .milliseconds(time - call.sentAt), answered: true, inFlight: inFlight.count + 1,
                 latest: UInt64(calls), now: now)
             let sentAt = MonotonicTime(nanoseconds: call.sentAt * 1_000_000 - 1)
+            var answered = AnsweredCall(sequence: call.number, user: call.number, sentAt: sentAt, isRetry: false)
             if call.isTaken {
                 through += 1
-                gate.passed(0, user: call.number, sentAt: sentAt, isRetry: false, now: now)
             } else {
                 refused += 1
-                gate.refused(
-                    0, user: call.number, sentAt: sentAt, isRetry: false, retryAfter: backend.retryAfter, now: now)
+                answered.isRefused = true
+                answered.retryAfter = backend.retryAfter
             }
+            gate.answered(0, answered, now: now)
         }
         gate.tick(now: now)
         while gate.open([0], now: now).contains(0) {
