@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 import TestSupport
 
 /// Another program with the workers' `group.id`, which takes what it gets and commits it by itself.

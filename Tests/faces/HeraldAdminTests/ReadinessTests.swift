@@ -71,9 +71,7 @@ struct ReadinessTests {
         },
         Case(reason: .groupRefuses, part: "They cannot: mend it.") {
             $0.lanes[0].isReady = false
-            var obstacle = GroupObstacle(KafkaError(code: KafkaError.Code.groupMaxSizeReached))
-            (obstacle?.what, obstacle?.remedy) = ("they cannot", "mend it")
-            $0.cluster.coordinatorObstacle = obstacle
+            $0.cluster.coordinatorObstacle = GroupObstacle(what: "they cannot", remedy: "mend it")
         },
         Case(reason: .recordsRefused, part: "compare the clocks; nothing is lost") {
             $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks")

@@ -238,7 +238,7 @@ struct LaneTests {
     func refusingGroup() {
         let fixture = LaneFixture()
         for code in [Code.invalidSessionTimeout, Code.groupMaxSizeReached, Code.inconsistentGroupProtocol] {
-            fixture.io.unforwarded = [ScriptedRecord("", at: -1, error: code)]
+            fixture.io.unforwarded = [ScriptedRecord("", -1, -1, error: code)]
             fixture.turn()
             #expect(fixture.lane.groupObstacle == GroupObstacle(KafkaError(code: code)))
             #expect(fixture.lane.groupObstacle != nil && fixture.lane.end == nil)
