@@ -44,6 +44,13 @@ struct ReadinessTests {
         },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
         Case(
+            reason: .offsetsMissing,
+            part: "1 partition whose events have outcomes (notifications/0): run `herald offsets"
+        ) {
+            $0.lanes[0].withoutOffsets = [Reports.partition]
+        },
+        Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
+        Case(
             reason: .tooFewBrokers,
             part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
         ) {

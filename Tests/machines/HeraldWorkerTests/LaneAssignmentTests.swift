@@ -201,6 +201,77 @@ struct LaneAssignmentTests {
         }
     }
 
+    private func assigned(_ starts: [StartPosition]) -> LaneFixture {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign(starts.map(\.committed.partition)))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .success(starts)))
+        return fixture
+    }
+
+    private func lost(_ evidence: StartPosition.Evidence, number: Int32 = 0) -> StartPosition {
+        StartPosition(
+            committed: CommitPosition(partition: LaneFixture.partition(number), offset: Offset.none), evidence: evidence
+        )
+    }
+
+    @Test("A partition whose offset was lost is not consumed, and all others are")
+    func lostOffset() {
+        let fixture = assigned([lost(.outcomes), start(7, number: 1)])
+        #expect(
+            fixture.turn() == [
+                "assign notifications/1@7", "forward notifications/1 to 0",
+                "find starts of [notifications/0] for assignment 1 after 3000",
+            ])
+        #expect(fixture.lane.lostOffsets == [partition: .outcomes])
+        // Nor is it asked for again, paused or resumed.
+        fixture.lane.rewind(0)
+        fixture.lane.setPaused(true, 0)
+        #expect(fixture.io.takeDoings() == [])
+        fixture.io.messages.append(.starts(assignment: 1, .failure(KafkaError(code: Code.timedOut))))
+        #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([lost(.outcomes)])))
+        #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 3000"])
+    }
+
+    @Test("As soon as it has an offset it is consumed from there, and what was done beyond it is not done again")
+    func restoredOffset() {
+        let fixture = assigned([lost(.outcomes), start(7, number: 1)])
+        fixture.turn()
+        var map = CompletionMap()
+        map.add(6..<7)
+        let identity = PartitionIdentity(cluster: "", topic: LaneFixture.topic, partition: 0)
+        let restored = CommitPosition(
+            partition: partition, offset: 5, metadata: map.text(committing: 5, of: identity))
+        fixture.io.messages.append(.starts(assignment: 1, .success([StartPosition(committed: restored)])))
+        #expect(
+            fixture.turn() == [
+                "assign notifications/0@5 notifications/1@7", "forward notifications/0 to 0",
+                "forward notifications/1 to 0",
+            ])
+        fixture.io.queues[0] = [5, 6].map { ScriptedRecord(LaneFixture.topic, at: $0, user: "user-\($0)") }
+        #expect(fixture.turn() == ["call service 0 for user-5: hello, id user-5-5"])
+    }
+
+    @Test("As long as it is not known whether its events have outcomes it waits, and then begins at its first record")
+    func soughtOffset() {
+        let fixture = assigned([lost(.sought)])
+        #expect(fixture.turn() == ["assign ", "find starts of [notifications/0] for assignment 1 after 1000"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([lost(.absent)])))
+        #expect(fixture.turn() == ["assign notifications/0@\(Offset.beginning)", "forward notifications/0 to 0"])
+        #expect(fixture.lane.lostOffsets.isEmpty)
+    }
+
+    @Test("What was asked of a partition that has gone meanwhile counts for nothing")
+    func lostAndRevoked() {
+        let fixture = assigned([lost(.outcomes)])
+        fixture.turn()
+        fixture.io.rebalances.append(.revoke([partition], lost: false))
+        #expect(fixture.turn() == ["unassign"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([start(5)])))
+        #expect(fixture.turn() == [])
+    }
+
     @Test("Whoever may not read from the start is told how to change that", arguments: [true, false])
     func forbidden(isTopic: Bool) {
         let fixture = LaneFixture()

@@ -24,7 +24,7 @@ package struct CompletionMap: Equatable {
     package var evidence: LogEvidence?
 
     /// Adds a range that lies above all others.
-    mutating func add(_ range: Range<Int64>) {
+    package mutating func add(_ range: Range<Int64>) {
         if let last = done.last, last.upperBound == range.lowerBound {
             done[done.count - 1] = last.lowerBound..<range.upperBound
         } else {

@@ -31,6 +31,13 @@ extension Engine {
         if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
+    /// A partition that was assigned without an offset, and of which nothing was read, has one now.
+    ///
+    /// - Parameter reading: The number of the reading that begins with it.
+    public mutating func begin(_ partition: Int32, _ assigned: AssignedPartition, reading: Int) {
+        partitions.begin(partition, assigned, reading: reading, actions: &actions)
+    }
+
     /// The broker does not have the offset of a partition that is to be read next, and has said what it has: what follows.
     ///
     /// A partition that ends before what was taken is one of a recreated topic, and goes on at its first record: events of

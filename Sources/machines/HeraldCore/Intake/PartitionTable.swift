@@ -106,6 +106,19 @@ struct PartitionTable: Sendable {
         all.removeAll(keepingCapacity: true)
     }
 
+    /// The partition had no offset, and waited for one: this is it.
+    mutating func begin(
+        _ partition: Int32, _ assigned: AssignedPartition, reading: Int, actions: inout [Action]
+    ) {
+        let place = Int(partition)
+        all[place].tracker = Self.tracker(
+            of: assigned, all[place].identity, in: topicName(of: partition), actions: &actions)
+        all[place].start = assigned.startOffset ?? 0
+        all[place].history = assigned.historyOffset ?? all[place].start
+        all[place].firstReading = reading
+        all[place].failed = assigned.failed
+    }
+
     /// The partition's topic was recreated: its offsets begin here.
     ///
     /// - Parameter reading: The first reading of them.

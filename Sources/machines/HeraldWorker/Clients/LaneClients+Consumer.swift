@@ -25,11 +25,12 @@ extension LaneClients {
         let failures = FailedBefore(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
             pushServices: engine.decoder.pushServices, begin: history.begin)
-        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger] in
+        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger, lostOffsets] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
                 let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
-                let starts = try history.starts(of: committed, queries: queries)
+                let starts = try lostOffsets.judged(
+                    try history.starts(of: committed, queries: queries), queries: queries)
                 guard history.size > 0 else { return starts }
                 do throws(KafkaError) {
                     return try failures.added(to: starts, queries: queries)

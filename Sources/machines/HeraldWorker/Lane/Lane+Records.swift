@@ -198,10 +198,10 @@ extension Lane {
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
     /// does. The engine keeps what is under way.
-    private func readAgain() {
+    func readAgain() {
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
             (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
-        }
+        }.filter { lostOffsets[$0.0] == nil }
         read(positions)
         guard end == nil else { return }
         forward()
@@ -219,7 +219,9 @@ extension Lane {
     /// Gives each of the engine's sources its queue's records.
     func forward() {
         for (queue, source) in engine.sourceList.enumerated() {
-            for partition in source.partitions { io.forward(topicPartition(partition), to: queue) }
+            for partition in source.partitions.map(topicPartition) where lostOffsets[partition] == nil {
+                io.forward(partition, to: queue)
+            }
         }
         pollUnforwarded()
     }

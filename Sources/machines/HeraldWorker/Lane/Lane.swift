@@ -52,6 +52,9 @@ package final class Lane<IO: LaneIO> {
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
+    /// The partitions of the assignment that are not consumed, because they have no offset although their events have
+    /// outcomes, or may have.
+    var lostOffsets: [TopicPartition: StartPosition.Evidence] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false

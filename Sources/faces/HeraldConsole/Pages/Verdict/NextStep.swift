@@ -60,6 +60,10 @@ struct NextStep: Sendable, Equatable {
                 "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"
             )
         case .partitionsWithoutLeader: leaders
+        case .offsetsMissing:
+            Self(
+                "See what would be restored from the results, and restore it.",
+                ["herald", "offsets", "restore", "--dry-run"], section: "offsets-missing")
         case .tooFewBrokers: Self("Bring back the brokers that do not answer.", kafka, section: "heraldtoofewbrokers")
         case .noProgress:
             Self(

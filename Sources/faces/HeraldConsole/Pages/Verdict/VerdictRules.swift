@@ -329,7 +329,7 @@ struct VerdictRules {
         case .starting: ("Starting", .warn)
         case .stopping: ("Stopping", .warn)
         case .unassigned: ("Waiting for partitions", .warn)
-        case .partitionsWithoutLeader: ("Degraded", .bad)
+        case .partitionsWithoutLeader, .offsetsMissing: ("Degraded", .bad)
         case .brokersUnreachable: ("Brokers unreachable", .bad)
         case .tooFewBrokers: ("Too few brokers", .bad)
         case .noProgress: ("No progress", .bad)
