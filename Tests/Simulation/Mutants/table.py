@@ -38,6 +38,8 @@ CONTROLS = (
 CUTS = "cuts=20 recreations=0 retentions=0"
 # Topics that workers consume are recreated again and again, and commits come seldom.
 RECREATIONS = "recreations=10 commitInterval=1000"
+# The group loses its offsets, and they are restored from the results.
+OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
 MUTANTS = [
     # Topics that are recreated.
@@ -1097,6 +1099,42 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # Offsets that were lost.
+    Mutant(
+        "a partition whose offset was lost begins at its first record",
+        "Lane+Assignments.swift",
+        "start.committed.offset == Offset.none && start.evidence != .absent",
+        "start.committed.offset == Offset.none && start.evidence == .sought",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "what is done beyond an offset that was restored is not known",
+        "Lane+Assignments.swift",
+        'metadata: isFresh ? "" : start.committed.metadata',
+        'metadata: ""',
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a request that lives on as a retry is taken for one that nobody has dealt with",
+        "OffsetRecovery.swift",
+        "        settle(lineage.origin, replays: lineage.replays, lineage.services, at: time)\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "each retry of an event is taken for the one that it waits in",
+        "OffsetRecovery.swift",
+        "        for steps in retries.values where steps.count > 1 { completeFormer(steps) }\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a retry is taken for done with the results of its request's other push services",
+        "OffsetRecovery.swift",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] where step.concerns(services) {",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] {",
+        scenario=f"{OFFSETS}",
     ),
     # What a worker makes of the campaigns topic.
     Mutant(

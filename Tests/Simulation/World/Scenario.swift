@@ -88,6 +88,8 @@ package struct Scenario: Sendable {
     package var refusals = 1
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
+    /// How often the group loses its offsets; not with recreations, whose results name offsets of the former topic.
+    package var offsetLosses = 0
     /// How often a topic that workers consume is deleted and recreated.
     package var recreations = 0
     /// How often the log of a request partition is cut off.
@@ -223,6 +225,7 @@ package struct Scenario: Sendable {
         leaderLosses = 0
         refusals = 0
         retentions = 0
+        offsetLosses = 0
         recreations = 0
         cuts = 0
         openTransactions = 0

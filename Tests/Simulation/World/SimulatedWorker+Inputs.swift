@@ -93,7 +93,8 @@ extension SimulatedWorker {
             committed: CommitPosition(
                 partition: name(committed.place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
             history: simulation.historyStart(
-                of: committed.place, committed: committed.offset, metadata: committed.metadata))
+                of: committed.place, committed: committed.offset, metadata: committed.metadata),
+            evidence: committed.evidence)
     }
 
     func recordsArrived() {

@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldKernel
+import HeraldWorker
 
 /// What becomes of a request that reaches the broker.
 extension Simulation {
@@ -106,10 +107,15 @@ extension Simulation {
             again(request, of: process)
             return
         }
-        let offsets = places.map {
-            Committed(
-                place: $0, offset: cluster[$0].committed, metadata: cluster[$0].metadata,
-                isOutdated: cluster[$0].isCommitOutdated)
+        let offsets = places.map { place in
+            let evidence = evidence(of: place)
+            // Before its first record is taken, as the worker has it.
+            if !scenario.isAtomic, evidence == .absent, cluster[place].committed == nil {
+                cluster[place].committed = cluster[place].start
+            }
+            return Committed(
+                place: place, offset: cluster[place].committed, metadata: cluster[place].metadata,
+                isOutdated: cluster[place].isCommitOutdated, evidence: evidence)
         }
         tell(process, .offsets(assignment: assignment, offsets))
     }
