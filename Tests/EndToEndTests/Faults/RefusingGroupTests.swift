@@ -44,6 +44,8 @@ struct RefusingGroupTests {
     func full() async throws {
         try await onStrictBrokers { fixture, settings in
             let first = try await fixture.startWorker(changing: ["delivery.lanes": "2"])
+            // Else the second one's lane may be in before the first one's other lane.
+            try await first.waitUntilReady()
             let second = try fixture.spawnWorker(changing: settings)
             try await second.waitUntilNotReady("group-refuses", naming: "group.max.size")
             first.terminate()

@@ -374,6 +374,8 @@ struct ReadinessTests {
         cluster.stableEnds = [Reports.partition: 4]
         #expect(cluster.lag(of: PartitionReport(Reports.partition, done: 4)) == 5)
         #expect(cluster.unstable(Reports.partition) == 5)
+        cluster.stableEnds = [Reports.partition: 0]
+        #expect(cluster.lag(of: PartitionReport(Reports.partition)) == 9)
     }
 
     @Test("The lag's growth is that of the last rounds")

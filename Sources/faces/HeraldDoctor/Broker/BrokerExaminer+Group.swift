@@ -61,9 +61,9 @@ extension BrokerExaminer {
     /// What the workers say of themselves.
     private func workers(of members: [GroupDescription.Member]) -> [Check] {
         guard !members.isEmpty else {
-            // Those that the group does not let in are no members; where none runs, there is nothing to say.
+            // Those that the group does not let in are no members; one that delivers is another group's.
             let addresses = plan.workers ?? WorkerSurvey.localAddress(listen: plan.listen).map { [$0] } ?? []
-            let answering = (timeLeft.isOver ? [] : WorkerSurvey.ask(addresses)).filter { !$0.state.isSilent }
+            let answering = (timeLeft.isOver ? [] : WorkerSurvey.ask(addresses)).filter(\.isNotReady)
             return answering.isEmpty ? [] : GroupJudgement.workers(answering)
         }
         let addresses = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)

@@ -13,8 +13,6 @@ package struct WorkerSurvey: Sendable {
         case notReady([String])
         /// No server answers there, or it is no worker.
         case silent(String)
-
-        package var isSilent: Bool { if case .silent = self { true } else { false } }
     }
 
     package struct Worker: Sendable, Equatable {
@@ -23,6 +21,8 @@ package struct WorkerSurvey: Sendable {
         package var state: State
         /// What it warns of although it delivers, a sentence each.
         package var warnings: [String]
+
+        package var isNotReady: Bool { if case .notReady = state { true } else { false } }
 
         package init(address: String, state: State, warnings: [String] = []) {
             self.address = address

@@ -132,8 +132,8 @@ public struct ClusterReport: Sendable, Equatable {
     /// How many offsets of a partition are not done; the ends of transactions count until they are passed.
     public func lag(of report: PartitionReport) -> Int64? {
         guard let end = ends[report.partition] else { return nil }
-        // Nothing was committed and nothing has come yet: where it begins is not known, but for an empty one.
-        guard let done = report.done else { return end == 0 ? 0 : nil }
+        // Nothing was committed and nothing has come yet: where it begins is not known, unless nothing could be read.
+        guard let done = report.done else { return (stableEnds[report.partition] ?? end) == 0 ? end : nil }
         return max(0, end - done)
     }
 

@@ -68,13 +68,14 @@ struct NowModel: Sendable {
         log.note(dated, now: snapshot.now)
     }
 
-    /// Those of the workers that there is something to say of: whether one runs where no member does is not known.
+    /// Those of the workers that there is something to say of: of one that is no known member only that its group does not let
+    /// it in, for one that delivers is another group's.
     static func known(_ workers: [WorkerObservation], _ plan: NowPlan, _ group: GroupKnowledge) -> [WorkerObservation] {
         let members = group.observation?.members ?? []
         guard WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen).isEmpty else {
             return workers
         }
-        return workers.filter { $0.page != nil }
+        return workers.filter { $0.page?.ready == false }
     }
 
     /// Where the workers' admin ports are.
