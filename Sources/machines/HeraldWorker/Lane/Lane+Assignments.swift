@@ -48,14 +48,32 @@ extension Lane {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
             io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
-        case .success(let positions) where pendingAssignment != nil:
-            pendingAssignment = nil
-            begin(positions)
-            askForLostOffsets()
         case .success(let positions):
-            takeUp(positions)
+            let former = lostOffsets
+            if pendingAssignment != nil {
+                pendingAssignment = nil
+                begin(positions)
+            } else {
+                takeUp(positions)
+            }
+            guard assignment == self.assignment else { return }
+            announceLostOffsets(since: former)
             askForLostOffsets()
         }
+    }
+
+    /// Says once which partitions wait for their offsets, and when they go on.
+    private func announceLostOffsets(since former: [TopicPartition: StartPosition.Evidence]) {
+        let lost = withoutOffsets.filter { lostOffsets[$0] == .outcomes && former[$0] != .outcomes }
+        if !lost.isEmpty {
+            let names = lost.prefix(5).map(\.description).joined(separator: ", ") + (lost.count > 5 ? " …" : "")
+            logger.error(
+                "the group has no offset for partitions whose events have outcomes: it was lost. They are not consumed, so "
+                    + "that nobody is notified again; run `herald offsets restore`",
+                ["partitions": .string(names), "count": .int(lost.count)])
+        }
+        let back = former.count { $0.value == .outcomes && lostOffsets[$0.key] == nil }
+        if back > 0 { logger.info("partitions have their offsets again", ["count": .int(back)]) }
     }
 
     private func askForLostOffsets() {
@@ -88,18 +106,8 @@ extension Lane {
 
     /// Notes whether a partition waits for its offset.
     private func note(_ start: StartPosition) {
-        let partition = start.committed.partition
         let isWaiting = start.committed.offset == Offset.none && start.evidence != .absent
-        let former = lostOffsets.updateValue(start.evidence, forKey: partition)
-        if !isWaiting { lostOffsets[partition] = nil }
-        guard isWaiting, start.evidence == .outcomes, former != .outcomes else {
-            if !isWaiting, former == .outcomes { logger.info("\(partition) has an offset again, and is consumed") }
-            return
-        }
-        logger.error(
-            "the group has no offset for a partition whose events have outcomes: it was lost. Nothing of the partition is "
-                + "consumed, so that nobody is notified again; run `herald offsets restore`",
-            ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
+        lostOffsets[start.committed.partition] = isWaiting ? start.evidence : nil
     }
 
     /// Consumes these partitions from what was committed, from the beginning where nothing was.
