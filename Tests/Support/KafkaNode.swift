@@ -38,6 +38,12 @@ final class KafkaNode: Sendable {
         try process.withLock { process in process = try ChildProcess(command, output: log) }
     }
 
+    /// Changes its settings for the next start.
+    func replace(_ text: String, with other: String) throws {
+        try String(contentsOf: properties, encoding: .utf8).replacing(text, with: other)
+            .write(to: properties, atomically: true, encoding: .utf8)
+    }
+
     var isRunning: Bool { process.withLock { $0 }?.isRunning ?? false }
 
     func signal(_ signal: Int32) {
