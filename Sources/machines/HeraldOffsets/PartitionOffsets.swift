@@ -63,8 +63,7 @@ package final class OffsetSurvey {
     package func partitions() throws -> [PartitionOffsets] {
         do throws(KafkaError) {
             let all = try consumed()
-            let positions = try GroupSurvey(surveyor.queries) { Self.timeout }.positions(of: all)
-            let stable = try reader.consumer.queries.ends(of: all, timeout: Self.timeout)
+            let positions = try GroupSurvey(surveyor.queries, admin: admin) { Self.timeout }.positions(of: all)
             let cluster = surveyor.queries.clusterID ?? ""
             return positions.partitions.map { position in
                 let map = position.committed.map {
@@ -76,7 +75,7 @@ package final class OffsetSurvey {
                 return PartitionOffsets(
                     partition: position.partition, committed: position.committed,
                     doneBeyond: map.flatMap { $0?.done.reduce(0) { $0 + $1.count } },
-                    begin: position.begin, end: position.end, stable: stable[position.partition] ?? position.end)
+                    begin: position.begin, end: position.end, stable: position.stable)
             }
         } catch {
             throw ToolFailure(

@@ -111,8 +111,9 @@ struct PartitionTable: Sendable {
         _ partition: Int32, _ assigned: AssignedPartition, reading: Int, actions: inout [Action]
     ) {
         let place = Int(partition)
-        all[place].tracker = Self.tracker(
-            of: assigned, all[place].identity, in: topicName(of: partition), actions: &actions)
+        let done = map(of: assigned, all[place].identity, in: topicName(of: partition), actions: &actions)
+        all[place].tracker = assigned.startOffset.map { OffsetTracker(startingAt: $0, done: done) }
+        all[place].evidence = done.evidence ?? LogEvidence(begin: assigned.startOffset ?? 0)
         all[place].start = assigned.startOffset ?? 0
         all[place].history = assigned.historyOffset ?? all[place].start
         all[place].firstReading = reading
