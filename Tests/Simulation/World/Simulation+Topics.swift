@@ -41,7 +41,10 @@ extension Simulation {
         let former = cluster.cut(topic, partition: place.partition, at: offset, absentUntil: now + absence)
         checkers.cut(former.map { ($0, cluster.current($0), cluster[$0].records, cluster[cluster.current($0)].kept) })
         for place in former {
-            cutPublishing(cluster[place].records.dropFirst(Int(cluster[cluster.current(place)].kept)))
+            let lost = cluster[place].records.dropFirst(Int(cluster[cluster.current(place)].kept))
+            cutPublishing(lost)
+            // What a publisher's transaction has written so far is lost, too, whatever becomes of it.
+            if lost.contains(where: { $0.transaction != nil }) { publishing.isCut = true }
         }
         topicsBackAt[cluster.currentNumbers[topic]] = now + absence
         schedule(.topicBack(topic), after: absence)
