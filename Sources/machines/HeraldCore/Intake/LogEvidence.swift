@@ -20,12 +20,21 @@ package struct LogEvidence: Sendable, Equatable {
     /// Whether a record at an offset that was dealt with is another one than was there.
     func isContradicted(by timestamp: WallTime?, at offset: Int64) -> Bool {
         guard newest >= 0, offset >= begin, let timestamp else { return false }
-        return timestamp.milliseconds > newest
+        return Self.bounded(timestamp) > newest
     }
 
     /// The record was taken.
     @inline(__always)
     mutating func note(_ timestamp: WallTime?) {
-        if let timestamp, timestamp.milliseconds > newest { newest = timestamp.milliseconds }
+        if let timestamp { newest = max(newest, Self.bounded(timestamp)) }
+    }
+
+    /// The end of the year 9999.
+    private static let latest: Int64 = 253_402_300_799_999
+
+    /// A publisher may set any time stamp, and one more than the newest has to be a number too.
+    @inline(__always)
+    private static func bounded(_ timestamp: WallTime) -> Int64 {
+        min(timestamp.milliseconds, latest)
     }
 }
