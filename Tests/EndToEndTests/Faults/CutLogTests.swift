@@ -24,7 +24,7 @@ struct CutLogTests {
     }
 
     @Test(
-        "An unclean election takes the end of a log: nobody is called again, what is new is called, and people are told"
+        "An unclean election takes the end of a log: nobody is called again, and what is new is called"
     )
     func uncleanElection() async throws {
         var plan = Self.onePartition(on: .three)
@@ -71,7 +71,7 @@ struct CutLogTests {
     }
 
     @Test(
-        "A disk has lost the end of a log while no worker runs: what was written since is called, and nothing else",
+        "A disk has lost the end of a log while no worker runs: what was written since is called, no more",
         arguments: [2, 15])
     func lostEnd(new: Int) async throws {
         try await Fixture.run(Self.onePartition(on: .mortal)) { fixture in

@@ -28,7 +28,7 @@ struct LostOffsetsTests {
         fixture.backend.misbehave([])
     }
 
-    @Test("A group that lost its offsets calls nobody again; offsets restore gives them back while the workers wait")
+    @Test("A group that lost its offsets calls nobody again; offsets restore gives them back to waiting workers")
     func restored() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await Self.deliverAndLose(fixture)
@@ -57,7 +57,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("Restored before the worker starts, it goes on at once; what lives on as a retry is not called as a request")
+    @Test("Restored before the worker starts, it goes on at once; what lives on as a retry is no request again")
     func restoredBefore() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await Self.deliverAndLose(fixture)
@@ -84,7 +84,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("At least once: a first worker that is killed before its first commit is followed by one that does not wait")
+    @Test("At least once: a worker killed before its first commit is followed by one that does not wait")
     func firstCommit() async throws {
         var plan = Fixture.Plan()
         plan.settings = [

@@ -31,7 +31,7 @@ struct RefusingGroupTests {
         #expect(worker.logLines.count { $0.message.contains(setting) } == 1)
     }
 
-    @Test("A session that the brokers do not allow is named by readiness, log, doctor and console, with the settings")
+    @Test("A session that brokers do not allow is named by readiness, log, doctor and console, with settings")
     func session() async throws {
         try await onStrictBrokers { fixture, settings in
             let long = settings.merging(["kafka.properties": #"{session.timeout.ms: "60000"}"#]) { $1 }

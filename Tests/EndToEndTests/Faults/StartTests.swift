@@ -51,7 +51,7 @@ struct StartTests {
         }
     }
 
-    @Test("A topic that ends before an offset of which nothing is known goes on at its end, and names the command")
+    @Test("A topic that ends before an offset of unknown origin goes on at its end, and names the command")
     func unproven() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1

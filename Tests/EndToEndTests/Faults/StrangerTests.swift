@@ -4,7 +4,7 @@ import Testing
 /// Another program with the workers' `group.id` takes events away from them.
 @Suite("A stranger in the group", .realKafka("A stranger in the group"))
 struct StrangerTests {
-    @Test("Another program in the group is named by worker, log, doctor and console, and forgotten when it has left")
+    @Test("Another program in the group is named by worker, log, doctor and console until it has left")
     func stranger() async throws {
         try await Fixture.run { fixture in
             let settings = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]

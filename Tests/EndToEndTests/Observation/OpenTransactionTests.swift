@@ -39,7 +39,7 @@ struct OpenTransactionTests {
     }
 
     @Test(
-        "The lag counts what lies behind an open transaction; `explain` says what it waits for, and the doctor how much"
+        "The lag counts what lies behind an open transaction; `explain` and the doctor name it"
     )
     func lag() async throws {
         try await Fixture.run { fixture in
@@ -70,7 +70,7 @@ struct OpenTransactionTests {
     }
 
     @Test(
-        "A transaction that does not end is named by worker, doctor, console and `find`, and their command ends it",
+        "A transaction that does not end is named by worker, doctor, console, `find`; their command ends it",
         .long("it waits for half a minute, which is what it is about"))
     func lasting() async throws {
         try await Fixture.run { fixture in

@@ -72,7 +72,7 @@ extension Simulation {
         let endsBefore = question.wanted > log.end
         let range = OffsetRange(
             low: log.start, high: endsBefore ? log.lastStable : log.end, committed: log.committed,
-            younger: endsBefore ? question.newest.flatMap { cluster.firstOffset(of: place, youngerThan: $0) } : nil)
+            younger: question.newest.flatMap { cluster.firstOffset(of: place, youngerThan: $0) })
         let isLate = scenario.recreations > 0 && chance[.recreation].below(4) == 0
         let wait = isLate ? chance[.recreation].between(500, 5_000) : 0
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())

@@ -249,7 +249,7 @@ struct ReadinessTests {
         #expect(text { $0.cluster.lagPerSecond = 12 }.contains("lag-growing"))
     }
 
-    @Test("A transaction that does not end is warned of with partition, since when and command, and no lag beside it")
+    @Test("A transaction that does not end is warned of with partition, since when, command, and no lag")
     func openTransaction() {
         let page = ReadinessPage(
             Reports.ready {

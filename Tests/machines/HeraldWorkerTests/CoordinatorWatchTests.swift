@@ -18,7 +18,7 @@ struct CoordinatorWatchTests {
     }
 
     @Test(
-        "Lanes that wait for partitions, or for their producer, for eight seconds have the coordinator's topic looked at"
+        "Lanes that wait for partitions or producer for eight seconds have the coordinator's topic looked at"
     )
     func patience() {
         var watch = CoordinatorWatch()
@@ -62,7 +62,7 @@ struct GroupObstacleTests {
         }
     }
 
-    @Test("A coordinator's topic that is missing, or lacks leaders, is one; one that is there, or hidden, is none")
+    @Test("A coordinator's topic that is missing or lacks leaders is one; one that is there, or hidden, is none")
     func coordinator() {
         let missing = ClusterMetadata.Topic(
             name: "__consumer_offsets", partitions: [],

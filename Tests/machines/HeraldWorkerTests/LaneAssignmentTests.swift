@@ -253,7 +253,7 @@ struct LaneAssignmentTests {
         #expect(fixture.turn() == ["call service 0 for user-5: hello, id user-5-5"])
     }
 
-    @Test("As long as it is not known whether its events have outcomes it waits, and then begins at its first record")
+    @Test("While it is not known whether its events have outcomes it waits, then begins at its first record")
     func soughtOffset() {
         let fixture = assigned([lost(.sought)])
         #expect(fixture.turn() == ["assign ", "find starts of [notifications/0] for assignment 1 after 1000"])

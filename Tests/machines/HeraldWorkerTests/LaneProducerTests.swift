@@ -136,7 +136,7 @@ struct LaneProducerTests {
         #expect(fixture.lane.meter.aborts == 1)
     }
 
-    @Test("A transaction that may not be open for so long ends the lane with the settings, not with another start")
+    @Test("A transaction that may not be open for so long ends the lane with the settings, not a restart")
     func tooLongTransaction() {
         let fixture = LaneFixture(isAtomic: true)
         let error = KafkaError(code: Code.invalidTransactionTimeout, isFatal: true)

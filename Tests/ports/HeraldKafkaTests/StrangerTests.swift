@@ -10,7 +10,7 @@ struct GroupStrangerTests {
             partitions: (0..<partitions).map { TopicPartition(topic: "t", partition: Int32($0)) })
     }
 
-    @Test("Herald's members are known by their names, of whatever version, port or settings; all others are strangers")
+    @Test("Herald's members are known by their names, whatever version or port; all others are strangers")
     func names() {
         let group = GroupDescription(
             state: "Stable",

@@ -38,7 +38,14 @@ public enum OffsetReset: Sendable, Equatable {
         _ question: RangeQuestion, _ evidence: LogEvidence, low: Int64, high: Int64, younger: Int64?
     ) -> OffsetReset {
         if question.wanted < low { return .lost(count: low - question.wanted) }
-        guard question.wanted > high else { return .there }
+        if question.wanted <= high {
+            // It ended before that offset when it was read, and has grown past it since.
+            guard question.newest != nil, let younger, evidence.begin <= younger, younger < question.wanted else {
+                return .there
+            }
+            return younger == low
+                ? .recreated(wanted: question.wanted) : .cut(younger: younger, isProven: true)
+        }
         // Of nothing, nothing can be taken twice.
         if low == high || younger == low { return .recreated(wanted: question.wanted) }
         guard question.newest != nil else { return .cut(younger: nil, isProven: false) }

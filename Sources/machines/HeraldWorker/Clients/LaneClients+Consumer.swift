@@ -51,15 +51,16 @@ extension LaneClients {
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                 let (low, high) = try queries.watermarks(of: partition, timeout: Self.questionTimeout)
-                if question.wanted > high {
-                    // What lies in open transactions was not taken.
-                    let end = try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition]
+                guard question.wanted < low else {
                     let younger = try question.newest.flatMap { newest throws(KafkaError) in
                         try queries.offsets(of: [partition], at: newest + 1, timeout: Self.questionTimeout)[partition]
                     }
+                    // What lies in open transactions was not taken.
+                    let end =
+                        question.wanted > high
+                        ? try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition] : nil
                     return OffsetRange(low: low, high: end ?? high, younger: younger)
                 }
-                guard question.wanted < low else { return OffsetRange(low: low, high: high) }
                 // Records are gone: whether another member had them first is worth a question, not a failure.
                 let committed = try? queries.committed([partition], timeout: Self.questionTimeout)
                 return OffsetRange(low: low, high: high, committed: committed?.first?.offset)

@@ -141,7 +141,7 @@ struct EngineCutLogTests {
         #expect(evidence(of: position) == LogEvidence(newest: newest, begin: 0))
     }
 
-    @Test("A log that has grown past the committed offset is known by a younger record below it, which is called")
+    @Test("A log that has grown past the committed offset is known by a younger record below it; it is called")
     func replaced() {
         let harness = harness(at: 10, metadata: metadata(newest: 1_000_000_000, committed: 10))
         harness.skip(to: 7)
