@@ -90,8 +90,12 @@ public struct Readiness: Sendable, Equatable {
         if let refusal = lanes.compactMap(\.refusal).first {
             find(
                 .recordsRefused,
-                "The brokers accept no records (\(refusal.text)): look at the topic's brokers, disks and permissions; "
-                    + "nothing is lost, Herald retries.")
+                refusal.topic.map {
+                    "\($0) takes no record (\(refusal.text)): see what the topic demands with `herald topics plan`; calls "
+                        + "wait, nothing is lost, and Herald goes on by itself."
+                }
+                    ?? "The brokers accept no records (\(refusal.text)): look at the topic's brokers, disks and "
+                    + "permissions; nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience

@@ -23,6 +23,8 @@ final class TroubleLog: Sendable {
         case failing(service: String)
         /// Records of a request topic that were published otherwise than the contract asks.
         case publisher(topic: String, PublisherFault)
+        /// The brokers made the producer wait.
+        case throttled
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -122,6 +124,11 @@ final class TroubleLog: Sendable {
                         "topic": .string(topic), "fault": .string(fault.rawValue), "count": .int(entry.count),
                         "example": .string(entry.records?.exampleText ?? ""),
                     ])
+            case .throttled:
+                warn(
+                    "the brokers throttle this worker's producer: a quota (producer_byte_rate) of its user or client id; "
+                        + "outcomes are recorded as fast as it allows, and calls wait for them",
+                    ["count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

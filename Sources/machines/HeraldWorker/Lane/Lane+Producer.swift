@@ -37,7 +37,9 @@ extension Lane {
         }
         switch answer {
         case .taken: break
-        case .doesNotFit: engine.failed(id, .doesNotFit, now: now)
+        case .doesNotFit:
+            noteRefusal(of: id, KafkaError(code: KafkaError.Code.messageSizeTooLarge))
+            engine.failed(id, .doesNotFit, now: now)
         case .refused(let error): failed(id, error, now: now)
         }
     }
@@ -46,10 +48,11 @@ extension Lane {
         switch error.code {
         case KafkaError.Code.queueFull:
             engine.failed(id, .queueFull, now: now)
-        case _ where error.kind == .tooLarge:
-            engine.failed(id, .tooLarge, now: now)
-        case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight:
-            // Of a transaction that is aborted.
+        case _ where error.kind == .tooLarge || error.kind == .invalidRecord:
+            noteRefusal(of: id, error)
+            engine.failed(id, error.kind == .tooLarge ? .tooLarge : .refused, now: now)
+        case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight, KafkaError.Code.invalidDifferentRecord:
+            // Of a transaction that is aborted, or of a batch that another record has spoilt.
             engine.failed(id, .other, now: now)
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
@@ -69,6 +72,37 @@ extension Lane {
         produceTrouble = error
         reportAgain = now.monotonic.advanced(by: Self.troubleInterval)
         logger.error("the broker does not accept records, retrying: \(error)")
+    }
+
+    private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
+        guard let production = engine.production(id) else { return }
+        refusalWords[engine.topic(of: production)] =
+            error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
+    }
+
+    /// Says that a record is refused for its own sake, when that begins and then now and again.
+    func announceRefusedRecord(of topic: String, now: Moment) {
+        guard engine.refusingTopic == nil, now.monotonic >= sayRefusalAgain else { return }
+        sayRefusalAgain = now.monotonic.advanced(by: Self.troubleInterval)
+        logger.error(
+            "\(topic) does not take a record (\(refusalWords[topic] ?? "")); Herald offers it again by itself, and others "
+                + "continue. See what the topic demands: `herald topics plan`.")
+    }
+
+    /// Says that a topic takes nothing, when that begins and then now and again, and when it is over.
+    func announceRefusingTopic(now: MonotonicTime) {
+        guard let (topic, _) = engine.refusingTopic else {
+            if let refusingTopic { logger.info("\(refusingTopic) takes records again") }
+            refusingTopic = nil
+            return
+        }
+        guard topic != refusingTopic || now >= sayRefusalAgain else { return }
+        refusingTopic = topic
+        sayRefusalAgain = now.advanced(by: Self.troubleInterval)
+        logger.error(
+            "\(topic) takes no record (\(refusalWords[topic] ?? "")): calls wait, because their outcomes could not be "
+                + "recorded. See what the topic demands: `herald topics plan`. Nothing is lost, and Herald goes on by itself."
+        )
     }
 
     /// Learns which records the broker has.

@@ -11,6 +11,7 @@ extension Lane {
     /// Leaves a report for others.
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
+        announceRefusingTopic(now: now.monotonic)
         if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
             nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
@@ -59,7 +60,9 @@ extension Lane {
         report.partitions = partitionReports
         report.oldestEvents = oldestEvents
         report.waiting = waiting
-        report.refusal = refusal
+        report.refusal =
+            engine.refusingTopic.map { .init(since: $0.since, text: refusalWords[$0.name] ?? "", topic: $0.name) }
+            ?? refusal
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
         report.outcomesWaitSince = outcomesWaitSince

@@ -47,6 +47,10 @@ public struct LaneReport: Sendable {
     public var partitions: [PartitionReport] = []
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
+    /// For how long in all the brokers made its producer wait, for a quota (milliseconds).
+    public var throttleTime: Milliseconds = .zero
+    /// Until when they do, as they said last; `nil` when they never did.
+    public var throttledUntil: MonotonicTime?
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
@@ -62,11 +66,14 @@ public struct LaneReport: Sendable {
         public var since: MonotonicTime
         /// What it is, in one line.
         public var text: String
+        /// The one topic that it is about, if it is.
+        public var topic: String?
 
         /// Something that lasts since this moment.
-        public init(since: MonotonicTime, text: String) {
+        public init(since: MonotonicTime, text: String, topic: String? = nil) {
             self.since = since
             self.text = text
+            self.topic = topic
         }
     }
 
