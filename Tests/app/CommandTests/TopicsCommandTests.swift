@@ -75,7 +75,8 @@ struct TopicsCommandTests {
         }
         #expect(
             steps == [
-                "partitions none", "retention.ms none", "partitions change", "retention.ms change",
+                "partitions none", "retention.ms none", "compression.type change", "partitions change",
+                "retention.ms change",
                 "cleanup.policy change", "max.message.bytes change", "topic create", "partitions change",
                 "max.message.bytes change", "topic create", "topic create", "topic create",
             ])

@@ -71,6 +71,8 @@ struct TopicPlanTests {
         for topic in plan.newTopics {
             #expect(topic.replication == 3)
             #expect(topic.configuration["min.insync.replicas"] == "2")
+            let isRequest = Topics().requests.contains(topic.name)
+            #expect(topic.configuration["compression.type"] == (isRequest ? "uncompressed" : nil))
         }
         for topic in plan.newTopics.dropLast(3) {
             #expect(topic.partitions == 6)
@@ -154,6 +156,16 @@ struct TopicPlanTests {
             expected: ["notifications.retry.5s", "notifications.retry.2h", "notifications.dead-letter"].map {
                 "\($0) max.message.bytes 1064972>2016384 change"
             }),
+        Case(
+            testDescription: "request topics let no compression bombs in",
+            configuration: ["compression.type": "producer"],
+            expected: ["compression.type producer>uncompressed change"]),
+        Case(
+            testDescription: "a codec is no better", topic: "notifications.bulk",
+            configuration: ["compression.type": "zstd"], expected: ["compression.type zstd>uncompressed change"]),
+        Case(
+            testDescription: "what workers write is theirs", topic: "notifications.results",
+            configuration: ["compression.type": "producer"], expected: []),
         Case(
             testDescription: "a dead-letter topic that takes no more than the requests' has no room for the headers",
             topic: "notifications.dead-letter", configuration: ["max.message.bytes": "1048588"],

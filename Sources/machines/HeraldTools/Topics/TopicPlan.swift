@@ -52,6 +52,7 @@ package struct TopicPlan: Sendable, Equatable {
             checkPolicy(topic, state)
             checkRetention(topic, state)
             checkSize(topic, state)
+            checkCompression(topic, state)
         }
         let known = Set(wishes.topicNames)
         for name in existing.keys.sorted() where !known.contains(name) && wishes.names.delay(ofTopic: name) != nil {
@@ -78,6 +79,7 @@ package struct TopicPlan: Sendable, Equatable {
         var entries: [(TopicProperty, String)] = [(.cleanupPolicy, topic.isCompacted ? "compact" : "delete")]
         if !topic.isCompacted { entries.append((.retention, String(topic.retention.count))) }
         entries.append((.maxMessageBytes, String(topic.newMessageBytes)))
+        if topic.isUncompressed { entries.append((.compressionType, Self.uncompressed)) }
         // One copy with a cluster's default of two in-sync copies would take no record at all.
         if let replication, replication != 2 { entries.append((.minInSyncReplicas, replication >= 3 ? "2" : "1")) }
         newTopics.append(
@@ -167,6 +169,18 @@ package struct TopicPlan: Sendable, Equatable {
         set(
             topic, .maxMessageBytes, now: String(now), to: String(topic.newMessageBytes),
             "at least \(topic.messageBytes), or the largest records are refused")
+    }
+
+    /// Any other value lets a batch of a megabyte in that unpacks to a gigabyte: brokers apply `max.message.bytes` to what
+    /// they store.
+    private static let uncompressed = "uncompressed"
+
+    private mutating func checkCompression(_ topic: WantedTopic, _ state: TopicState) {
+        // Brokers that say nothing of it do nothing about it.
+        guard topic.isUncompressed, let now = state.text(.compressionType), now != Self.uncompressed else { return }
+        set(
+            topic, .compressionType, now: now, to: Self.uncompressed,
+            "or a small batch unpacks to gigabytes in the workers; it takes more of the brokers' disks (SCALING)")
     }
 
     private mutating func set(

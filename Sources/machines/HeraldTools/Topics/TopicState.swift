@@ -32,6 +32,8 @@ package enum TopicProperty: String, Sendable {
     case retentionBytes = "retention.bytes"
     /// How large a record (a batch, to be exact) may be.
     case maxMessageBytes = "max.message.bytes"
+    /// How the brokers keep batches: `producer` leaves them as they come.
+    case compressionType = "compression.type"
     /// How many copies must have a record before it counts as written.
     case minInSyncReplicas = "min.insync.replicas"
 }

@@ -46,7 +46,8 @@ package struct TopicWishes: Sendable, Equatable {
         var topics = (names.requests + [names.results]).map { name in
             WantedTopic(
                 name: name, partitions: partitions, retention: retention,
-                messageBytes: eventRecordBytes, newMessageBytes: newRequestBytes)
+                messageBytes: eventRecordBytes, newMessageBytes: newRequestBytes,
+                isUncompressed: names.requests.contains(name))
         }
         topics += retryDelays.map { delay in
             WantedTopic(
@@ -105,6 +106,8 @@ struct WantedTopic: Equatable {
     var messageBytes: Int
     /// What is set when the topic is made, or has too little: more, for records that grow on their way.
     var newMessageBytes: Int
+    /// Whether brokers unpack what they are sent, and refuse what is too large then: others than Herald write to it.
+    var isUncompressed = false
     /// Whether only the last record of each key is kept, for ever, instead of all for some time.
     var isCompacted = false
 }
