@@ -600,12 +600,6 @@ MUTANTS = [
         "var busy: Int { inFlight }",
     ),
     Mutant(
-        "what is answered first counts first, whatever was sent before it",
-        "AnswerOrder.swift",
-        "        let wait = usual + usual / 4 + 2_000_000\n",
-        "        let wait = min(usual, 0)\n",
-    ),
-    Mutant(
         "one refusal with Retry-After pauses its push service",
         "AdaptiveRate.swift",
         "        let asked = retryAfter ?? .zero\n",
