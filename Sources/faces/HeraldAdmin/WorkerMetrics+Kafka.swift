@@ -16,6 +16,10 @@ extension WorkerMetrics {
             ) { source, writer in
                 writer.sample([], source.report.cluster.leaderless.count)
             },
+            sum(
+                "herald_partitions_offsets_missing", .gauge,
+                "Partitions of this worker that are not consumed, because the group's offset for them was lost.",
+                \.withoutOffsets.count),
             Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0).") {
                 source, writer in
                 writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)

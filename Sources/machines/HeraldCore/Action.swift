@@ -61,6 +61,8 @@ public enum Notice: Sendable, Equatable {
     /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
     /// and what an earlier owner did beyond the offset may be done again.
     case foreignMetadata(topic: String, partition: Int32)
+    /// Offsets were passed over that may hold events which nobody was called for.
+    case passedOver(PassedOver)
     /// The broker refuses a record although everything that could be was left out; it is offered again and again.
     case recordRefused
     /// Another process produces under this worker's name (`kafka.instance`): the worker can't go on.

@@ -34,8 +34,12 @@ CONTROLS = (
     "isAtomic=true campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=4 campaignChanges=3 events=900 burst=40 "
     "lostMessages=200000 hasPlainEvents=true workers=1 crashes=1 stops=0 followers=0 twins=0"
 )
+# Logs of request topics are cut off again and again, some while they hold what many events waited for.
+CUTS = "cuts=20 recreations=0 retentions=0"
 # Topics that workers consume are recreated again and again, and commits come seldom.
 RECREATIONS = "recreations=10 commitInterval=1000"
+# The group loses its offsets, and they are restored from the results.
+OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
 MUTANTS = [
     # Topics that are recreated.
@@ -49,7 +53,7 @@ MUTANTS = [
     Mutant(
         "events of a recreated topic keep their offsets",
         "Engine+Assignment.swift",
-        "        events.forgetOffsets(of: partition)\n",
+        "        events.forgetOffsets(of: partition, from: offset)\n",
         "",
         f"isAtomic=true {RECREATIONS}",
     ),
@@ -67,6 +71,49 @@ MUTANTS = [
         "        self.init(startingAt: offset)\n",
         f"isAtomic=true {RECREATIONS}",
     ),
+    # Logs that are cut off.
+    Mutant(
+        "a log that was cut off is read from its first record",
+        "Engine+Assignment.swift",
+        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "restart(partition, at: low, reading: reading + 1)",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what was written to a log since it was cut off is passed over",
+        "Engine+Assignment.swift",
+        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "cut(partition, at: high, passing: high, isProven: isProven, reading: reading + 1)",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what is undone below the cut counts as done",
+        "PartitionTable.swift",
+        "        all[Int(partition)].tracker?.cut(at: offset)\n",
+        "        all[Int(partition)].tracker = OffsetTracker(restartingAt: offset)\n",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "a younger record below the committed offset counts as done",
+        "PartitionTable.swift",
+        "                if all[place].evidence.isContradicted(by: timestamp, at: offset) { return .replaced }\n",
+        "",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "the time stamps of what an earlier owner has done are not noted",
+        "PartitionTable.swift",
+        "if taken != .repeated { all[place].evidence.note(timestamp) }",
+        "if taken == .new { all[place].evidence.note(timestamp) }",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what was taken before anything was noted counts as known",
+        "PartitionTable.swift",
+        "map.evidence ?? LogEvidence(begin: start ?? 0)",
+        "map.evidence ?? LogEvidence(begin: 0)",
+        f"isAtomic=true {CUTS}",
+    ),
     # Commits: promise 1.
     Mutant(
         "commits what is not done",
@@ -77,8 +124,8 @@ MUTANTS = [
     Mutant(
         "the completion map is left out of commits",
         "PartitionTable.swift",
-        "let text = tracker.completions.text(committing: tracker.watermark, of: all[Int(index)].identity)",
-        'let text = ""',
+        "        map.evidence = all[Int(index)].evidence\n",
+        "        map = CompletionMap()\n        map.evidence = all[Int(index)].evidence\n",
     ),
     Mutant(
         "the completion map is bound to another cluster than the brokers say",
@@ -95,8 +142,8 @@ MUTANTS = [
     Mutant(
         "the completion map is not read after an assignment",
         "PartitionTable.swift",
-        "return OffsetTracker(startingAt: offset, done: map)",
-        "return OffsetTracker(startingAt: offset)",
+        "tracker: start.map { OffsetTracker(startingAt: $0, done: map) },",
+        "tracker: start.map { OffsetTracker(startingAt: $0) },",
     ),
     Mutant(
         "an offset is complete while one of its records is on its way",
@@ -1046,6 +1093,42 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # Offsets that were lost.
+    Mutant(
+        "a partition whose offset was lost begins at its first record",
+        "Lane+Assignments.swift",
+        "start.committed.offset == Offset.none && start.evidence != .absent",
+        "start.committed.offset == Offset.none && start.evidence == .sought",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "what is done beyond an offset that was restored is not known",
+        "Lane+Assignments.swift",
+        'metadata: isFresh ? "" : start.committed.metadata',
+        'metadata: ""',
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a request that lives on as a retry is taken for one that nobody has dealt with",
+        "OffsetRecovery.swift",
+        "        settle(lineage.origin, replays: lineage.replays, lineage.services, at: time)\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "each retry of an event is taken for the one that it waits in",
+        "OffsetRecovery.swift",
+        "        for steps in retries.values where steps.count > 1 { completeFormer(steps) }\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a retry is taken for done with the results of its request's other push services",
+        "OffsetRecovery.swift",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] where step.concerns(services) {",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] {",
+        scenario=f"{OFFSETS}",
     ),
     # What a worker makes of the campaigns topic.
     Mutant(

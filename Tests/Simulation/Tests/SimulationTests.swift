@@ -124,6 +124,13 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test("nobody is called again of logs that are cut off, and what is new is called", arguments: [true, false])
+    func cuts(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.cuts = 20
+        run(scenario)
+    }
+
     @Test("a trace changes nothing of a run", arguments: UInt64(1)...2)
     func traced(seed: UInt64) {
         let quiet = Simulation(scenario: .any(seed: seed))

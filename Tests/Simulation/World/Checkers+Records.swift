@@ -109,7 +109,7 @@ extension Checkers {
             guard partly[name]?.count == effect.whole.count else { return }
             partly[name] = nil
         }
-        settled[name.place, default: []].insert(name.offset)
+        settle(name)
     }
 
     func isSettled(_ name: RecordName) -> Bool { settled[name.place]?.contains(name.offset) == true }

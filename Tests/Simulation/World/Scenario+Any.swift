@@ -86,6 +86,8 @@ extension Scenario {
         refusals = choices.below(3, for: "refusals")
         retentions = choices.pick([0, 2, 10, 40], for: "retentions")
         recreations = choices.pick([0, 0, 1, 3], for: "recreations")
+        cuts = choices.pick([0, 0, 1, 3], for: "cuts")
+        if isAtomic, recreations + cuts == 0 { offsetLosses = choices.pick([0, 0, 0, 1], for: "offsetLosses") }
         outages = choices.below(3, for: "outages")
         coordinatorLoads = choices.below(3, for: "coordinatorLoads")
         leaderLosses = choices.below(5, for: "leaderLosses")

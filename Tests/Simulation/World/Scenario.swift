@@ -88,8 +88,12 @@ package struct Scenario: Sendable {
     package var refusals = 1
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
+    /// How often the group loses its offsets; not with recreations, whose results name offsets of the former topic.
+    package var offsetLosses = 0
     /// How often a topic that workers consume is deleted and recreated.
     package var recreations = 0
+    /// How often the log of a request partition is cut off.
+    package var cuts = 0
 
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
@@ -221,7 +225,9 @@ package struct Scenario: Sendable {
         leaderLosses = 0
         refusals = 0
         retentions = 0
+        offsetLosses = 0
         recreations = 0
+        cuts = 0
         openTransactions = 0
         campaignChanges = 0
         campaignsFaults = 0

@@ -23,6 +23,8 @@ struct SimulatedCluster {
         var isCommitOutdated = false
         /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
         var passed: Int64 = 0
+        /// So many records are those of the partition that had its name before: its log was cut off there.
+        var kept: Int64 = 0
         /// Offsets that were sent in transactions which have not ended.
         var pendingOffsets = 0
 

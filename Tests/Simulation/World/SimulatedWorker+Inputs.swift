@@ -92,7 +92,9 @@ extension SimulatedWorker {
         StartPosition(
             committed: CommitPosition(
                 partition: name(committed.place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
-            history: simulation.historyStart(of: committed.place, committed: committed.offset))
+            history: simulation.historyStart(
+                of: committed.place, committed: committed.offset, metadata: committed.metadata),
+            evidence: committed.evidence)
     }
 
     func recordsArrived() {

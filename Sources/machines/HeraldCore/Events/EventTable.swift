@@ -372,9 +372,11 @@ extension EventTable {
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now }
     }
 
-    /// The offsets of a partition mean nothing any more.
-    mutating func forgetOffsets(of partition: Int32) {
-        for index in slots.indices where slots[index].partition == partition { slots[index].offset = Slot.noOffset }
+    /// The offsets of a partition mean nothing any more, from this one on.
+    mutating func forgetOffsets(of partition: Int32, from offset: Int64) {
+        for index in slots.indices where slots[index].partition == partition && slots[index].offset >= offset {
+            slots[index].offset = Slot.noOffset
+        }
     }
 
     /// What the event is remembered by; 0 when it is not.

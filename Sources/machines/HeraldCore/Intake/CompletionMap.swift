@@ -5,6 +5,10 @@
 /// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
 /// committed offset and the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs
 /// to another offset, partition or cluster, must never skip an event.
+///
+/// Where nothing is done beyond the offset, the letter is `e`, and two LEB128 numbers say what is known of the log
+/// (``LogEvidence``). Beside a map there is no room for it that a worker of the first 0.1.x would pass over: that one ignores a
+/// letter that it does not know, with a line in its log, and has nothing to ignore here.
 package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
@@ -16,9 +20,11 @@ package struct CompletionMap: Equatable {
 
     /// The ranges that are done, rising, none touching another.
     package private(set) var done: [Range<Int64>] = []
+    /// What is known of the log; left out of a text as long as anything is done.
+    package var evidence: LogEvidence?
 
     /// Adds a range that lies above all others.
-    mutating func add(_ range: Range<Int64>) {
+    package mutating func add(_ range: Range<Int64>) {
         if let last = done.last, last.upperBound == range.lowerBound {
             done[done.count - 1] = last.lowerBound..<range.upperBound
         } else {
@@ -43,11 +49,17 @@ package struct CompletionMap: Equatable {
         return bytes <= limit
     }
 
-    /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
+    /// The map as a text for a commit of `offset`; what is known of the log, or nothing, when nothing is done beyond it.
     ///
     /// What does not fit is left out from the far end: it would be done again, never lost.
     package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
-        guard !done.isEmpty else { return "" }
+        guard !done.isEmpty else {
+            guard let evidence else { return "" }
+            var payload: [UInt8] = []
+            Self.append(UInt64(evidence.newest + 1), to: &payload)
+            Self.append(UInt64(evidence.begin), to: &payload)
+            return Self.text(letter: UInt8(ascii: "e"), payload: payload, committing: offset, of: partition)
+        }
         let runs = runLengths(from: offset)
         let bits = bitSet(from: offset)
         let (letter, payload) =
@@ -78,6 +90,9 @@ package struct CompletionMap: Equatable {
         switch letter {
         case UInt8(ascii: "b"): readBits(payload, from: offset)
         case UInt8(ascii: "r"): guard readRuns(payload, from: offset) else { return nil }
+        case UInt8(ascii: "e"):
+            guard let evidence = Self.evidence(payload) else { return nil }
+            self.evidence = evidence
         default: return nil
         }
     }
@@ -133,6 +148,12 @@ package struct CompletionMap: Equatable {
             add(offset + start..<offset + position)
         }
         return true
+    }
+
+    private static func evidence(_ payload: [UInt8]) -> LogEvidence? {
+        var rest = payload[...]
+        guard let newest = parseNumber(&rest), let begin = parseNumber(&rest), rest.isEmpty else { return nil }
+        return LogEvidence(newest: Int64(newest) - 1, begin: Int64(begin))
     }
 
     private static func append(_ number: UInt64, to bytes: inout [UInt8]) {

@@ -65,6 +65,26 @@ package struct OffsetTracker {
         changes = 1
     }
 
+    /// The log was cut off: nothing that was taken at `offset` or behind it is there any more, and a commit has to say so.
+    ///
+    /// What is undone before it stays so.
+    mutating func cut(at offset: Int64) {
+        var kept = CompletionMap()
+        for range in completions.done where range.lowerBound < offset {
+            kept.add(range.lowerBound..<min(range.upperBound, offset))
+        }
+        var shortened = OffsetTracker(startingAt: min(watermark, offset), done: kept)
+        (shortened.changes, shortened.committedChanges) = (changes + 1, committedChanges)
+        if shortened.next < offset {
+            shortened.reserve(upTo: offset)
+            let done = kept.done.reduce(0) { $0 + Int($1.count) }
+            shortened.open = Int(offset - shortened.next) - done
+            shortened.next = offset
+            shortened.decided = decided
+        }
+        self = shortened
+    }
+
     /// How many offsets lie between the watermark and the highest taken one.
     var distance: Int64 { next - watermark }
 

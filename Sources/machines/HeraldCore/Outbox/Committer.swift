@@ -112,8 +112,10 @@ extension Committer {
 
     mutating func propose(_ position: CommittedPosition) { positions.append(position) }
 
-    /// The commit leaves out a partition whose topic was recreated.
-    mutating func forget(partition: Int32) { positions.removeAll { $0.partition == partition } }
+    /// The commit leaves out a partition of which nothing is known any more from this offset on, if it says more.
+    mutating func forget(partition: Int32, beyond offset: Int64) {
+        positions.removeAll { $0.partition == partition && $0.offset > offset }
+    }
 
     /// The commit goes to the broker.
     ///

@@ -91,6 +91,13 @@ extension LaneClients {
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
                     + "beyond the offset may be done again",
                 ["topic": .string(topic), "partition": .int(Int(partition))])
+        case .passedOver(let passed):
+            logger.warning(
+                passed.sentence,
+                [
+                    "topic": .string(passed.topic), "partition": .int(Int(passed.partition)),
+                    "committed": .int(Int(passed.stood)),
+                ])
         case .recordRefused:
             logger.error(
                 "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "

@@ -36,6 +36,7 @@ final class LaneClients: LaneIO {
     /// The questions that block.
     let helper: DispatchQueue
     let transactionQueue: DispatchQueue
+    let lostOffsets: LostOffsets
 
     let loop: EventLoop
     let consumerWakeup: Wakeup
@@ -69,6 +70,8 @@ final class LaneClients: LaneIO {
         self.logger = logger
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
         transactionQueue = DispatchQueue(label: "herald.lane.\(configuration.number).transactions")
+        lostOffsets = LostOffsets(
+            topics: configuration.engine.topics, properties: configuration.readerProperties, logger: logger)
         loop = try EventLoop()
         consumerWakeup = try Wakeup()
         producerWakeup = try Wakeup()
@@ -175,6 +178,7 @@ final class LaneClients: LaneIO {
 
     func close(_ report: LaneReport) {
         transactionCalls?.close()
+        helper.async { [lostOffsets] in lostOffsets.close() }
         queues.removeAll()
         calls.close()
         consumer.close()

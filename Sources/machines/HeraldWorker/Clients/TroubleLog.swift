@@ -77,6 +77,12 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
+    /// Says that brokers are not where they were.
+    func moved(_ brokers: [ClusterMetadata.Broker]) {
+        let places = brokers.map { "\($0)" }.joined(separator: ", ")
+        warn("brokers have moved, and are asked where they are now: \(places)", [:])
+    }
+
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
     func kafka(_ notice: ClientNotice, now: MonotonicTime) {
         // Levels are syslog's: operators may want to know of those up to 4 (warning).

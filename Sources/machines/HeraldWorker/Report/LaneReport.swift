@@ -45,6 +45,10 @@ public struct LaneReport: Sendable {
     public var waiting: [Int] = []
     /// Its partitions.
     public var partitions: [PartitionReport] = []
+    /// Those of them that it does not consume, because their offsets were lost: their events have outcomes.
+    public var withoutOffsets: [TopicPartition] = []
+    /// Those that have no offset, and wait until it is known whether their events have outcomes.
+    public var lookedUp: [TopicPartition] = []
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
     /// What keeps it out of its group.

@@ -27,6 +27,21 @@ struct CompletionMapTests {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == map)
     }
 
+    @Test(
+        "says what is known of the log where nothing is done, in a form that has no map",
+        arguments: [-1, 0, 1_764_288_000_000] as [Int64])
+    func evidence(newest: Int64) {
+        var known = CompletionMap()
+        known.evidence = LogEvidence(newest: newest, begin: 77)
+        let text = known.text(committing: 100, of: .first)
+        #expect(text.hasPrefix("h2e") && text.utf8.count < 40)
+        #expect(CompletionMap(text: text, committed: 100, of: .first) == known)
+        #expect(CompletionMap(text: text, committed: 101, of: .first) == nil)
+        // Beside it there is no room that an older worker would pass over.
+        known.add(101..<102)
+        #expect(known.text(committing: 100, of: .first) == map([101..<102]).text(committing: 100, of: .first))
+    }
+
     @Test("is a bit set where that is shorter, and run lengths where those are")
     func forms() {
         let odd = stride(from: Int64(101), to: 501, by: 2)

@@ -313,7 +313,8 @@ struct EngineAssignmentEdgeTests {
             _ low: Int64, _ high: Int64, askedIn reading: Int, at wanted: Int64 = 40, reading present: Int
         ) -> OffsetReset {
             let question = RangeQuestion(reading: reading, wanted: wanted)
-            return harness.engine.outOfRange(0, low: low, high: high, answering: question, reading: present)
+            return harness.engine.outOfRange(
+                0, low: low, high: high, younger: low, answering: question, reading: present)
         }
         #expect(answer(0, 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
         #expect(answer(50, 60, askedIn: 3, reading: 3) == .lost(count: 10))

@@ -1,0 +1,131 @@
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+/// Tells partitions whose offsets were lost from those that nobody has consumed.
+///
+/// Only asked on the helper's queue. A worker with all its offsets asks nothing.
+final class LostOffsets: Sendable {
+    /// How long the results are read for one answer: an assignment waits for it.
+    private static let patience = Duration.seconds(2)
+    private static let questionTimeout: Milliseconds = .seconds(10)
+
+    private let topics: Topics
+    /// The reader's, `read_committed`.
+    private let properties: ClientProperties
+    private let logger: Logger
+    private nonisolated(unsafe) var search: OutcomeSearch?
+    /// What was logged of the present search.
+    private nonisolated(unsafe) var trouble: KafkaError?
+
+    init(topics: Topics, properties: ClientProperties, logger: Logger) {
+        self.topics = topics
+        self.properties = properties
+        self.logger = logger
+    }
+
+    /// The starts, with what the results say of the partitions that have records and no offset.
+    func judged(_ starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
+        let fresh = starts.lazy.filter { $0.committed.offset < 0 }.map(\.committed.partition)
+        guard !fresh.isEmpty else {
+            close()
+            return starts
+        }
+        let begins = try queries.beginnings(of: Array(fresh), timeout: Self.questionTimeout)
+        // An embedded broker says neither: there nothing is lost, because nothing is kept.
+        let filled = try self.filled(Array(fresh), begins, queries)
+        var evidence = try evidence(of: filled, queries: queries)
+        // Those that begin: what was restored in this moment is found when they are asked for again.
+        let begun = filled.filter { evidence[$0] ?? .absent == .absent }
+        if !begun.isEmpty {
+            for position in try queries.committed(begun, timeout: Self.questionTimeout) where position.offset >= 0 {
+                evidence[position.partition] = .sought
+            }
+        }
+        let judged = starts.map { start in
+            var start = start
+            start.evidence = evidence[start.committed.partition] ?? .absent
+            return start
+        }
+        return try committed(judged, begins, queries)
+    }
+
+    private func filled(
+        _ partitions: [TopicPartition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
+    ) throws(KafkaError) -> [TopicPartition] {
+        let ends = try queries.ends(of: partitions, timeout: Self.questionTimeout)
+        return partitions.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
+    }
+
+    /// A retry's outcome names its request, so that retries wait with the requests whose offsets are lost.
+    private func evidence(
+        of filled: [TopicPartition], queries: ConsumerQueries
+    ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
+        let retries = filled.filter { !topics.requests.contains($0.topic) }
+        var wanted = Set(filled).subtracting(retries)
+        if !retries.isEmpty { try wanted.formUnion(lostRequests(queries)) }
+        guard !wanted.isEmpty else { return [:] }
+        let isOver = find(wanted)
+        let found = search?.found.intersection(wanted) ?? []
+        func evidence(_ isFound: Bool) -> StartPosition.Evidence { isFound ? .outcomes : isOver ? .absent : .sought }
+        return Dictionary(
+            filled.map { ($0, evidence(topics.requests.contains($0.topic) ? found.contains($0) : !found.isEmpty)) }
+        ) { $1 }
+    }
+
+    /// All request partitions, of this worker and others, that have records and no offset.
+    private func lostRequests(_ queries: ConsumerQueries) throws(KafkaError) -> [TopicPartition] {
+        var all: [TopicPartition] = []
+        for topic in topics.requests { try all += queries.partitions(of: topic, timeout: Self.questionTimeout) }
+        let fresh = try queries.committed(all, timeout: Self.questionTimeout).filter { $0.offset < 0 }.map(\.partition)
+        guard !fresh.isEmpty else { return [] }
+        return try filled(fresh, queries.beginnings(of: fresh, timeout: Self.questionTimeout), queries)
+    }
+
+    /// Goes on searching; whether everything about these partitions is known.
+    private func find(_ wanted: Set<TopicPartition>) -> Bool {
+        do throws(KafkaError) {
+            if search.map({ wanted.isSubset(of: $0.partitions) }) != true {
+                close()
+                search = try OutcomeSearch(of: wanted, results: topics.results, properties: properties)
+            }
+            try search?.search(for: Self.patience)
+            trouble = nil
+        } catch {
+            // Said once: it is asked again every second.
+            if trouble?.code != error.code {
+                logger.warning(
+                    "\(topics.results) could not be read: partitions without an offset wait until it is known whether "
+                        + "their events have outcomes: \(error)"
+                        + error.advice(KafkaPermission(.read, on: .topic(topics.results))))
+            }
+            close()
+            trouble = error
+        }
+        return search?.isOver ?? false
+    }
+
+    /// The first offset is committed before the first record is taken. Outside of transactions results come before their
+    /// offset, and a crash between the two would look like offsets that were lost; so would, in each rebalance, a partition
+    /// of which nothing was taken yet, where another group's outcomes are in the same results topic (`herald sandbox`).
+    private func committed(
+        _ starts: [StartPosition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
+    ) throws(KafkaError) -> [StartPosition] {
+        var starts = starts
+        var positions: [CommitPosition] = []
+        for index in starts.indices where starts[index].committed.offset < 0 && starts[index].evidence == .absent {
+            guard let begin = begins[starts[index].committed.partition] else { continue }
+            starts[index].committed.offset = begin
+            positions.append(starts[index].committed)
+        }
+        if !positions.isEmpty { try queries.commit(positions) }
+        return starts
+    }
+
+    func close() {
+        search?.close()
+        search = nil
+    }
+}

@@ -1,0 +1,119 @@
+import HeraldCore
+import HeraldEvents
+import HeraldTime
+import HeraldWorker
+
+/// The group loses its offsets, and an operator restores them from the results.
+extension Simulation {
+    /// As when the group is deleted: nothing is committed, and nobody is a member.
+    func loseOffsets() {
+        let isFrozen = workers.contains { $0.isRunning && $0.frozenUntil != nil }
+        // A group with open transactions is not deleted.
+        guard !isFrozen, !cluster.hasPendingOffsets(cluster.consumed) else {
+            schedule(.fault(.offsetLoss), after: 100)
+            return
+        }
+        log("the group's offsets are lost")
+        for worker in workers where worker.isRunning {
+            worker.crash()
+            rebalance(telling: cluster.remove(worker.process.member))
+        }
+        for place in cluster.consumed {
+            cluster[place].committed = nil
+            cluster[place].metadata = ""
+        }
+        schedule(.restoreOffsets, after: chance[.offsetLoss].between(100, 40_000))
+    }
+
+    /// What the results say of a partition for which nothing is committed.
+    func evidence(of place: Place) -> StartPosition.Evidence {
+        func isLost(_ place: Place) -> Bool {
+            cluster[place].committed == nil && cluster[place].start < cluster[place].lastStable
+        }
+        guard isLost(place) else { return .absent }
+        let wanted = isRequest(place) ? [place] : cluster.consumed.filter { isRequest($0) && isLost($0) }
+        guard !wanted.isEmpty else { return .absent }
+        let isFound = visible(in: [scenario.topics.results]).contains { _, record in
+            record.duties.contains { wanted.contains(checkers.duties[$0].source.place) }
+        }
+        return isFound ? .outcomes : .absent
+    }
+
+    /// As `herald offsets restore` does it, when all transactions with results and retries have ended.
+    func restoreOffsets() {
+        let retries = scenario.consumedTopics.map(\.name).filter { !scenario.topics.requests.contains($0) }
+        let isOpen = (retries + [scenario.topics.results]).contains { name in
+            cluster.number(of: name).map { cluster.logs[$0].contains { !$0.open.isEmpty } } ?? false
+        }
+        guard !isOpen, !cluster.hasPendingOffsets(cluster.consumed) else {
+            schedule(.restoreOffsets, after: 200)
+            return
+        }
+        let missing = cluster.consumed.filter {
+            cluster[$0].committed == nil && cluster[$0].start < cluster[$0].lastStable
+        }
+        let places = missing.map {
+            OffsetRecovery.Place(
+                topic: cluster.topics[$0.topic], partition: Int32($0.partition),
+                range: cluster[$0].start..<cluster[$0].lastStable)
+        }
+        var recovery = OffsetRecovery(places, resultsSince: nil)
+        feed(&recovery, retries)
+        let positions = recovery.positions(identity, of: places)
+        for ((place, described), found) in zip(zip(missing, places), positions) where found.done > 0 {
+            if found.passedOver > 0 { checkers.fail("what is done in \(cluster.name(place)) does not fit") }
+            let position = Position(
+                place: place, offset: found.offset,
+                metadata: found.map.text(committing: found.offset, of: identity(described)))
+            log("\(cluster.name(place)) has its offset again: \(found.offset)")
+            checkCommit(position)
+            cluster.commit(position)
+        }
+    }
+
+    private func identity(_ place: OffsetRecovery.Place) -> PartitionIdentity {
+        PartitionIdentity(cluster: SimulatedCluster.identity, topic: place.topic, partition: place.partition)
+    }
+
+    private func feed(_ recovery: inout OffsetRecovery, _ retries: [String]) {
+        let names = scenario.pushServices
+        for (name, record) in visible(in: scenario.topics.requests) {
+            recovery.request(
+                cluster.topics[name.place.topic], Int32(name.place.partition), name.offset,
+                at: WallTime(milliseconds: record.timestamp), lineage: EventLineage(record.headers, names),
+                isEmpty: record.value == nil)
+        }
+        for (name, record) in visible(in: retries) {
+            recovery.retry(
+                cluster.topics[name.place.topic], Int32(name.place.partition), name.offset,
+                at: WallTime(milliseconds: record.timestamp), lineage: EventLineage(record.headers, names),
+                isEmpty: record.value == nil)
+        }
+        for (_, record) in visible(in: [scenario.topics.results]) {
+            guard let value = record.value, let result = try? NotificationResult(decoding: value) else { continue }
+            recovery.result(
+                origin: result.origin, replays: result.replays,
+                service: result.pushService.flatMap { names.names.firstIndex(of: $0) },
+                // Clocks are off, and no topic is made anew.
+                at: WallTime(milliseconds: .max / 2))
+        }
+    }
+
+    private func isRequest(_ place: Place) -> Bool { scenario.topics.requests.contains(cluster.topics[place.topic]) }
+
+    /// What readers of committed records find in these topics.
+    private func visible(in topics: [String]) -> [(name: RecordName, record: LogRecord)] {
+        var found: [(RecordName, LogRecord)] = []
+        for topic in topics.compactMap({ cluster.number(of: $0) }) {
+            for partition in 0..<cluster.partitions {
+                let place = Place(topic: topic, partition: partition)
+                var offset = cluster[place].start
+                while cluster.seek(place, from: &offset) {
+                    found.append((RecordName(place: place, offset: offset), cluster[place].records[Int(offset)]))
+                    offset += 1
+                }
+            }
+        }
+        return found
+    }
+}
