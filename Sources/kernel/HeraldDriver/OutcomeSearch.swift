@@ -1,12 +1,13 @@
-internal import HeraldEvents
+package import HeraldEvents
 package import HeraldKafka
 internal import HeraldTime
 
-/// Finds out of partitions for which their group has no offset whether their events were dealt with: whether there are
-/// outcomes of them.
+/// Finds out of request partitions for which their group has no offset whether their events were dealt with: whether any has
+/// a result, or lives on as a retry.
 ///
-/// The results topic is read from the time stamp of the first record that is left of these partitions, until each has a
-/// hit. What ended before that is about a topic that had the name before.
+/// The topics of results and retries are read from the time stamp of the first record that is left of these partitions,
+/// until there is a hit: a group loses its offsets together. What was written before that is about a topic that had the
+/// name before.
 ///
 /// One thread at a time.
 package final class OutcomeSearch {
@@ -17,29 +18,31 @@ package final class OutcomeSearch {
         case beginning
         /// Of each partition the first record.
         case firstRecords
-        case results
+        case outcomes
         case over
     }
 
     /// The partitions in question.
     package let partitions: Set<TopicPartition>
-    /// Those of them with an outcome of an event that they still hold.
-    package private(set) var found: Set<TopicPartition> = []
+    /// Whether there is an outcome of an event that they still hold.
+    package private(set) var hasFound = false
 
-    private let results: String
+    private let topics: Topics
+    private let outcomes: [String]
     private let reader: TopicReader
     private var phase = Phase.beginning
     /// Where each partition with records begins, and when its first record was written.
     private var firsts: [TopicPartition: (offset: Int64, at: WallTime)] = [:]
 
     /// - Parameters:
-    ///   - results: the results topic.
+    ///   - delays: of the retry topics.
     ///   - properties: librdkafka's, with a `group.id`, which is not joined, and `read_committed`.
     package init(
-        of partitions: Set<TopicPartition>, results: String, properties: ClientProperties
+        of partitions: Set<TopicPartition>, topics: Topics, delays: [DelayName], properties: ClientProperties
     ) throws(KafkaError) {
         self.partitions = partitions
-        self.results = results
+        self.topics = topics
+        outcomes = [topics.results] + delays.map(topics.retryTopic)
         // An answer without records says where the end is; it is not worth waiting for.
         reader = try TopicReader(
             properties: properties + [("fetch.wait.max.ms", "10")], patience: .seconds(5), questions: .seconds(5))
@@ -55,7 +58,7 @@ package final class OutcomeSearch {
             switch phase {
             case .beginning: try begin()
             case .firstRecords: try readFirsts()
-            case .results: try readResults()
+            case .outcomes: try readOutcomes()
             case .over: break
             }
         }
@@ -69,14 +72,20 @@ package final class OutcomeSearch {
         reader.close()
     }
 
-    /// Where there is no result at all, nothing has to be read.
+    /// Where there is no outcome at all, nothing has to be read.
     private func begin() throws(KafkaError) {
-        let all = try reader.consumer.queries.partitions(of: results, timeout: Self.questionTimeout)
+        let all = try outcomePartitions()
         let begins = try reader.consumer.queries.beginnings(of: all, timeout: Self.questionTimeout)
         let ends = try reader.consumer.queries.ends(of: all, timeout: Self.questionTimeout)
         guard all.contains(where: { (begins[$0] ?? 0) < (ends[$0] ?? 0) }) else { return finish() }
         try reader.begin(Dictionary(partitions.map { ($0, .beginning) }) { $1 }, to: .committed)
         phase = .firstRecords
+    }
+
+    private func outcomePartitions() throws(KafkaError) -> [TopicPartition] {
+        var all: [TopicPartition] = []
+        for topic in outcomes { all += try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout) }
+        return all
     }
 
     private func readFirsts() throws(KafkaError) {
@@ -89,38 +98,49 @@ package final class OutcomeSearch {
                 let time = WallTime(milliseconds: max(0, record.timestampMilliseconds))
                 firsts[partition] = (record.offset, min(time, SystemClock.wall()))
             }
-            if firsts.count == partitions.count { try beginResults() }
-        case .end: try beginResults()
+            if firsts.count == partitions.count { try beginOutcomes() }
+        case .end: try beginOutcomes()
         }
     }
 
-    private func beginResults() throws(KafkaError) {
+    private func beginOutcomes() throws(KafkaError) {
         guard let since = firsts.values.map(\.at.milliseconds).min() else { return finish() }
-        let all = try reader.consumer.queries.partitions(of: results, timeout: Self.questionTimeout)
-        try reader.begin(Dictionary(all.map { ($0, .moment(since)) }) { $1 }, to: .committed)
-        phase = .results
+        try reader.begin(Dictionary(outcomePartitions().map { ($0, .moment(since)) }) { $1 }, to: .committed)
+        phase = .outcomes
     }
 
-    private func readResults() throws(KafkaError) {
+    private func readOutcomes() throws(KafkaError) {
         switch try reader.next(wait: .milliseconds(50)) {
         case .nothing: return
         case .record(let record):
             defer { record.release() }
-            note(record)
-            if found.count == firsts.count { finish() }
+            hasFound = isOutcome(record)
+            if hasFound { finish() }
         case .end: finish()
         }
     }
 
-    private func note(_ record: Message) {
-        let result = record.withValue { value -> NotificationResult? in
-            guard let value else { return nil }
-            return try? NotificationResult(decoding: value)
+    private func isOutcome(_ record: Message) -> Bool {
+        guard let (origin, time) = record.topicName() == topics.results ? result(record) : retry(record),
+            let first = firsts[TopicPartition(topic: origin.topic, partition: origin.partition)]
+        else { return false }
+        return origin.offset >= first.offset && time >= first.at
+    }
+
+    private func result(_ record: Message) -> (origin: Origin, at: WallTime)? {
+        record.withValue { value in
+            // What another program has written there is no result of these events.
+            guard let value, let result = try? NotificationResult(decoding: value) else { return nil }
+            return (result.origin, result.completedAt)
         }
-        guard let result else { return }
-        let partition = TopicPartition(topic: result.origin.topic, partition: result.origin.partition)
-        guard let first = firsts[partition], result.origin.offset >= first.offset, result.completedAt >= first.at
-        else { return }
-        found.insert(partition)
+    }
+
+    private func retry(_ record: Message) -> (origin: Origin, at: WallTime)? {
+        var headers = HeaderList()
+        record.forEachHeader { name, value in headers.append(name: name, value: value) }
+        // Which push services it is about does not matter here.
+        return EventLineage(headers, .standard).map {
+            ($0.origin, WallTime(milliseconds: record.timestampMilliseconds))
+        }
     }
 }

@@ -61,10 +61,7 @@ package struct OffsetRestorer {
             let since = try resultsSince()
             guard let positions = try recovered(missing, all, resultsSince: since, onProgress) else { return nil }
             plan.resultsSince = since
-            // Of which nothing is done, there a worker begins at the first record by itself.
-            plan.partitions = zip(missing, positions).filter { $1.done + $1.unknown > 0 }.map {
-                Restored(partition: $0.partition, position: $1)
-            }
+            plan.partitions = zip(missing, positions).map { Restored(partition: $0.partition, position: $1) }
         case .earliest, .latest:
             plan.partitions = missing.map { partition in
                 let offset = source == .earliest ? partition.begin : partition.stable

@@ -32,7 +32,7 @@ struct SimulatedCluster {
         var lastStable: Int64 { open.map(\.first).min() ?? end }
         var end: Int64 { Int64(records.count) }
         /// Where the group stands in these records.
-        var standing: Int64 { isCommitOutdated ? start : committed ?? 0 }
+        var standing: Int64 { isCommitOutdated ? max(start, min(committed ?? 0, kept)) : committed ?? start }
     }
 
     struct Member {

@@ -111,6 +111,7 @@ extension Simulation {
             let evidence = evidence(of: place)
             // Before its first record is taken, as the worker has it.
             if evidence == .absent, cluster[place].committed == nil {
+                log("\(cluster.name(place)) has its first offset: \(cluster[place].start)")
                 cluster[place].committed = cluster[place].start
             }
             return Committed(
@@ -135,8 +136,12 @@ extension Simulation {
         // Of a topic that is gone it says nothing to anybody.
         guard !cluster.isDeleted(position.place) else { return }
         let before = cluster[position.place].standing
-        checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
         let log = cluster[position.place]
+        checkers.committed(
+            position, from: before,
+            // What comes there later is younger.
+            timestamp: { $0 < log.end ? log.records[Int($0)].timestamp : .max },
+            isVisible: { self.cluster.isData(position.place, $0) })
         guard let evidence = map(position.metadata, position.offset, position.place)?.evidence else { return }
         let first = max(before, log.passed, evidence.begin, log.start)
         for offset in first..<max(first, position.offset)

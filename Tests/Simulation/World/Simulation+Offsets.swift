@@ -25,16 +25,20 @@ extension Simulation {
         schedule(.restoreOffsets, after: chance[.offsetLoss].between(100, 40_000))
     }
 
-    /// What the results say of a partition for which nothing is committed.
+    /// What results and retries say of a partition for which nothing is committed.
     func evidence(of place: Place) -> StartPosition.Evidence {
         func isLost(_ place: Place) -> Bool {
             cluster[place].committed == nil && cluster[place].start < cluster[place].lastStable
         }
         guard isLost(place) else { return .absent }
-        let wanted = isRequest(place) ? [place] : cluster.consumed.filter { isRequest($0) && isLost($0) }
+        let wanted = cluster.consumed.filter { isRequest($0) && isLost($0) }
         guard !wanted.isEmpty else { return .absent }
-        let isFound = visible(in: [scenario.topics.results]).contains { _, record in
-            record.duties.contains { wanted.contains(checkers.duties[$0].source.place) }
+        let outcomes = scenario.consumedTopics.map(\.name).filter { !scenario.topics.requests.contains($0) }
+        let isFound = visible(in: outcomes + [scenario.topics.results]).contains { _, record in
+            record.duties.contains {
+                let origin = checkers.duties[$0].origin
+                return wanted.contains(origin.place) && origin.offset >= cluster[origin.place].start
+            }
         }
         return isFound ? .outcomes : .absent
     }
@@ -60,12 +64,12 @@ extension Simulation {
         var recovery = OffsetRecovery(places, resultsSince: nil)
         feed(&recovery, retries)
         let positions = recovery.positions(identity, of: places)
-        for ((place, described), found) in zip(zip(missing, places), positions) where found.done > 0 {
+        for ((place, described), found) in zip(zip(missing, places), positions) {
             if found.passedOver > 0 { checkers.fail("what is done in \(cluster.name(place)) does not fit") }
             let position = Position(
                 place: place, offset: found.offset,
                 metadata: found.map.text(committing: found.offset, of: identity(described)))
-            log("\(cluster.name(place)) has its offset again: \(found.offset)")
+            log("\(cluster.name(place)) has its offset again: \(found.offset), and done \(found.map.done)")
             checkCommit(position)
             cluster.commit(position)
         }
@@ -77,6 +81,7 @@ extension Simulation {
 
     private func feed(_ recovery: inout OffsetRecovery, _ retries: [String]) {
         let names = scenario.pushServices
+        // Clocks are off, and no topic is made anew: outcomes are later than all requests.
         for (name, record) in visible(in: scenario.topics.requests) {
             recovery.request(
                 cluster.topics[name.place.topic], Int32(name.place.partition), name.offset,
@@ -86,7 +91,7 @@ extension Simulation {
         for (name, record) in visible(in: retries) {
             recovery.retry(
                 cluster.topics[name.place.topic], Int32(name.place.partition), name.offset,
-                at: WallTime(milliseconds: record.timestamp), lineage: EventLineage(record.headers, names),
+                at: WallTime(milliseconds: record.timestamp + .max / 4), lineage: EventLineage(record.headers, names),
                 isEmpty: record.value == nil)
         }
         for (_, record) in visible(in: [scenario.topics.results]) {
@@ -94,7 +99,6 @@ extension Simulation {
             recovery.result(
                 origin: result.origin, replays: result.replays,
                 service: result.pushService.flatMap { names.names.firstIndex(of: $0) },
-                // Clocks are off, and no topic is made anew.
                 at: WallTime(milliseconds: .max / 2))
         }
     }

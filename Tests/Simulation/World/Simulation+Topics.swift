@@ -69,9 +69,8 @@ extension Simulation {
             return schedule(.range(process, partition, question), after: topicsBackAt[place.topic, default: 0] - now)
         }
         let log = cluster[place]
-        let endsBefore = question.wanted > log.end
         let range = OffsetRange(
-            low: log.start, high: endsBefore ? log.lastStable : log.end, committed: log.committed,
+            low: log.start, high: log.lastStable, committed: log.committed,
             younger: question.newest.flatMap { cluster.firstOffset(of: place, youngerThan: $0) })
         let isLate = scenario.recreations > 0 && chance[.recreation].below(4) == 0
         let wait = isLate ? chance[.recreation].between(500, 5_000) : 0
@@ -86,19 +85,20 @@ extension Simulation {
         log("\(cluster.name(place)) was recreated, and has grown past \(offset) before anybody looked")
         let kept = cluster[place].kept
         var ranges = [0..<offset]
-        if let told, let committed = told.offset {
-            let map = map(told.metadata, committed, place)
-            ranges += map?.done ?? []
-            // It could know better.
-            if told.isOutdated, committed == offset, offset > kept, isShown(map?.evidence, kept..<offset, of: place) {
-                return
-            }
+        var evidence: LogEvidence?
+        if let told, let committed = told.offset, let map = map(told.metadata, committed, place) {
+            ranges += map.done
+            // Of what it has taken itself it knows more.
+            if told.isOutdated, committed == offset { evidence = map.evidence }
         }
         for range in ranges where range.upperBound > kept {
-            checkers.passedUnknown(
-                place, max(range.lowerBound, kept)..<range.upperBound, records: cluster[place].records)
+            let first = max(range.lowerBound, kept)
+            let offsets = first..<max(first, min(range.upperBound, cluster[place].end))
+            // It could know better.
+            guard !isShown(evidence, offsets, of: place) else { continue }
+            checkers.passedUnknown(place, offsets, records: cluster[place].records)
+            cluster[place].passed = max(cluster[place].passed, min(range.upperBound, offset))
         }
-        if offset > kept { cluster[place].passed = max(cluster[place].passed, offset) }
     }
 
     func map(_ metadata: String, _ committed: Int64, _ place: Place) -> CompletionMap? {

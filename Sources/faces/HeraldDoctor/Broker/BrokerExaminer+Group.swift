@@ -49,13 +49,13 @@ extension BrokerExaminer {
         }
         guard !fresh.isEmpty,
             let search = try? OutcomeSearch(
-                of: Set(fresh.map(\.partition)), results: plan.topics.names.results,
+                of: Set(fresh.map(\.partition)), topics: plan.topics.names, delays: plan.topics.retryDelays,
                 properties: plan.committedReaderProperties)
         else { return [] }
         defer { search.close() }
         // What cannot be read is another check's failure.
         try? search.search(for: timeLeft.step(atMost: Self.requestTimeout).duration)
-        return search.found.isEmpty ? [] : [GroupJudgement.lost(plan.group, search.found)]
+        return search.hasFound ? [GroupJudgement.lost(plan.group, fresh.map(\.partition))] : []
     }
 
     /// What the workers say of themselves.
@@ -186,7 +186,7 @@ enum GroupJudgement {
     }
 
     /// Partitions whose offsets were lost.
-    static func lost(_ group: String, _ partitions: Set<TopicPartition>) -> Check {
+    static func lost(_ group: String, _ partitions: [TopicPartition]) -> Check {
         let names = partitions.map(\.description).sorted()
         let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " …" : "")
         return Check(

@@ -1,26 +1,23 @@
 /// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
 ///
-/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h2`, a letter, and base64 without padding of
-/// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
-/// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
-/// committed offset and the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs
-/// to another offset, partition or cluster, must never skip an event.
-///
-/// Where nothing is done beyond the offset, the letter is `e`, and two LEB128 numbers say what is known of the log
-/// (``LogEvidence``). Beside a map there is no room for it that a worker of the first 0.1.x would pass over: that one ignores a
-/// letter that it does not know, with a line in its log, and has nothing to ignore here.
+/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h3`, a letter, and base64 without padding of
+/// a check sum, what is known of the log (``LogEvidence``, two LEB128 numbers: its newest time stamp and one, and its begin)
+/// and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first, or `r` for run
+/// lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the committed offset and
+/// the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs to another offset, partition
+/// or cluster, must never skip an event.
 package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
-    /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
-    static let payloadLimit = (limit - 3) / 4 * 3 - 4
-    private static let version: [UInt8] = Array("h2".utf8)
+    /// The most bytes of payload that fit into it, behind three letters, a check sum of four bytes, and evidence of sixteen.
+    static let payloadLimit = (limit - 3) / 4 * 3 - 4 - 16
+    private static let version: [UInt8] = Array("h3".utf8)
     /// No map reaches further than this, nor is one read that does: 2 MiB of bits.
     static let farthest: Int64 = 1 << 24
 
     /// The ranges that are done, rising, none touching another.
     package private(set) var done: [Range<Int64>] = []
-    /// What is known of the log; left out of a text as long as anything is done.
+    /// What is known of the log.
     package var evidence: LogEvidence?
 
     /// Adds a range that lies above all others.
@@ -49,22 +46,19 @@ package struct CompletionMap: Equatable {
         return bytes <= limit
     }
 
-    /// The map as a text for a commit of `offset`; what is known of the log, or nothing, when nothing is done beyond it.
+    /// The map as a text for a commit of `offset`; empty when nothing is done beyond it and nothing is known of the log.
     ///
     /// What does not fit is left out from the far end: it would be done again, never lost.
     package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
-        guard !done.isEmpty else {
-            guard let evidence else { return "" }
-            var payload: [UInt8] = []
-            Self.append(UInt64(evidence.newest + 1), to: &payload)
-            Self.append(UInt64(evidence.begin), to: &payload)
-            return Self.text(letter: UInt8(ascii: "e"), payload: payload, committing: offset, of: partition)
-        }
+        guard !done.isEmpty || evidence != nil else { return "" }
         let runs = runLengths(from: offset)
         let bits = bitSet(from: offset)
-        let (letter, payload) =
+        let (letter, map) =
             if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
-        return Self.text(letter: letter, payload: payload, committing: offset, of: partition)
+        var payload: [UInt8] = []
+        Self.append(UInt64((evidence?.newest ?? -1) + 1), to: &payload)
+        Self.append(UInt64(evidence?.begin ?? 0), to: &payload)
+        return Self.text(letter: letter, payload: payload + map, committing: offset, of: partition)
     }
 
     /// A payload with its letter and check sum.
@@ -85,14 +79,14 @@ package struct CompletionMap: Equatable {
             let bytes = Base64.decode(characters[3...]), bytes.count > 4
         else { return nil }
         let letter = characters[2]
-        let payload = Array(bytes[4...])
-        guard Array(bytes[0..<4]) == Self.checkSum(of: payload, letter, offset, partition) else { return nil }
+        var payload = bytes[4...]
+        guard Array(bytes[0..<4]) == Self.checkSum(of: Array(payload), letter, offset, partition),
+            let newest = Self.parseNumber(&payload), let begin = Self.parseNumber(&payload)
+        else { return nil }
+        if newest > 0 { evidence = LogEvidence(newest: Int64(newest) - 1, begin: Int64(begin)) }
         switch letter {
-        case UInt8(ascii: "b"): readBits(payload, from: offset)
-        case UInt8(ascii: "r"): guard readRuns(payload, from: offset) else { return nil }
-        case UInt8(ascii: "e"):
-            guard let evidence = Self.evidence(payload) else { return nil }
-            self.evidence = evidence
+        case UInt8(ascii: "b"): readBits(Array(payload), from: offset)
+        case UInt8(ascii: "r"): guard readRuns(Array(payload), from: offset) else { return nil }
         default: return nil
         }
     }
@@ -117,7 +111,8 @@ package struct CompletionMap: Equatable {
 
     /// `nil` when the set would not fit.
     private func bitSet(from offset: Int64) -> [UInt8]? {
-        guard let end = done.last?.upperBound, (end - offset + 7) / 8 <= Self.payloadLimit else { return nil }
+        let end = done.last?.upperBound ?? offset
+        guard (end - offset + 7) / 8 <= Self.payloadLimit else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int((end - offset + 7) / 8))
         for range in done {
             for position in range { bytes[Int((position - offset) >> 3)] |= 1 << UInt8((position - offset) & 7) }
@@ -148,12 +143,6 @@ package struct CompletionMap: Equatable {
             add(offset + start..<offset + position)
         }
         return true
-    }
-
-    private static func evidence(_ payload: [UInt8]) -> LogEvidence? {
-        var rest = payload[...]
-        guard let newest = parseNumber(&rest), let begin = parseNumber(&rest), rest.isEmpty else { return nil }
-        return LogEvidence(newest: Int64(newest) - 1, begin: Int64(begin))
     }
 
     private static func append(_ number: UInt64, to bytes: inout [UInt8]) {

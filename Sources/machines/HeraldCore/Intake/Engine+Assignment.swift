@@ -46,7 +46,7 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - low: The first offset that is there.
-    ///   - high: The offset behind the last record.
+    ///   - high: The offset behind the last record that may be taken.
     ///   - younger: The first offset whose record is younger than the question's newest time stamp; `nil` without one.
     ///   - committed: What the group has committed, if anything.
     ///   - question: When that was asked.
@@ -66,6 +66,9 @@ extension Engine {
         case .cut(let younger, let isProven):
             passOver(isProven ? .cut : .unproven, low..<(younger ?? high), of: partition)
             cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)
+        case .doubtful(let first):
+            partitions.deleted(before: low, of: partition)
+            partitions.doubt(partition, from: first)
         case .there: partitions.deleted(before: low, of: partition)
         // Another member has the partition since, and has dealt with what was deleted; this one will hear of it.
         case .lost: if let committed, committed >= low { return .outdated }
@@ -94,7 +97,7 @@ extension Engine {
 
     /// A record that was dealt with, as its offset says, is another one: what lies there from it on is taken.
     mutating func takeAnew(_ partition: Int32, from offset: Int64, stamped timestamp: WallTime?) {
-        passOver(.replaced, offset..<partitions[partition].start, of: partition)
+        passOver(.replaced, offset..<max(offset + 1, partitions[partition].start, partitions[partition].doubtful), of: partition)
         cut(
             partition, at: offset, passing: offset, isProven: true, reading: partitions[partition].firstReading)
         _ = partitions.accept(offset, stamped: timestamp, of: partition)

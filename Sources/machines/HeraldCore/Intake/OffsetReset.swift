@@ -25,6 +25,9 @@ public enum OffsetReset: Sendable, Equatable {
     /// The partition ends before that offset, and its log was cut off, or nothing shows what became of it: taking goes on
     /// behind what it has. Something younger may lie there from an offset on, and is taken too.
     case cut(younger: Int64?, isProven: Bool)
+    /// The offset is there, but from this one on other records may lie before it than were taken: the log may have been cut off,
+    /// or made anew, and has grown. The ends of transactions have time stamps too, so that the records have to be read.
+    case doubtful(from: Int64)
     /// The offset is there, or only what lies before it was deleted and had been dealt with.
     case there
     /// What was said is of another time: since it was asked, the partition was assigned, its log was found to be another one,
@@ -40,11 +43,8 @@ public enum OffsetReset: Sendable, Equatable {
         if question.wanted < low { return .lost(count: low - question.wanted) }
         if question.wanted <= high {
             // It ended before that offset when it was read, and has grown past it since.
-            guard question.newest != nil, let younger, evidence.begin <= younger, younger < question.wanted else {
-                return .there
-            }
-            return younger == low
-                ? .recreated(wanted: question.wanted) : .cut(younger: younger, isProven: true)
+            guard question.newest != nil, let younger, younger < question.wanted else { return .there }
+            return .doubtful(from: max(low, evidence.begin, younger))
         }
         // Of nothing, nothing can be taken twice.
         if low == high || younger == low { return .recreated(wanted: question.wanted) }

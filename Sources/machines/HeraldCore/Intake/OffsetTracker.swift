@@ -29,7 +29,7 @@ package struct OffsetTracker {
     /// The ring's first word.
     private var first = 0
     /// One above the highest offset that an earlier owner has done, and in how many runs it did what it did.
-    private var mapEnd: Int64
+    private(set) var mapEnd: Int64
     private var mapRuns = 0
     /// Taken and not complete.
     private var open = 0

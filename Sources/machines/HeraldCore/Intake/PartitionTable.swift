@@ -31,8 +31,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var failed: [Int64: PushServiceSet]?
         /// What is known of its log.
         fileprivate(set) var evidence: LogEvidence
-        /// What lies below was dealt with, up to the first record that is younger than all that was.
-        fileprivate(set) var passes: Int64 = 0
+        /// What lies below was dealt with, up to the first record that is younger than all that was: it is looked for.
+        fileprivate(set) var doubtful: Int64 = 0
     }
 
     private(set) var topics: [ConsumedTopic] = []
@@ -77,7 +77,7 @@ struct PartitionTable: Sendable {
                     start: start ?? 0, history: partition.historyOffset ?? start ?? 0,
                     tracker: start.map { OffsetTracker(startingAt: $0, done: map) },
                     firstReading: reading,
-                    failed: partition.failed, evidence: map.evidence ?? LogEvidence(begin: start ?? 0)))
+                    failed: partition.failed, evidence: Self.evidence(map, from: start)))
         }
     }
 
@@ -99,6 +99,11 @@ struct PartitionTable: Sendable {
         return map ?? CompletionMap()
     }
 
+    /// What is known of a log that is taken up: nothing of what was done before, where nothing was noted.
+    private static func evidence(_ map: CompletionMap, from start: Int64?) -> LogEvidence {
+        map.evidence ?? LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))
+    }
+
     mutating func removeAll() {
         for partition in all {
             former[topics[partition.topic].name, default: [:]][partition.number] = partition.tracker?.watermark
@@ -113,7 +118,7 @@ struct PartitionTable: Sendable {
         let place = Int(partition)
         let done = map(of: assigned, all[place].identity, in: topicName(of: partition), actions: &actions)
         all[place].tracker = assigned.startOffset.map { OffsetTracker(startingAt: $0, done: done) }
-        all[place].evidence = done.evidence ?? LogEvidence(begin: assigned.startOffset ?? 0)
+        all[place].evidence = Self.evidence(done, from: assigned.startOffset)
         all[place].start = assigned.startOffset ?? 0
         all[place].history = assigned.historyOffset ?? all[place].start
         all[place].firstReading = reading
@@ -136,7 +141,7 @@ struct PartitionTable: Sendable {
     mutating func cut(_ partition: Int32, at offset: Int64, passing end: Int64, isProven: Bool, reading: Int) {
         all[Int(partition)].tracker?.cut(at: offset)
         resume(partition, at: offset, reading: reading)
-        all[Int(partition)].passes = end
+        all[Int(partition)].doubtful = end
         // The time stamps of what is passed over without proof are not known.
         if !isProven { all[Int(partition)].evidence.begin = offset }
     }
@@ -147,7 +152,16 @@ struct PartitionTable: Sendable {
         all[Int(partition)].history = offset
         all[Int(partition)].expected = nil
         all[Int(partition)].evidence.begin = 0
-        all[Int(partition)].passes = 0
+        all[Int(partition)].doubtful = 0
+    }
+
+    /// The log may hold other records than were taken, from this offset on: they are read again, up to what is taken next.
+    mutating func doubt(_ partition: Int32, from offset: Int64) {
+        guard let next = all[Int(partition)].tracker?.next else { return }
+        let isHistoryRead = next > all[Int(partition)].start
+        all[Int(partition)].history = isHistoryRead ? offset : min(offset, all[Int(partition)].history)
+        all[Int(partition)].doubtful = next
+        all[Int(partition)].expected = nil
     }
 
     /// What lies below is not there any more.
@@ -159,7 +173,7 @@ struct PartitionTable: Sendable {
     func readOffset(of partition: Int32) -> Int64? {
         let partition = all[Int(partition)]
         guard let next = partition.tracker?.next else { return nil }
-        return next > partition.start ? next : min(next, partition.history)
+        return next > max(partition.start, partition.doubtful) ? next : min(next, partition.history)
     }
 }
 
@@ -192,24 +206,23 @@ extension PartitionTable {
             all[place].isFull = true
             return .noRoom
         }
+        let known = max(all[place].start, all[place].doubtful)
+        // An earlier owner has taken all that lies below the end of its map, done or not.
+        let mayBeAnother = offset < max(known, all[place].tracker?.mapEnd ?? 0)
         let taken = all[place].tracker?.accept(offset)
-        if offset < all[place].passes, taken == .new {
-            guard all[place].evidence.isContradicted(by: timestamp, at: offset) else {
-                all[place].tracker?.complete(offset)
-                return .doneBefore(byOthers: true)
-            }
-            all[place].passes = 0
+        var isTaken = taken != .new
+        if mayBeAnother, all[place].evidence.isContradicted(by: timestamp, at: offset) {
+            guard !isTaken, offset < all[place].doubtful else { return .replaced }
+            all[place].doubtful = 0
+        } else if offset < known {
+            if !isTaken { all[place].tracker?.complete(offset) }
+            isTaken = true
+            all[place].history = offset + 1
         }
         if taken != .repeated { all[place].evidence.note(timestamp) }
-        guard taken == .new else {
-            if offset < all[place].start {
-                if all[place].evidence.isContradicted(by: timestamp, at: offset) { return .replaced }
-                all[place].history = offset + 1
-            }
-            // What this worker took itself it knows better.
-            return .doneBefore(byOthers: taken == .doneBefore || offset < all[place].start)
-        }
-        return .new
+        guard isTaken else { return .new }
+        // What this worker took itself it knows better.
+        return .doneBefore(byOthers: taken != .repeated || offset < all[place].start)
     }
 
     /// A partition was read to its end; true when that is news for a commit.

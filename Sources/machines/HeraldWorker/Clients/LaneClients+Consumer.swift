@@ -55,10 +55,8 @@ extension LaneClients {
                     let younger = try question.newest.flatMap { newest throws(KafkaError) in
                         try queries.offsets(of: [partition], at: newest + 1, timeout: Self.questionTimeout)[partition]
                     }
-                    // What lies in open transactions was not taken.
-                    let end =
-                        question.wanted > high
-                        ? try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition] : nil
+                    // What lies in open transactions was not taken: a log that ends with them before the offset is another.
+                    let end = try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition]
                     return OffsetRange(low: low, high: end ?? high, younger: younger)
                 }
                 // Records are gone: whether another member had them first is worth a question, not a failure.

@@ -71,7 +71,8 @@ final class LaneClients: LaneIO {
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
         transactionQueue = DispatchQueue(label: "herald.lane.\(configuration.number).transactions")
         lostOffsets = LostOffsets(
-            topics: configuration.engine.topics, properties: configuration.readerProperties, logger: logger)
+            topics: configuration.engine.topics, delays: configuration.engine.retryDelays,
+            properties: configuration.readerProperties, logger: logger)
         loop = try EventLoop()
         consumerWakeup = try Wakeup()
         producerWakeup = try Wakeup()

@@ -13,6 +13,7 @@ final class LostOffsets: Sendable {
     private static let questionTimeout: Milliseconds = .seconds(10)
 
     private let topics: Topics
+    private let delays: [DelayName]
     /// The reader's, `read_committed`.
     private let properties: ClientProperties
     private let logger: Logger
@@ -20,8 +21,9 @@ final class LostOffsets: Sendable {
     /// What was logged of the present search.
     private nonisolated(unsafe) var trouble: KafkaError?
 
-    init(topics: Topics, properties: ClientProperties, logger: Logger) {
+    init(topics: Topics, delays: [DelayName], properties: ClientProperties, logger: Logger) {
         self.topics = topics
+        self.delays = delays
         self.properties = properties
         self.logger = logger
     }
@@ -59,20 +61,17 @@ final class LostOffsets: Sendable {
         return partitions.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
     }
 
-    /// A retry's outcome names its request, so that retries wait with the requests whose offsets are lost.
+    /// A group loses its offsets together, and what is in doubt waits together: an outcome names its request, whose partition
+    /// may be another worker's.
     private func evidence(
         of filled: [TopicPartition], queries: ConsumerQueries
     ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
-        let retries = filled.filter { !topics.requests.contains($0.topic) }
-        var wanted = Set(filled).subtracting(retries)
-        if !retries.isEmpty { try wanted.formUnion(lostRequests(queries)) }
-        guard !wanted.isEmpty else { return [:] }
-        let isOver = find(wanted)
-        let found = search?.found.intersection(wanted) ?? []
-        func evidence(_ isFound: Bool) -> StartPosition.Evidence { isFound ? .outcomes : isOver ? .absent : .sought }
-        return Dictionary(
-            filled.map { ($0, evidence(topics.requests.contains($0.topic) ? found.contains($0) : !found.isEmpty)) }
-        ) { $1 }
+        guard !filled.isEmpty else { return [:] }
+        let lost = try lostRequests(queries)
+        guard !lost.isEmpty else { return [:] }
+        let isOver = find(Set(lost))
+        let evidence: StartPosition.Evidence = search?.hasFound == true ? .outcomes : isOver ? .absent : .sought
+        return Dictionary(filled.map { ($0, evidence) }) { $1 }
     }
 
     /// All request partitions, of this worker and others, that have records and no offset.
@@ -89,7 +88,7 @@ final class LostOffsets: Sendable {
         do throws(KafkaError) {
             if search.map({ wanted.isSubset(of: $0.partitions) }) != true {
                 close()
-                search = try OutcomeSearch(of: wanted, results: topics.results, properties: properties)
+                search = try OutcomeSearch(of: wanted, topics: topics, delays: delays, properties: properties)
             }
             try search?.search(for: Self.patience)
             trouble = nil
@@ -97,7 +96,7 @@ final class LostOffsets: Sendable {
             // Said once: it is asked again every second.
             if trouble?.code != error.code {
                 logger.warning(
-                    "\(topics.results) could not be read: partitions without an offset wait until it is known whether "
+                    "results and retries could not be read: partitions without an offset wait until it is known whether "
                         + "their events have outcomes: \(error)"
                         + error.advice(KafkaPermission(.read, on: .topic(topics.results))))
             }

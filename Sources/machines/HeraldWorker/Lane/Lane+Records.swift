@@ -185,7 +185,7 @@ extension Lane {
                     ])
                 readAgain()
             // The engine's notice says it.
-            case .cut: readAgain()
+            case .cut, .doubtful: readAgain()
             case .there:
                 // Unless it was read again since.
                 if question.reading == reading { readAgain() }

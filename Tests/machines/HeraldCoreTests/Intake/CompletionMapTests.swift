@@ -28,28 +28,35 @@ struct CompletionMapTests {
     }
 
     @Test(
-        "says what is known of the log where nothing is done, in a form that has no map",
-        arguments: [-1, 0, 1_764_288_000_000] as [Int64])
-    func evidence(newest: Int64) {
-        var known = CompletionMap()
+        "says what is known of the log, whether or not anything is done",
+        arguments: [0, 1_764_288_000_000] as [Int64], [[], [101..<102]] as [[Range<Int64>]])
+    func evidence(newest: Int64, done: [Range<Int64>]) {
+        var known = map(done)
         known.evidence = LogEvidence(newest: newest, begin: 77)
         let text = known.text(committing: 100, of: .first)
-        #expect(text.hasPrefix("h2e") && text.utf8.count < 40)
+        #expect(text.utf8.count < 40)
         #expect(CompletionMap(text: text, committed: 100, of: .first) == known)
         #expect(CompletionMap(text: text, committed: 101, of: .first) == nil)
-        // Beside it there is no room that an older worker would pass over.
-        known.add(101..<102)
-        #expect(known.text(committing: 100, of: .first) == map([101..<102]).text(committing: 100, of: .first))
+    }
+
+    @Test("has room for the evidence beside the largest map")
+    func largest() {
+        let end = 100 + Int64(CompletionMap.payloadLimit) * 8
+        var known = map(stride(from: Int64(101), to: end, by: 2).map { $0..<$0 + 1 })
+        known.evidence = LogEvidence(newest: 253_402_300_799_999, begin: .max - 1)
+        let text = known.text(committing: 100, of: .first)
+        #expect(text.utf8.count <= 4_096)
+        #expect(CompletionMap(text: text, committed: 100, of: .first) == known)
     }
 
     @Test("is a bit set where that is shorter, and run lengths where those are")
     func forms() {
         let odd = stride(from: Int64(101), to: 501, by: 2)
         let scattered = map(odd.map { $0..<$0 + 1 })
-        #expect(scattered.text(committing: 100, of: .first).hasPrefix("h2b"))
+        #expect(scattered.text(committing: 100, of: .first).hasPrefix("h3b"))
         let long = map([101..<1_000_000])
-        #expect(long.text(committing: 100, of: .first).hasPrefix("h2r"))
-        #expect(long.text(committing: 100, of: .first).utf8.count < 20)
+        #expect(long.text(committing: 100, of: .first).hasPrefix("h3r"))
+        #expect(long.text(committing: 100, of: .first).utf8.count < 24)
     }
 
     @Test("leaves the far end out when it does not fit, and never says more than is true")
@@ -105,7 +112,7 @@ struct CompletionMapTests {
 
     @Test(
         "refuses what it did not write",
-        arguments: ["x", "h2", "h2r", "h2bAAAA", "h2rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h2r====", "é"])
+        arguments: ["x", "h3", "h3r", "h3bAAAA", "h3rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h3r====", "é"])
     func foreign(text: String) {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == nil)
     }

@@ -62,11 +62,6 @@ enum OffsetsRestoreCommand: HeraldCommand {
         }
         guard let plan else { return .partlyDone }
         try show(plan, invocation)
-        guard !plan.partitions.isEmpty else {
-            console.remark(
-                "The results have no outcome of an event there: workers begin at the first record by themselves.")
-            return .done
-        }
         guard !isDry else { return .done }
         let question =
             "Write \(TopicsTool.counted(plan.partitions.count, "offset")) of \(SafeText.escaped(context.group))?"
