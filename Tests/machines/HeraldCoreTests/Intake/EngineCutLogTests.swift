@@ -27,8 +27,11 @@ struct EngineCutLogTests {
         CompletionMap(text: position.metadata, committed: position.offset, of: .first)?.evidence
     }
 
-    private func metadata(newest: Int64, from begin: Int64 = 0, committed: Int64) -> String {
+    private func metadata(
+        newest: Int64, from begin: Int64 = 0, committed: Int64, done: Range<Int64>? = nil
+    ) -> String {
         var map = CompletionMap()
+        if let done { map.add(done) }
         map.evidence = LogEvidence(newest: newest, begin: begin)
         return map.text(committing: committed, of: .first)
     }
@@ -154,6 +157,47 @@ struct EngineCutLogTests {
         harness.event("newer")
         #expect(harness.calls.count == 2)
         #expect(harness.engine.nextOffset(of: 0) == 10)
+    }
+
+    @Test("A younger record below the end of an earlier owner's map voids the map from there on", arguments: [10, 12])
+    func voidMap(first: Int64) {
+        let harness = harness(at: 10, metadata: metadata(newest: 1_000_000_000, committed: 10, done: 12..<15))
+        harness.skip(to: 10)
+        for offset in Int64(10)..<15 {
+            if offset == first { harness.time += 1 }
+            harness.event("\(offset)")
+        }
+        #expect(harness.calls.count == (first == 10 ? 5 : 2 + 3))
+        #expect(passed(harness).map(\.1) == [first..<first + 1])
+    }
+
+    @Test("What an earlier owner's map says is done stays done as long as nothing younger comes")
+    func keptMap() {
+        let harness = harness(at: 10, metadata: metadata(newest: 1_000_000_000, committed: 10, done: 12..<15))
+        harness.skip(to: 10)
+        for offset in 10..<15 { harness.event("\(offset)") }
+        harness.time += 1
+        harness.event("15")
+        #expect(harness.calls.count == 3)
+        #expect(passed(harness).isEmpty)
+    }
+
+    @Test("Where it has grown past what was taken, the records are read again that may be others")
+    func doubtful() {
+        let harness = EngineHarness()
+        harness.settle(10)
+        harness.acknowledgeAll()
+        #expect(ends(harness, at: 12, younger: 6) == .doubtful(from: 6))
+        #expect(harness.engine.readOffset(of: 0) == 6)
+        // The end of a transaction lies at 6.
+        harness.skip(to: 7)
+        for offset in 7..<9 { harness.event("\(offset)") }
+        #expect(harness.calls.isEmpty && harness.engine.readOffset(of: 0) == 9)
+        harness.time += 1
+        harness.event("9")
+        harness.event("10")
+        #expect(harness.calls.count == 2)
+        #expect(passed(harness).map(\.1) == [9..<10])
     }
 
     @Test("What was taken before anything was noted contradicts nothing")
