@@ -152,6 +152,7 @@ ROWS = [
                ("sum by (client) (rate(herald_kafka_request_errors_total{WORKERS}[RATE]))", "{{client}} failed"),
                ("sum by (client) (rate(herald_kafka_request_retries_total{WORKERS}[RATE]))", "{{client}} made again"),
                ("sum by (client) (rate(herald_kafka_disconnects_total{WORKERS}[RATE]))", "{{client}} disconnected"),
+               ("sum(rate(herald_kafka_throttled_seconds_total{WORKERS}[RATE]))", "throttled, seconds each second"),
                help="Those made again and lost connections beside them; idle connections end now and then."),
         series("Traffic with brokers", "B/s",
                ("sum(rate(herald_kafka_received_bytes_total{WORKERS}[RATE]))", "received"),

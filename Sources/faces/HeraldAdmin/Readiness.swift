@@ -93,7 +93,7 @@ public struct Readiness: Sendable, Equatable {
         if let refusal = lanes.compactMap(\.refusal).first {
             find(
                 .recordsRefused,
-                "The brokers accept no records (\(refusal.text)): "
+                (refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records") + " (\(refusal.text)): "
                     + (refusal.remedy ?? "look at the topic's brokers, disks and permissions")
                     + "; nothing is lost, Herald retries.")
         }

@@ -85,6 +85,12 @@ extension WorkerMetrics {
             sum(
                 "herald_transaction_aborts", .counter, "Transactions that were aborted and written again.",
                 \.meter.aborts),
+            Metric(
+                "herald_kafka_throttled_seconds", .counter, unit: .seconds,
+                "How long brokers made this worker's producers wait, because a quota was used up."
+            ) { source, writer in
+                writer.sample([], source.report.lanes.reduce(Milliseconds.zero) { $0 + $1.throttleTime }.inSeconds)
+            },
         ] + clients
 
     /// What librdkafka says of itself every ten seconds.

@@ -179,8 +179,8 @@ MUTANTS = [
     Mutant(
         "a few settled events wait for more",
         "Committer.swift",
-        "            return hasNews || !pending.isEmpty",
-        "            return hasNews",
+        "            let others = hasNews || !pending.isEmpty",
+        "            let others = hasNews",
     ),
     Mutant(
         "an abort is taken for the end of all that the broker has open",
@@ -199,21 +199,22 @@ MUTANTS = [
     Mutant(
         "what is settled during a commit belongs to it",
         "Committer.swift",
-        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone:\n            members.append(id)",
-        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone, .atomic(.ending(let attempt, .committing, _)) where !attempt.isAlone:\n            members.append(id)",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isTrial && members.count < room.count:\n            members.append(id)",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isTrial && members.count < room.count, .atomic(.ending(let attempt, .committing, _)) where !attempt.isTrial:\n            members.append(id)",
     ),
     # Records that are too large.
     Mutant(
         "a record that does not fit is left out of its transaction",
         "Engine+Production.swift",
-        "if makeSmaller(id.index, production, emits: true, now: now) { return }",
+        "if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }",
         "if makeSmaller(id.index, production, emits: false, now: now) { return }",
     ),
     Mutant(
         "an event that was set apart is never tried again",
         "Engine+Production.swift",
-        "        committer.add(suspect: id)",
-        "        _ = id",
+        "            committer.suspects.add(id)",
+        "            _ = id",
+        scenario="isAtomic=true invalidEvents=100000",
     ),
     Mutant(
         "a retry that is too large loses its value",
@@ -230,22 +231,22 @@ MUTANTS = [
     Mutant(
         "an abort drops what was settled",
         "Engine+Transactions.swift",
-        "        committer.putBack(again)",
-        "        committer.putBack([])\n        for id in again { free(id.index) }",
+        "        committer.putBack(again, now: now.monotonic)",
+        "        committer.putBack([], now: now.monotonic)\n        for id in again { free(id.index) }",
     ),
     Mutant(
         "an abort forgets that the records come again",
         "Engine+Transactions.swift",
-        "if events[id.index].phase == .settling { again.append(id) }",
-        "_ = id",
+        "            again.append(id)\n",
+        "            _ = id\n",
     ),
     Mutant(
         "after an abort everything is called again",
         "Engine+Transactions.swift",
-        "if events[id.index].phase == .settling { again.append(id) }",
-        "let partition = events[id.index].partition\n            free(id.index)\n"
+        "            again.append(id)\n",
+        "            let partition = events[id.index].partition\n            free(id.index)\n"
         "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0, reading: 0)\n"
-        "            actions.append(.rewind(partition: partition))",
+        "            actions.append(.rewind(partition: partition))\n",
     ),
     Mutant(
         "a refused commit counts as made",
@@ -268,8 +269,44 @@ MUTANTS = [
     Mutant(
         "a commit in doubt is believed to have been made",
         "Engine+Transactions.swift",
-        "            case .close:\n                membersWaitAgain()",
+        "            case .close:\n                membersWaitAgain(now: now)",
         "            case .close:\n                for id in committer.members { free(id.index) }",
+    ),
+    # Records that are refused, and brokers that take little in a transaction's time.
+    Mutant(
+        "events of which a record is refused are tried together again and again",
+        "Suspects.swift",
+        "let count = min(waiting.count, room, doubtful == 0 ? step : max(1, doubtful / 2))",
+        "let count = waiting.count",
+        scenario="isAtomic=true calm invalidEvents=100000 refusedRecords=10000 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "what is tried is refused for another reason, and goes along with others then",
+        "Committer.swift",
+        "        if !attempt.isTrial { pending = again + pending }",
+        "        pending = again + pending",
+        scenario="isAtomic=true invalidEvents=50000 abortableErrors=100000",
+    ),
+    Mutant(
+        "what waits for a topic that takes nothing waits for ever",
+        "Suspects.swift",
+        "        waiting += held.filter(concerns)\n",
+        "",
+        scenario="isAtomic=true calm invalidEvents=300000 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "calls go on while a topic takes nothing",
+        "TopicRefusals.swift",
+        "    var nextCall: MonotonicTime { isOut ? nextCallAt : .distantPast }",
+        "    var nextCall: MonotonicTime { .distantPast }",
+        scenario="isAtomic=true calm invalidEvents=1000000 events=600 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "a transaction that failed comes again as it was",
+        "TransactionRoom.swift",
+        "if events > 0, !isExplained { count = max(1, events / 2) }",
+        "",
+        scenario="isAtomic=true calm quota=4 events=300 burst=150 maxInFlight=200",
     ),
     # Ownership: epochs and generations.
     Mutant(

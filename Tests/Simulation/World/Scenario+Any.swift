@@ -113,8 +113,7 @@ extension Scenario {
             ("openTransactions", \.openTransactions), ("twins", \.twins),
         ]
         for (name, share) in shares { self[keyPath: share] *= choices.pick([0, 1, 1, 1, 4], for: name) }
-        // One record that is refused costs all others their transaction.
-        if isAtomic { refusedRecords /= 30 }
+        invalidEvents = choices.pick([0, 0, 0, 5_000, 50_000], for: "invalidEvents")
     }
 
     private mutating func chooseCampaigns(_ choices: Choices) {

@@ -54,6 +54,7 @@ extension Scenario {
         ("leaderLosses", .count(\.leaderLosses, 0)), ("rivals", .count(\.rivals, 0)),
         ("oversized", .count(\.oversized, 0)), ("unknownLimits", .count(\.unknownLimits, 0)),
         ("fullQueues", .count(\.fullQueues, 0)), ("refusedRecords", .count(\.refusedRecords, 0)),
+        ("invalidEvents", .count(\.invalidEvents, 0)), ("quota", .count(\.quota, 0)),
         ("lostAcknowledgements", .count(\.lostAcknowledgements, 0)), ("lostMessages", .count(\.lostMessages, 0)),
         ("lateRequests", .count(\.lateRequests, 0)),
         ("abortableErrors", .count(\.abortableErrors, 0)), ("fatalErrors", .count(\.fatalErrors, 0)),

@@ -74,6 +74,10 @@ package struct Scenario: Sendable {
     package var fullQueues = 5_000
     /// Share of records that the broker refuses.
     package var refusedRecords = 10_000
+    /// Share of events of which brokers refuse each record for a while.
+    package var invalidEvents = 0
+    /// So many records a second each transactional producer may write: a quota; 0: as many as it likes.
+    package var quota = 0
     /// Share of appended records whose acknowledgement is lost or seconds late.
     package var lostAcknowledgements = 5_000
     /// Share of commits and other calls to the broker that do not arrive, or whose reply is lost or seconds late.
@@ -247,6 +251,8 @@ package struct Scenario: Sendable {
         oversized = 0
         fullQueues = 0
         refusedRecords = 0
+        invalidEvents = 0
+        quota = 0
         lostAcknowledgements = 0
         lostMessages = 0
         lateRequests = 0

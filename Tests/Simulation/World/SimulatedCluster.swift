@@ -84,6 +84,8 @@ struct SimulatedCluster {
     var decided: [Int] = []
     /// The producers whose identifier somebody else has taken over.
     var rivalled: Set<Int> = []
+    /// Until when the producers have used their quota up.
+    var throttledUntil: [Int: Int64] = [:]
 
     init(partitions: Int, topics: [String], consumedTopics: Int) {
         self.topics = topics

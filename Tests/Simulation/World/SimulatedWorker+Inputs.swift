@@ -146,6 +146,7 @@ extension SimulatedWorker {
         if load.events != retainedRecords {
             simulation.checkers.fail("\(process) has \(retainedRecords) records of \(load.events) events")
         }
+        heldCall = lane.engine.refusingTopic == nil ? nil : heldCall ?? .min / 2
         checkWaiting()
         scheduleTick()
     }

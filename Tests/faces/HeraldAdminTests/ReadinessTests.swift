@@ -80,8 +80,8 @@ struct ReadinessTests {
             $0.lanes[0].isReady = false
             $0.cluster.coordinatorObstacle = GroupObstacle(what: "they cannot", remedy: "mend it")
         },
-        Case(reason: .recordsRefused, part: "compare the clocks; nothing is lost") {
-            $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks")
+        Case(reason: .recordsRefused, part: "results takes no record (NO): compare the clocks; nothing is lost") {
+            $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks", topic: "results")
         },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {

@@ -274,6 +274,11 @@ final class EngineHarness {
     var usersInFlight: [String] { calls.map(user) }
 
     /// The produced records in a short form, each of them once.
+    func takeProduced() -> [ProductionID] {
+        defer { produced.removeAll() }
+        return produced.map(\.id)
+    }
+
     func takeSummaries() -> [String] {
         defer { produced.removeAll() }
         return summaries

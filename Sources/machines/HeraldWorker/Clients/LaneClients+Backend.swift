@@ -98,15 +98,11 @@ extension LaneClients {
                     "topic": .string(passed.topic), "partition": .int(Int(passed.partition)),
                     "committed": .int(Int(passed.stood)),
                 ])
-        case .recordRefused:
-            logger.error(
-                "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "
-                    + "Herald offers it again by itself; others continue.")
         case .gaveUp(let events):
             logger.warning(
                 "the drain timeout is over; events in progress will be consumed again", ["events": .int(events)])
-        // The lane's end says it.
-        case .rival: break
+        // The lane says it.
+        case .rival, .recordRefused: break
         }
     }
 }

@@ -27,6 +27,8 @@ final class TroubleLog: Sendable {
         case publisher(topic: String, PublisherFault)
         /// What is wrong with the lanes' group, in a sentence.
         case group(String)
+        /// The brokers made the producer wait.
+        case throttled
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -150,6 +152,11 @@ final class TroubleLog: Sendable {
                         "example": .string(entry.records?.exampleText ?? ""),
                     ])
             case .group(let sentence): warn(sentence, [:])
+            case .throttled:
+                warn(
+                    "the brokers throttle this worker's producer: a quota (producer_byte_rate) of its user or client id; "
+                        + "outcomes are recorded as fast as it allows, and calls wait for them",
+                    ["count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

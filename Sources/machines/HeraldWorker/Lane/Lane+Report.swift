@@ -11,6 +11,7 @@ extension Lane {
     /// Leaves a report for others.
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
+        announceRefusingTopic(now: now.monotonic)
         if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
             nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
@@ -61,7 +62,7 @@ extension Lane {
         report.lookedUp = lostOffsets.filter { $0.value == .sought }.map(\.key)
         report.oldestEvents = oldestEvents
         report.waiting = waiting
-        report.refusal = refusal
+        report.refusal = topicRefusal ?? refusal
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil

@@ -68,6 +68,11 @@ package final class Lane<IO: LaneIO> {
     /// Why it takes none at the moment, as far as was logged.
     var produceTrouble: KafkaError?
     var reportAgain = MonotonicTime.distantPast
+    /// Why topics refused records, by their names.
+    var recordRefusals: [String: RecordRefusal] = [:]
+    /// The topic that takes nothing, as far as was logged.
+    var refusingTopic: String?
+    var sayRefusalAgain = MonotonicTime.distantPast
 
     // What others may know of the lane.
     @exclusivity(unchecked) var meter: LaneMeter
@@ -245,6 +250,7 @@ package final class Lane<IO: LaneIO> {
     }
 
     private func announce(_ notice: Notice) {
+        if case .recordRefused(let topic) = notice { announceRefusedRecord(of: topic, now: io.now) }
         io.announce(notice, outage: engine.outage)
         // What the log says, `/readyz` says at the end of this turn: people and tools ask right after they read it.
         nextReport = .distantPast

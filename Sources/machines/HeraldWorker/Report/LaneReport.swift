@@ -53,6 +53,10 @@ public struct LaneReport: Sendable {
     public var refusal: Trouble?
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
+    /// For how long in all the brokers made its producer wait, for a quota (milliseconds).
+    public var throttleTime: Milliseconds = .zero
+    /// Until when they do, as they said last; `nil` when they never did.
+    public var throttledUntil: MonotonicTime?
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
@@ -70,12 +74,15 @@ public struct LaneReport: Sendable {
         public var text: String
         /// What to look at, where the text tells.
         public var remedy: String?
+        /// The one topic that it is about, if it is.
+        public var topic: String?
 
         /// Something that lasts since this moment.
-        public init(since: MonotonicTime, text: String, remedy: String? = nil) {
+        public init(since: MonotonicTime, text: String, remedy: String? = nil, topic: String? = nil) {
             self.since = since
             self.text = text
             self.remedy = remedy
+            self.topic = topic
         }
     }
 

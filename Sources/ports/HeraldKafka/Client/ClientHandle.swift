@@ -1,6 +1,7 @@
 internal import CRDKafka
 internal import Glibc
 internal import HeraldThreads
+internal import HeraldTime
 
 /// Owns a `rd_kafka_t` and what its callbacks write to.
 ///
@@ -16,6 +17,8 @@ final class ClientHandle: @unchecked Sendable {
         /// The newest statistics, as librdkafka wrote them, until they are taken.
         let statistics = Guarded<[UInt8]?>(nil)
         let fetches = FetchMeter()
+        /// How long brokers made the client wait, for a quota, until it is taken.
+        let throttling = Guarded(ThrottleTime())
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
@@ -73,7 +76,12 @@ final class ClientHandle: @unchecked Sendable {
         }
         let isTransactional = configuration.names.contains("transactional.id")
         if isTransactional { callbacks.controlRequests.watch(pointer) }
-        if type == RD_KAFKA_CONSUMER {
+        if type == RD_KAFKA_PRODUCER {
+            rd_kafka_conf_set_throttle_cb(pointer) { _, _, _, milliseconds, opaque in
+                guard milliseconds > 0 else { return }
+                ClientHandle.callbacks(opaque)?.throttling.withLock { $0.note(.milliseconds(Int64(milliseconds))) }
+            }
+        } else {
             callbacks.fetches.watch(pointer)
             // A producer's come as events.
             rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
