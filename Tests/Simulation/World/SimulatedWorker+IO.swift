@@ -89,6 +89,8 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
         }
         begunAt[index] = 0
+        // What was committed was of the former one: the next time it tells nothing of how far this one was read.
+        told.removeAll { name($0.place) == partition }
         return start
     }
 

@@ -273,12 +273,13 @@ final class EngineHarness {
 
     var usersInFlight: [String] { calls.map(user) }
 
-    /// The produced records in a short form, each of them once.
+    /// The produced records, each of them once.
     func takeProduced() -> [ProductionID] {
         defer { produced.removeAll() }
         return produced.map(\.id)
     }
 
+    /// The produced records in a short form, each of them once.
     func takeSummaries() -> [String] {
         defer { produced.removeAll() }
         return summaries
