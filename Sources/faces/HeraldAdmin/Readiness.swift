@@ -91,11 +91,9 @@ public struct Readiness: Sendable, Equatable {
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
-            find(
-                .recordsRefused,
-                (refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records") + " (\(refusal.text)): "
-                    + (refusal.remedy ?? "look at the topic's brokers, disks and permissions")
-                    + "; nothing is lost, Herald retries.")
+            let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
+            let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"
+            find(.recordsRefused, "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience

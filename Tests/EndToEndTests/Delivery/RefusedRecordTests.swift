@@ -162,8 +162,13 @@ struct RefusedRecordTests {
 
     @Test(
         "A results topic that takes nothing is said once, calls wait, and all is recorded soon after it is mended",
-        arguments: [("max.message.bytes", "160", "1048588"), ("cleanup.policy", "compact", "delete")])
-    func everyRecord(setting: String, bad: String, good: String) async throws {
+        arguments: [
+            ("max.message.bytes", "160", "1048588", "max.message.bytes"),
+            ("cleanup.policy", "compact", "delete", "herald topics plan"),
+            // No record arrives in the millisecond in which it was made.
+            ("message.timestamp.before.max.ms", "0", "9223372036854775807", "compare the clocks"),
+        ])
+    func everyRecord(setting: String, bad: String, good: String, words: String) async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.results": [setting: bad]]
         // A compacted topic takes no record without a key.
@@ -176,7 +181,8 @@ struct RefusedRecordTests {
             let worker = try await fixture.startWorker()
             try await fixture.publish(Array(events[..<100]))
             try await worker.waitUntilNotReady("records-refused", naming: fixture.topic("notifications.results"))
-            try await worker.waitForLog("takes no record")
+            let alarm = try await worker.waitForLog("takes no record")
+            #expect(alarm.message.contains(words))
             // Some are tried again.
             let aborts = "herald_transaction_aborts_total"
             let first = try await worker.metrics()[aborts] ?? 0
