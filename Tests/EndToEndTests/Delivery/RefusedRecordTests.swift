@@ -131,7 +131,7 @@ struct RefusedRecordTests {
     }
 
     @Test(
-        "Two events without a key and a compacted results topic: all others are recorded, and these when it is mended",
+        "Two keyless events, a compacted results topic: others are recorded, these when it is mended",
         arguments: ["atomic", "at-least-once"])
     func keyless(guarantee: String) async throws {
         var plan = Fixture.Plan()
@@ -161,7 +161,7 @@ struct RefusedRecordTests {
     }
 
     @Test(
-        "A results topic that takes nothing is said once, calls wait, and all is recorded soon after it is mended",
+        "A results topic that takes nothing is said once, calls wait, all is recorded when it is mended",
         arguments: [
             ("max.message.bytes", "160", "1048588", "max.message.bytes"),
             ("cleanup.policy", "compact", "delete", "herald topics plan"),

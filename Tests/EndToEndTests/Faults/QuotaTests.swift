@@ -16,7 +16,7 @@ struct QuotaTests {
             ])
     }
 
-    @Test("A quota lets little pass in a transaction's time: all is recorded all the same, once, and no call repeated")
+    @Test("A quota lets little pass in a transaction's time: all is recorded once, and no call repeated")
     func quota() async throws {
         try await Fixture.run { fixture in
             try await limit(fixture.name, to: 3_000, on: fixture.bootstrapServers)

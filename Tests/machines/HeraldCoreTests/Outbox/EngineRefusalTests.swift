@@ -55,8 +55,7 @@ struct EngineRefusalTests {
         #expect(harness.engine.load.events == 0)
     }
 
-    @Test(
-        "a topic that takes nothing: it is named, calls wait but for one now and then, and few transactions are tried")
+    @Test("a topic that takes nothing is named, calls wait but for one now and then, few transactions are tried")
     func topic() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 100 }
         harness.settle(40)
@@ -119,7 +118,7 @@ struct EngineRoomTests {
         return count
     }
 
-    @Test("after an abort the next transaction is half as large, down to one event, and then twice as large again")
+    @Test("after an abort the next transaction is half as large, down to one event, then twice as large again")
     func halves() {
         let harness = EngineHarness.atomic { $0.maxInFlight = 200 }
         harness.settle(40)

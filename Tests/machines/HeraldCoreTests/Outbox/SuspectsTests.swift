@@ -60,8 +60,7 @@ struct SuspectsTests {
         #expect(suspects.take(atMost: .max, now: Self.now) == tried)
     }
 
-    @Test(
-        "of those that wait for their topic one is tried at a time, the oldest and the newest by turns, after a pause")
+    @Test("of those that wait for their topic one at a time is tried, the oldest and the newest by turns")
     func held() {
         var suspects = Suspects()
         let next = Self.now.advanced(by: .seconds(2))
