@@ -165,8 +165,6 @@ struct RefusedRecordTests {
         arguments: [
             ("max.message.bytes", "160", "1048588", "max.message.bytes"),
             ("cleanup.policy", "compact", "delete", "herald topics plan"),
-            // No record arrives in the millisecond in which it was made.
-            ("message.timestamp.before.max.ms", "0", "9223372036854775807", "compare the clocks"),
         ])
     func everyRecord(setting: String, bad: String, good: String, words: String) async throws {
         var plan = Fixture.Plan()
