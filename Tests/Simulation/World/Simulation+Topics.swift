@@ -42,9 +42,9 @@ extension Simulation {
         checkers.cut(former.map { ($0, cluster.current($0), cluster[$0].records, cluster[cluster.current($0)].kept) })
         for place in former {
             let lost = cluster[place].records.dropFirst(Int(cluster[cluster.current(place)].kept))
-            cutPublishing(lost)
-            // What a publisher's transaction has written so far is lost, too, whatever becomes of it.
-            if lost.contains(where: { $0.transaction != nil }) { publishing.isCut = true }
+            // A campaign is read from where the topic ended when it began, which the cut may lie before. What a publisher's
+            // transaction has written so far is lost, too, whatever becomes of it.
+            if !lost.isEmpty { publishing.isCut = true }
         }
         topicsBackAt[cluster.currentNumbers[topic]] = now + absence
         schedule(.topicBack(topic), after: absence)

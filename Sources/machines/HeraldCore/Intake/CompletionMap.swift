@@ -51,10 +51,12 @@ package struct CompletionMap: Equatable {
     /// What does not fit is left out from the far end: it would be done again, never lost.
     package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
         guard !done.isEmpty || evidence != nil else { return "" }
-        let runs = runLengths(from: offset)
+        let (runs, isWhole) = runLengths(from: offset)
         let bits = bitSet(from: offset)
         let (letter, map) =
-            if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
+            if let bits, !isWhole || bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else {
+                (UInt8(ascii: "r"), runs)
+            }
         var payload: [UInt8] = []
         Self.append(UInt64((evidence?.newest ?? -1) + 1), to: &payload)
         Self.append(UInt64(evidence?.begin ?? 0), to: &payload)
@@ -93,7 +95,8 @@ package struct CompletionMap: Equatable {
 
     package init() {}
 
-    private func runLengths(from offset: Int64) -> [UInt8] {
+    /// The runs that fit, and whether those are all.
+    private func runLengths(from offset: Int64) -> (bytes: [UInt8], isWhole: Bool) {
         var bytes: [UInt8] = []
         var position = offset
         for range in done {
@@ -102,11 +105,11 @@ package struct CompletionMap: Equatable {
             Self.append(UInt64(range.upperBound - range.lowerBound), to: &bytes)
             if bytes.count > Self.payloadLimit {
                 bytes.removeLast(bytes.count - length)
-                break
+                return (bytes, false)
             }
             position = range.upperBound
         }
-        return bytes
+        return (bytes, true)
     }
 
     /// `nil` when the set would not fit.

@@ -59,8 +59,9 @@ struct EngineAssignmentTests {
     @Test("what was done beyond the committed offset is not done again by the next owner")
     func completions() {
         let harness = EngineHarness()
-        harness.event("slow")
-        harness.event("quick")
+        let published = harness.time
+        harness.event("slow", stamped: published)
+        harness.event("quick", stamped: published)
         let slow = harness.takeCall()
         harness.answer(200)
         harness.acknowledgeAll()
@@ -70,8 +71,8 @@ struct EngineAssignmentTests {
         harness.lose()
         harness.engine.unassigned(now: harness.now)
         harness.assign(metadata: positions[0].metadata)
-        harness.event("slow")
-        harness.event("quick")
+        harness.event("slow", stamped: published)
+        harness.event("quick", stamped: published)
         #expect(harness.usersInFlight == ["slow"])
         harness.answer(slow, CallResult(status: 200))
         harness.answer(200)
