@@ -27,11 +27,12 @@ extension Simulation {
 
     /// What results and retries say of a partition for which nothing is committed.
     func evidence(of place: Place) -> StartPosition.Evidence {
-        func isLost(_ place: Place) -> Bool {
-            cluster[place].committed == nil && cluster[place].start < cluster[place].lastStable
+        guard cluster[place].committed == nil else { return .absent }
+        // Where a topic has an offset, a partition without one is new.
+        let wanted = cluster.consumed.filter { other in
+            isRequest(other) && cluster[other].start < cluster[other].lastStable
+                && cluster.consumed.allSatisfy { $0.topic != other.topic || cluster[$0].committed == nil }
         }
-        guard isLost(place) else { return .absent }
-        let wanted = cluster.consumed.filter { isRequest($0) && isLost($0) }
         guard !wanted.isEmpty else { return .absent }
         let outcomes = scenario.consumedTopics.map(\.name).filter { !scenario.topics.requests.contains($0) }
         let isFound = visible(in: outcomes + [scenario.topics.results]).contains { _, record in

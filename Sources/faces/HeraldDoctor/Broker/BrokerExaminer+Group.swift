@@ -44,8 +44,11 @@ extension BrokerExaminer {
 
     /// Partitions without an offset whose events have outcomes.
     private func lostOffsets(_ positions: GroupPositions) -> [Check] {
+        // Where a topic has an offset, a partition without one is new.
+        let known = Set(positions.partitions.filter { $0.committed != nil }.map(\.partition.topic))
         let fresh = positions.partitions.filter {
-            $0.committed == nil && $0.begin < $0.end && plan.topics.names.requests.contains($0.partition.topic)
+            $0.begin < $0.end && plan.topics.names.requests.contains($0.partition.topic)
+                && !known.contains($0.partition.topic)
         }
         guard !fresh.isEmpty,
             let search = try? OutcomeSearch(

@@ -28,19 +28,17 @@ final class LostOffsets: Sendable {
         self.logger = logger
     }
 
-    /// The starts, with what the results say of the partitions that have records and no offset.
+    /// The starts, with what results and retries say of the partitions that have no offset.
     func judged(_ starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
-        let fresh = starts.lazy.filter { $0.committed.offset < 0 }.map(\.committed.partition)
+        let fresh = starts.filter { $0.committed.offset < 0 }.map(\.committed.partition)
         guard !fresh.isEmpty else {
             close()
             return starts
         }
-        let begins = try queries.beginnings(of: Array(fresh), timeout: Self.questionTimeout)
-        // An embedded broker says neither: there nothing is lost, because nothing is kept.
-        let filled = try self.filled(Array(fresh), begins, queries)
-        var evidence = try evidence(of: filled, queries: queries)
+        let begins = try queries.beginnings(of: fresh, timeout: Self.questionTimeout)
+        var evidence = try evidence(of: fresh, queries)
         // Those that begin: what was restored in this moment is found when they are asked for again.
-        let begun = filled.filter { evidence[$0] ?? .absent == .absent }
+        let begun = fresh.filter { evidence[$0] == .absent }
         if !begun.isEmpty {
             for position in try queries.committed(begun, timeout: Self.questionTimeout) where position.offset >= 0 {
                 evidence[position.partition] = .sought
@@ -54,33 +52,32 @@ final class LostOffsets: Sendable {
         return try committed(judged, begins, queries)
     }
 
-    private func filled(
-        _ partitions: [TopicPartition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
-    ) throws(KafkaError) -> [TopicPartition] {
-        let ends = try queries.ends(of: partitions, timeout: Self.questionTimeout)
-        return partitions.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
-    }
-
     /// A group loses its offsets together, and what is in doubt waits together: an outcome names its request, whose partition
     /// may be another worker's.
     private func evidence(
-        of filled: [TopicPartition], queries: ConsumerQueries
+        of fresh: [TopicPartition], _ queries: ConsumerQueries
     ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
-        guard !filled.isEmpty else { return [:] }
         let lost = try lostRequests(queries)
-        guard !lost.isEmpty else { return [:] }
-        let isOver = find(Set(lost))
-        let evidence: StartPosition.Evidence = search?.hasFound == true ? .outcomes : isOver ? .absent : .sought
-        return Dictionary(filled.map { ($0, evidence) }) { $1 }
+        let isOver = lost.isEmpty || find(Set(lost))
+        let isFound = !lost.isEmpty && search?.hasFound == true
+        return Dictionary(fresh.map { ($0, isFound ? .outcomes : isOver ? .absent : .sought) }) { $1 }
     }
 
-    /// All request partitions, of this worker and others, that have records and no offset.
+    /// The request partitions, of this worker and others, that have records, in topics without any offset.
+    ///
+    /// Where a topic has some, a partition without one is new: the topic has grown.
     private func lostRequests(_ queries: ConsumerQueries) throws(KafkaError) -> [TopicPartition] {
-        var all: [TopicPartition] = []
-        for topic in topics.requests { try all += queries.partitions(of: topic, timeout: Self.questionTimeout) }
-        let fresh = try queries.committed(all, timeout: Self.questionTimeout).filter { $0.offset < 0 }.map(\.partition)
-        guard !fresh.isEmpty else { return [] }
-        return try filled(fresh, queries.beginnings(of: fresh, timeout: Self.questionTimeout), queries)
+        var lost: [TopicPartition] = []
+        for topic in topics.requests {
+            let all = try queries.partitions(of: topic, timeout: Self.questionTimeout)
+            let committed = try queries.committed(all, timeout: Self.questionTimeout)
+            if committed.allSatisfy({ $0.offset < 0 }) { lost += all }
+        }
+        guard !lost.isEmpty else { return [] }
+        // An embedded broker says neither: there nothing is lost, because nothing is kept.
+        let begins = try queries.beginnings(of: lost, timeout: Self.questionTimeout)
+        let ends = try queries.ends(of: lost, timeout: Self.questionTimeout)
+        return lost.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
     }
 
     /// Goes on searching; whether everything about these partitions is known.
