@@ -7,6 +7,8 @@ public struct Judge: Sendable {
     public static let cloudEvents = Self(name: "cloudevents/kafka-protocol-binding.feature")
     /// What the real service has answered to its .NET SDK (``HubRecordings``).
     public static let azure = Self(name: "azure-dotnet")
+    /// Dead letters of a real Spring application (``SpringLetters``).
+    public static let spring = Self(name: "spring-kafka/dead-letters.json")
     /// The Mustache specification's cases of interpolation.
     public static let mustache = Self(name: "mustache/interpolation.json")
 

@@ -53,6 +53,17 @@ struct ForeignLetterTests {
         return letter
     }
 
+    /// As a real application has written it, of this test's topic.
+    private func real(_ letter: SpringLetters.Letter, of topic: String) -> Publication {
+        var publication = Publication(
+            key: letter.key, value: letter.value,
+            headers: letter.headers.map { name, value in
+                name.hasSuffix("original-topic") ? .init(name, topic) : .init(name, value)
+            })
+        publication.topic = "orders.DLT"
+        return publication
+    }
+
     private func objects(_ output: String) throws -> [[String: Any]] {
         try output.split(separator: "\n").filter { $0.hasPrefix("{") }.compactMap {
             try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
@@ -104,6 +115,58 @@ struct ForeignLetterTests {
             let own = try await fixture.dlq("replay", "--where", "offset >= 0", "--dry-run", "-o", "jsonl")
             #expect(
                 try objects(own.output).last?["planned"] as? Int == 40, "their marks are not Herald's: \(own.output)")
+        }
+    }
+
+    @Test("A real Spring application's are listed, shown and replayed, in order and as they were", .judged(by: .spring))
+    func real() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
+            let real = try SpringLetters.read()
+            try await fixture.publish(
+                (real.retryable + real.recovered + real.waiting).map { self.real($0, of: orders) }
+                    + [connect(9, of: orders)])
+            try await fixture.catchUp()
+
+            let list = try await fixture.dlq("list", "--topic", letters, "-o", "jsonl")
+            let groups = try objects(list.output)
+            #expect(
+                groups.compactMap { $0["group"] as? String } == [
+                    "reason=java.lang.IllegalStateException", "reason=java.lang.IllegalArgumentException",
+                    "reason=org.apache.kafka.connect.errors.DataException",
+                ], "\(list.output)")
+            #expect(groups.compactMap { $0["count"] as? Int } == [6, 3, 1], "\(list.output)")
+            let messages = try await fixture.dlq("list", "--topic", letters, "--group-by", "detail", "-o", "jsonl")
+            let message = "detail=Listener failed; backend answered 503 for user0"
+            #expect(
+                try objects(messages.output).contains { $0["group"] as? String == message && $0["count"] as? Int == 2 },
+                "\(messages.output)")
+            let one = try await fixture.dlq("list", "--topic", letters, "--group", message, "-o", "jsonl")
+            #expect(try objects(one.output).first?["count"] as? Int == 2, "\(one.output)")
+
+            let sample = try #require(groups.first?["sample"] as? String)
+            let show = try await fixture.dlq("show", "--topic", letters, sample, "-o", "jsonl")
+            let shown = try #require(try objects(show.output).first)
+            #expect(shown["source"] as? String == "notifier", "\(show.output)")
+            #expect((shown["origin"] as? String)?.hasPrefix("\(orders)/0/") == true, "\(show.output)")
+
+            let replay = try fixture.startDLQ(
+                replayWords(letters, from: orders) + ["--to", orders, "--yes", "--reason", "mended"])
+            #expect(try await replay.waitForExit() == 0, "\(replay.output)")
+            try await fixture.catchUp()
+            let replayed = fixture.records("orders")
+            #expect(replayed.count == 10)
+            for partition in 0..<2 {
+                func order(_ records: [StoredRecord]) -> [String] {
+                    records.filter { $0.partition == partition }.sorted { $0.offset < $1.offset }.map(text)
+                }
+                #expect(order(replayed) == order(fixture.records("orders.DLT")))
+            }
+            for record in replayed {
+                let isEvent = text(record).contains(#""user""#)
+                #expect(record.originalHeaders.map(\.name) == (isEvent ? ["traceparent", "x-tenant"] : []))
+                #expect(record.heraldHeaders == ["herald-replays": "1"])
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
+import TestSupport
 import Testing
 
 @testable import HeraldReplay
@@ -63,6 +64,11 @@ enum ForeignSample {
     }
 
     static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    /// One that a real application has written.
+    static func real(_ letter: SpringLetters.Letter, more: [(String, [UInt8]?)] = []) -> DeadLetterEntry {
+        entry(letter.headers.map { ($0.name, $0.value) } + more)
+    }
 }
 
 @Suite("Dead letters of others")
@@ -140,6 +146,47 @@ struct ForeignLetterTests {
             ("herald-replays", ForeignSample.text("1")), ("kafka_own", ForeignSample.text("1")),
         ]
         #expect(try headers(ForeignSample.spring(more: more)) == ["x-own=kept", "kafka_own=1", "herald-replays=2"])
+    }
+
+    @Test("What a real Spring application has given up is read, and goes back as it was", .judged(by: .spring))
+    func real() throws {
+        let letters = try SpringLetters.read()
+        let own = ["traceparent", "x-tenant"]
+        for (letters, topic, cause, reader, names) in [
+            (letters.retryable, "notifications", "IllegalStateException", "notifier", own),
+            (letters.waiting, "notifications", "IllegalStateException", "notifier", own),
+            (letters.recovered, "orders", "IllegalArgumentException", "plain", []),
+        ] {
+            #expect(letters.count == 3)
+            for (number, letter) in letters.enumerated() {
+                let entry = ForeignSample.real(letter)
+                #expect(entry.origin == Origin(topic: topic, partition: 0, offset: Int64(number)))
+                #expect(entry.text(.reason) == "java.lang.\(cause)" && entry.text(.source) == reader)
+                #expect(entry.text(.detail)?.hasPrefix("Listener") == true)
+                #expect(entry.stackTrace?.hasPrefix("org.springframework") == true)
+                #expect(entry.number(.originTimestamp).map { $0 / 1_000_000_000 } == 1_795)
+                let left = (0..<entry.headers.count).filter { entry.isOriginalHeader(at: $0) }
+                #expect(left.map { entry.headers.name(at: $0).text } == names)
+            }
+        }
+    }
+
+    @Test("Spring's two kinds of names mean the same: the later counts, the earlier was there before")
+    func mixed() throws {
+        let retried: [(String, [UInt8]?)] = [
+            ("kafka_original-topic", ForeignSample.text("orders-retry")),
+            ("kafka_exception-message", ForeignSample.text("later")),
+            ("kafka_dlt-original-consumer-group", ForeignSample.text("dunning")),
+        ]
+        let entry = ForeignSample.spring(more: retried)
+        #expect(entry.text(.topic) == "orders-retry" && entry.text(.detail) == "later")
+        #expect(entry.text(.source) == "dunning")
+        let left = try headers(entry)
+        #expect(left.contains("kafka_dlt-original-topic=orders"))
+        #expect(left.contains("kafka_dlt-original-consumer-group=billing"))
+        #expect(!left.contains { $0.contains("exception") || $0.contains("retry_topic") })
+        let stray = ForeignSample.entry([("retry_topic-attempts", [0, 0, 0, 3]), ("kafka_replyTopic", [1])])
+        #expect(!stray.isOriginalHeader(at: 0) && stray.isOriginalHeader(at: 1))
     }
 
     @Test("A record that went through both, or twice through one, goes back by one step")
@@ -229,8 +276,14 @@ struct ForeignLetterTests {
         var (spring, connect) = (ForeignSample.spring(), ForeignSample.connect())
         #expect(selection.condition.holds(for: &spring) && !selection.condition.holds(for: &connect))
         #expect(selection.text.hasPrefix("--topic orders.DLT --group"))
+        request.groups = ["detail=no stock"]
+        let message = try Selection(request, now: SampleEntry.moment)
+        #expect(message.condition.holds(for: &spring) && !message.condition.holds(for: &connect))
         request.topic = nil
         #expect(throws: (any Error).self) { try Selection(request, now: SampleEntry.moment) }
+        var messages = GroupTable(.detail)
+        for entry in [ForeignSample.spring(), ForeignSample.connect()] { messages.add(entry, nil, ReplayOutcomes()) }
+        #expect(messages.sorted.map(\.name) == ["detail=no JSON", "detail=no stock"])
         var topics = GroupTable(.topic)
         topics.add(SampleEntry.make(), nil, ReplayOutcomes())
         #expect(topics.sorted.map(\.name) == ["topic=notifications"])

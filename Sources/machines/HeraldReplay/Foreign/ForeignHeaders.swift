@@ -3,16 +3,19 @@ internal import HeraldEvents
 
 /// What the headers of a foreign dead letter say: their places, found in one pass.
 ///
-/// Spring Kafka and Kafka Connect keep a record's own headers and add theirs. A record that went through both has both; what
-/// was added last tells where it came from.
+/// Spring Kafka (`DeadLetterPublishingRecoverer`, `@RetryableTopic`) and Kafka Connect keep a record's own headers and add
+/// theirs. A record that went through both has both; what was added last tells where it came from.
 struct ForeignHeaders: Sendable {
     enum Writer: Sendable {
         case spring
         case connect
     }
 
-    private static let springPrefix: StaticString = "kafka_dlt-"
-    private static let springOriginPrefix: StaticString = "kafka_dlt-original-"
+    /// Spring's recoverer begins its headers' names with the first, its retry topics with the second; both mix in one record.
+    private static let springPrefixes: [StaticString] = ["kafka_dlt-", "kafka_"]
+    private static let springOrigin: StaticString = "original-"
+    /// What follows the prefix: an application's own headers may begin with `kafka_`, too.
+    private static let springKinds: [StaticString] = [springOrigin, "exception-", "key-exception-"]
     private static let connectPrefix: StaticString = "__connect.errors."
     /// What Spring's retry topics count with, and what its deserializer leaves behind: both would end the next attempt.
     private static let springLeftovers: [StaticString] = ["retry_topic-", "springDeserializerException"]
@@ -39,7 +42,7 @@ struct ForeignHeaders: Sendable {
     init() {}
 
     init(_ headers: HeaderList) {
-        let spring = headers.lastIndex(named: "kafka_dlt-original-topic")
+        let spring = Self.lastOfSpring("original-topic", in: headers)
         let connect = headers.lastIndex(named: "__connect.errors.topic")
         guard let last = [spring, connect].compactMap({ $0 }).max() else { return }
         topic = last
@@ -47,26 +50,45 @@ struct ForeignHeaders: Sendable {
     }
 
     private mutating func readSpring(_ headers: HeaderList) {
+        func last(_ names: StaticString...) -> Int? {
+            for name in names { if let index = Self.lastOfSpring(name, in: headers) { return index } }
+            return nil
+        }
+        func number(_ name: StaticString, byteCount: Int) -> Int64? {
+            last(name).flatMap { headers.value(at: $0)?.bigEndian(byteCount: byteCount) }
+        }
         writer = .spring
-        partition = headers.lastValue(named: "kafka_dlt-original-partition")?.bigEndian(byteCount: 4)
-            .flatMap { Int32(exactly: $0) }
-        offset = headers.lastValue(named: "kafka_dlt-original-offset")?.bigEndian(byteCount: 8)
-        originTimestamp = headers.lastValue(named: "kafka_dlt-original-timestamp")?.bigEndian(byteCount: 8)
-        exception =
-            headers.lastIndex(named: "kafka_dlt-exception-fqcn")
-            ?? headers.lastIndex(named: "kafka_dlt-key-exception-fqcn")
+        partition = number("original-partition", byteCount: 4).flatMap { Int32(exactly: $0) }
+        offset = number("original-offset", byteCount: 8)
+        originTimestamp = number("original-timestamp", byteCount: 8)
+        exception = last("exception-fqcn", "key-exception-fqcn")
         if let index = exception, let name = headers.value(at: index),
             Self.wrappers.contains(where: { name.hasSameBytes(as: $0) })
         {
-            exception = headers.lastIndex(named: "kafka_dlt-exception-cause-fqcn") ?? index
+            exception = last("exception-cause-fqcn") ?? index
         }
-        detail =
-            headers.lastIndex(named: "kafka_dlt-exception-message")
-            ?? headers.lastIndex(named: "kafka_dlt-key-exception-message")
-        stackTrace =
-            headers.lastIndex(named: "kafka_dlt-exception-stacktrace")
-            ?? headers.lastIndex(named: "kafka_dlt-key-exception-stacktrace")
-        reader = headers.lastIndex(named: "kafka_dlt-original-consumer-group")
+        detail = last("exception-message", "key-exception-message")
+        stackTrace = last("exception-stacktrace", "key-exception-stacktrace")
+        reader = last("original-consumer-group")
+    }
+
+    /// The last header that has this name behind one of Spring's prefixes.
+    private static func lastOfSpring(_ name: StaticString, in headers: HeaderList) -> Int? {
+        for index in stride(from: headers.count - 1, through: 0, by: -1) {
+            let whole = headers.name(at: index)
+            guard let start = springPrefixCount(whole) else { continue }
+            if whole.extracting(start..<whole.byteCount).hasSameBytes(as: name) { return index }
+        }
+        return nil
+    }
+
+    /// How many bytes of a name are Spring's prefix; `nil` when Spring has not written the header.
+    private static func springPrefixCount(_ name: RawSpan) -> Int? {
+        for prefix in springPrefixes where name.begins(with: prefix) {
+            let rest = name.extracting(prefix.utf8CodeUnitCount..<name.byteCount)
+            if springKinds.contains(where: { rest.begins(with: $0) }) { return prefix.utf8CodeUnitCount }
+        }
+        return nil
     }
 
     private mutating func readConnect(_ headers: HeaderList) {
@@ -82,14 +104,19 @@ struct ForeignHeaders: Sendable {
     /// Whether the record had this header where it came from.
     func isOriginal(_ index: Int, in headers: HeaderList) -> Bool {
         let name = headers.name(at: index)
+        if Self.springLeftovers.contains(where: { name.begins(with: $0) }) { return false }
         switch writer {
         case .connect: return !name.begins(with: Self.connectPrefix)
         case .spring:
-            if Self.springLeftovers.contains(where: { name.begins(with: $0) }) { return false }
-            guard name.begins(with: Self.springPrefix) else { return true }
-            guard name.begins(with: Self.springOriginPrefix) else { return false }
+            guard let start = Self.springPrefixCount(name) else { return true }
+            let kind = name.extracting(start..<name.byteCount)
+            guard kind.begins(with: Self.springOrigin) else { return false }
             // A dead letter that failed once more has one of each time: the earlier one was there.
-            for later in index + 1..<headers.count where headers.name(at: later).hasSameBytes(as: name) { return true }
+            for later in index + 1..<headers.count {
+                let other = headers.name(at: later)
+                guard let start = Self.springPrefixCount(other) else { continue }
+                if other.extracting(start..<other.byteCount).hasSameBytes(as: kind) { return true }
+            }
             return false
         case nil: return true
         }

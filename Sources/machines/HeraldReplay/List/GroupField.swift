@@ -6,6 +6,8 @@ internal import HeraldTools
 package enum GroupField: String, CaseIterable, Sendable {
     /// A worker's reason, or in a topic of others the class of the exception.
     case reason
+    /// The line for people: in a topic of others the exception's message.
+    case detail
     /// The topic that they came from.
     case topic
     /// The last HTTP status.
@@ -28,6 +30,7 @@ package enum GroupField: String, CaseIterable, Sendable {
         case .pns:
             let names = letter.pushServices
             return names.isEmpty ? [Self.none] : names.map { Self.shown($0) }
+        case .detail: return [Self.shown(letter.detail)]
         case .topic: return [Self.shown(letter.topic)]
         case .campaign: return [Self.shown(letter.campaign)]
         case .source: return [Self.shown(letter.source)]
@@ -51,6 +54,7 @@ package enum GroupField: String, CaseIterable, Sendable {
             if isAbsent { return .text(.reason, .absent) }
             guard reasons == .anyException || DeadLetterReason(rawValue: text) != nil else { return nil }
             return .text(.reason, .oneOf([Array(text.utf8)]))
+        case .detail: return Self.condition(.detail, isAbsent ? nil : text)
         case .topic: return Self.condition(.topic, isAbsent ? nil : text)
         case .campaign: return Self.condition(.campaign, isAbsent ? nil : text)
         case .source: return Self.condition(.source, isAbsent ? nil : text)

@@ -8,6 +8,7 @@ package protocol GroupedLetter {
     var reason: DeadLetterReason? { get }
     var statusNumber: Int64? { get }
     var pushServices: [String] { get }
+    var detail: String? { get }
     /// The topic that it came from.
     var topic: String? { get }
     var campaign: String? { get }
@@ -30,12 +31,13 @@ extension DeadLetterEntry: GroupedLetter {
     package var reasonText: String? { text(.reason) }
     package var reason: DeadLetterReason? { reasonText.flatMap(DeadLetterReason.init(rawValue:)) }
     package var statusNumber: Int64? { number(.status) }
+    package var detail: String? { text(.detail) }
     package var topic: String? { text(.topic) }
     package var campaign: String? { text(.campaign) }
     package var source: String? { text(.source) }
 
     // The worker's words: the message, not the whole value.
-    package var hasLongMessage: Bool { reason == .oversized && text(.detail)?.hasPrefix("message ") ?? false }
+    package var hasLongMessage: Bool { reason == .oversized && detail?.hasPrefix("message ") ?? false }
 
     package var mayHaveArrived: Bool {
         guard !isForeign, let history = headers.lastValue(named: HeaderName.history.literal),

@@ -7,7 +7,7 @@ import HeraldTools
 /// `herald dlq list`: dead letters in groups, or one by one.
 enum DeadLetterListCommand: HeraldCommand {
     enum Grouping: String, CaseIterable, Sendable {
-        case reason, topic, status, pns, campaign, source, hour, none
+        case reason, detail, topic, status, pns, campaign, source, hour, none
     }
 
     static let groupBy = CommandOption.standard(
@@ -19,9 +19,9 @@ enum DeadLetterListCommand: HeraldCommand {
         "list", "List dead letters in groups: how many, since when, replayed or not, and what to do.",
         details: "A group's name (status=503) is what --group of the other commands takes. With --group-by none each "
             + "line is a dead letter, the newest first; its place PARTITION:OFFSET is what herald dlq show takes, and "
-            + "herald dlq export writes all of them. In a topic of others "
-            + "the reason is the exception's class and the source the consumer group or the connector. Of those that were replayed it says how many were delivered and how many "
-            + "have failed again; the rest has no outcome yet.",
+            + "herald dlq export writes all of them. In a topic of others the reason is the exception's class, the detail its "
+            + "message, and the source the consumer group or the connector. Of those that were replayed it says how many "
+            + "were delivered and how many have failed again; the rest has no outcome yet.",
         arguments: [DeadLetterOptions.ids],
         options: [groupBy] + DeadLetterOptions.selection + [limit, OutputFormat.option],
         examples: [

@@ -14,11 +14,12 @@ struct IndexAnswer<Value> {
 extension IndexAnswer: Sendable where Value: Sendable {}
 
 extension LetterIndex {
-    /// The groups of those that match, the largest first.
+    /// The groups of those that match, the largest first; of details, which it does not remember, it tells nothing.
     func groups(
         by field: GroupField, _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes,
         isOver: () -> Bool
     ) -> IndexAnswer<[GroupTable.Group]> {
+        guard field != .detail else { return IndexAnswer(value: [], matched: 0, isCertain: false) }
         var likes: [LikeLetters.Key: LikeLetters] = [:]
         var matched = 0
         let isCertain = visit(condition, isOver: isOver) { partition, row in
@@ -27,7 +28,7 @@ extension LetterIndex {
                 switch field {
                 case .campaign: Int64(row.campaign)
                 case .hour: row.moment / Milliseconds.hours(1).count
-                case .reason, .topic, .status, .pns, .source: 0
+                case .reason, .detail, .topic, .status, .pns, .source: 0
                 }
             let key = LikeLetters.Key(
                 traits: row.traits, second: second, fate: fate(of: row, partition, marks, outcomes))
@@ -117,6 +118,7 @@ struct IndexedLetter: GroupedLetter {
         switch field {
         case .hour: true
         case .campaign: knownCampaign != nil
+        case .detail: false
         case .reason, .topic, .status, .pns, .source: traits != nil
         }
     }
@@ -126,6 +128,7 @@ struct IndexedLetter: GroupedLetter {
     var reason: DeadLetterReason? { traits?.reason }
     var statusNumber: Int64? { traits?.statusNumber }
     var pushServices: [String] { traits?.pushServices ?? [] }
+    var detail: String? { nil }
     var topic: String? { traits?.topic }
     var campaign: String? { knownCampaign ?? nil }
     var source: String? { traits?.source }
