@@ -1,4 +1,5 @@
 import Foundation
+import HeraldSandbox
 import TestSupport
 import Testing
 
@@ -167,6 +168,47 @@ struct ForeignLetterTests {
                 #expect(record.originalHeaders.map(\.name) == (isEvent ? ["traceparent", "x-tenant"] : []))
                 #expect(record.heraldHeaders == ["herald-replays": "1"])
             }
+        }
+    }
+
+    @Test("What Herald's workers read is judged before, and its outcomes are awaited and counted")
+    func workers() async throws {
+        var plan = Self.plan
+        plan.misbehaviour = [.status(400) { $0.pns = "wns" }]
+        try await Fixture.run(plan) { fixture in
+            let (requests, letters) = (fixture.topic("notifications"), fixture.topic("orders.DLT"))
+            func event(_ id: String, pns: [String], topic: String) -> Publication {
+                var event = Publication(id: id, user: "user-\(id)", pns: pns)
+                event.headers = spring(0, of: topic).headers
+                event.topic = "orders.DLT"
+                return event
+            }
+            try await fixture.publish((0..<5).map { spring($0, of: requests) })
+            let none = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "offset >= 0", "--yes", "-o", "jsonl")
+            #expect(none.status == 0 && none.output.contains("5 left out: no event"), "\(none.output)")
+            #expect((try objects(none.output).last?["leftOut"] as? [String: Int]) == ["still-invalid": 5])
+
+            try await fixture.publish([
+                event("a", pns: ["apns", "gcm"], topic: requests), event("b", pns: ["wns"], topic: requests),
+            ])
+            _ = try await fixture.startWorker()
+            let run = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "offset >= 0", "--yes", "--ramp", "all",
+                "--stop-if-failures", "100%", "-o", "jsonl")
+            let report = try #require(try objects(run.output).last)
+            #expect(run.status == 0 && report["end"] as? String == "complete", "\(run.output)")
+            #expect(report["delivered"] as? Int == 2 && report["failed"] as? Int == 1, "\(run.output)")
+            #expect(report["open"] as? Int == 0 && report["notifications"] as? Int == 3, "\(run.output)")
+            try await fixture.catchUp()
+            #expect(fixture.deadLetters.count == 1, "what was no event is not there")
+            #expect(fixture.deadLetters.first?.heraldHeaders["herald-origin"]?.hasPrefix("\(letters)/") == true)
+            #expect(fixture.deadLetters.first?.originalHeaders == [.init("__TypeId__", "shop.Order")])
+
+            // The same, told where to, is done; and once more it fails as Herald's own would.
+            let again = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "user = user-b", "--to", requests, "--again", "--yes")
+            #expect(again.status == 3 && again.output.contains("1 of 1 outcomes are bad"), "\(again.output)")
         }
     }
 

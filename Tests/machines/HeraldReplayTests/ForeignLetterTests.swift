@@ -46,7 +46,13 @@ enum ForeignSample {
             ] + more)
     }
 
-    static func entry(offset: Int64 = 17, _ headers: [(String, [UInt8]?)]) -> DeadLetterEntry {
+    /// What a worker would take.
+    static let event =
+        #"{"user":"bob","message":"Hello","pns":"apns","campaign":"spring","expiresAt":"2030-01-01T00:00:00Z"}"#
+
+    static func entry(
+        offset: Int64 = 17, value: String = event, _ headers: [(String, [UInt8]?)]
+    ) -> DeadLetterEntry {
         var list = HeaderList()
         for (name, value) in headers {
             if let value {
@@ -58,8 +64,7 @@ enum ForeignSample {
         var entry = DeadLetterEntry(decoder: RecordDecoder(), isForeign: true)
         entry.fill(
             partition: 2, offset: offset, timestamp: SampleEntry.moment, key: Array("ann".utf8),
-            value: Array(#"{"user":"bob","message":"Hello","pns":"apns","expiresAt":"2020-01-01T00:00:00Z"}"#.utf8),
-            headers: list)
+            value: Array(value.utf8), headers: list)
         return entry
     }
 
@@ -80,12 +85,15 @@ struct ForeignLetterTests {
         return own
     }()
     private static let topic = ForeignTopic(name: "orders.DLT", own: own)
+    /// Others read this one.
+    private static let copy = ForeignTopic(name: "orders.DLT", destination: "orders.copy", own: own)
 
     private func decision(
         _ entry: DeadLetterEntry, topic: ForeignTopic = topic, marks: [String] = [], isAgain: Bool = false
     ) throws -> ReplayRules.Decision {
         var rules = ReplayRules(maximumReplays: 5, requestTopics: ["notifications"], foreign: topic)
         rules.isAgain = isAgain
+        rules.cancelledCampaigns = ["autumn"]
         var index = MarkIndex()
         for mark in marks { index.add(try #require(MarkRecord(decoding: Array(mark.utf8)))) }
         var entry = entry
@@ -93,8 +101,10 @@ struct ForeignLetterTests {
     }
 
     private func headers(_ entry: DeadLetterEntry) throws -> [String] {
-        guard case .replay(let replay) = try decision(entry) else { throw InvalidArgument("it is left out") }
-        let record = OutgoingRecord(replay, ofForeign: entry)
+        guard case .replay(let replay) = try decision(entry, topic: Self.copy) else {
+            throw InvalidArgument("it is left out")
+        }
+        let record = OutgoingRecord(replay, ofForeign: entry, trace: nil)
         #expect(record.key == entry.key && record.value == entry.value)
         return (0..<record.headers.count).map { index in
             "\(record.headers.name(at: index).text)=\(record.headers.value(at: index)?.text ?? "null")"
@@ -165,8 +175,8 @@ struct ForeignLetterTests {
                 #expect(entry.text(.detail)?.hasPrefix("Listener") == true)
                 #expect(entry.stackTrace?.hasPrefix("org.springframework") == true)
                 #expect(entry.number(.originTimestamp).map { $0 / 1_000_000_000 } == 1_795)
-                let left = (0..<entry.headers.count).filter { entry.isOriginalHeader(at: $0) }
-                #expect(left.map { entry.headers.name(at: $0).text } == names)
+                let left = entry.originalHeaders
+                #expect((0..<left.count).map { left.name(at: $0).text } == names)
             }
         }
     }
@@ -186,7 +196,7 @@ struct ForeignLetterTests {
         #expect(left.contains("kafka_dlt-original-consumer-group=billing"))
         #expect(!left.contains { $0.contains("exception") || $0.contains("retry_topic") })
         let stray = ForeignSample.entry([("retry_topic-attempts", [0, 0, 0, 3]), ("kafka_replyTopic", [1])])
-        #expect(!stray.isOriginalHeader(at: 0) && stray.isOriginalHeader(at: 1))
+        #expect(stray.originalHeaders.count == 1 && stray.originalHeaders.name(at: 0).text == "kafka_replyTopic")
     }
 
     @Test("A record that went through both, or twice through one, goes back by one step")
@@ -232,6 +242,37 @@ struct ForeignLetterTests {
         ] {
             let entry = ForeignSample.entry([("__connect.errors.topic", ForeignSample.text(name))])
             #expect(try decision(entry) == .leaveOut(omission), "\(name)")
+        }
+    }
+
+    @Test("What workers read is judged before, and has an origin of its own, by which its results are known")
+    func judged() throws {
+        let trace = TraceContext(traceID: TraceID(high: 0, low: 1), spanID: 2, isSampled: true)
+        let forged: [(String, [UInt8]?)] = [
+            ("herald-origin", ForeignSample.text("payroll/0/1")), ("herald-pns", ForeignSample.text("wns")),
+        ]
+        let entry = ForeignSample.spring(more: forged)
+        guard case .replay(let replay) = try decision(entry) else { throw InvalidArgument("it is left out") }
+        #expect(replay.pushServices == ["apns"] && replay.isWhole && !replay.isCorrectedForOthers)
+        let headers = OutgoingRecord(replay, ofForeign: entry, trace: trace).headers
+        #expect(
+            (0..<headers.count).map { headers.name(at: $0).text } == [
+                "x-own", "herald-origin", "herald-replays", "herald-traceparent",
+            ])
+        #expect(headers.lastValue(named: "herald-origin")?.text == "orders.DLT/2/17")
+        for (value, omission) in [
+            (#"{"order":1}"#, ReplayRules.Omission.stillInvalid), ("no JSON", .stillInvalid),
+            (#"{"user":"bob","message":"Hello","pns":"fax"}"#, .stillInvalid),
+            (ForeignSample.event.replacing("2030", with: "2020"), .expired),
+            (ForeignSample.event.replacing("spring", with: "autumn"), .campaignCancelled),
+        ] {
+            let letter = ForeignSample.entry(
+                value: value, [("kafka_original-topic", ForeignSample.text("orders"))])
+            #expect(try decision(letter) == .leaveOut(omission), "\(value)")
+            // What others read may be anything.
+            guard case .replay = try decision(letter, topic: Self.copy) else {
+                throw InvalidArgument("it is left out")
+            }
         }
     }
 

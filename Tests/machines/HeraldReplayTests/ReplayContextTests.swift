@@ -47,6 +47,14 @@ struct ReplayContextTests {
         #expect(decision(letter, requests: ["notifications"], to: "orders").topic == "orders")
     }
 
+    @Test(
+        "Only what goes where others read is watched for what comes back", arguments: [nil, "notifications", "orders"])
+    func watched(destination: String?) {
+        let context = context(requests: ["notifications"], foreign: "orders.DLT", to: destination)
+        #expect(context.watchedTopic == (destination == "orders" ? "orders.DLT" : nil))
+        #expect(self.context(requests: ["notifications"]).watchedTopic == nil)
+    }
+
     @Test("Who replays a letter of others that came from elsewhere is told where from, and what to do")
     func refusalOfForeignLetter() throws {
         let context = context(requests: ["notifications"], foreign: "orders.DLT")

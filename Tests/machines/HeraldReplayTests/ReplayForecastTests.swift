@@ -19,8 +19,8 @@ struct ReplayForecastTests {
         let estimated = ReplayForecast(plan, options, outcomesPerSecond: perSecond)
         #expect(estimated.words.hasPrefix("about ") && estimated.members.contains { $0.name == "seconds" })
         options.rate = perSecond
-        for isForeign in [false, true] {
-            let forecast = ReplayForecast(plan, options, outcomesPerSecond: nil, isForeign: isForeign)
+        for hasOutcomes in [false, true] {
+            let forecast = ReplayForecast(plan, options, outcomesPerSecond: nil, hasOutcomes: hasOutcomes)
             #expect(forecast.words.hasPrefix("at least ") && forecast.members.contains { $0.name == "seconds" })
         }
     }

@@ -555,7 +555,7 @@ struct ReplayMachineTests {
         let foreign = ForeignTopic(name: "orders.DLT", destination: "orders", own: Topics())
         for isBack in [false, true] {
             var script = Script.working(0..<2, foreign: foreign) { options, _ in
-                options.patience = ReplayOptions.foreignPatience
+                options.patience = ReplayOptions.returnPatience
             }
             #expect(script.hand(0, 1, isForeign: true) == [1])
             script.pass(0)

@@ -82,8 +82,12 @@ package struct DeadLetterEntry: Sendable {
     /// Where the exception was thrown, as its framework has written it; `nil` of Herald's own.
     package var stackTrace: String? { foreign.stackTrace.flatMap { headers.value(at: $0)?.text } }
 
-    /// Whether the record had this header where it came from.
-    func isOriginalHeader(at index: Int) -> Bool { foreign.isOriginal(index, in: headers) }
+    /// The headers that the record had where it came from, in order; none of Herald's.
+    var originalHeaders: HeaderList {
+        var originals = HeaderList()
+        originals.append(originalsOf: isForeign ? foreign.originals(of: headers) : headers)
+        return originals
+    }
 
     /// What it lacks because it would not have fit its topic.
     package var omissions: Omissions {

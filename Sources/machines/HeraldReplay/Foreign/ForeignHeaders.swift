@@ -101,8 +101,16 @@ struct ForeignHeaders: Sendable {
         reader = headers.lastIndex(named: "__connect.errors.connector.name")
     }
 
-    /// Whether the record had this header where it came from.
-    func isOriginal(_ index: Int, in headers: HeaderList) -> Bool {
+    /// The headers that the record had where it came from, in order.
+    func originals(of headers: HeaderList) -> HeaderList {
+        var originals = HeaderList()
+        for index in 0..<headers.count where isOriginal(index, in: headers) {
+            originals.append(name: headers.name(at: index), value: headers.value(at: index))
+        }
+        return originals
+    }
+
+    private func isOriginal(_ index: Int, in headers: HeaderList) -> Bool {
         let name = headers.name(at: index)
         if Self.springLeftovers.contains(where: { name.begins(with: $0) }) { return false }
         switch writer {

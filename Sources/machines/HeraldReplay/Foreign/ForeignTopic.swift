@@ -28,6 +28,9 @@ package struct ForeignTopic: Sendable, Equatable {
     /// may write to, so only request topics count.
     package func isRequestTopic(_ topic: String) -> Bool { own.requests.contains(topic) }
 
+    /// Whether Herald's workers read all that is replayed from it.
+    var isReadByWorkers: Bool { destination.map(isRequestTopic) ?? true }
+
     /// Why dead letters that came from these topics, none of them a request topic, are not replayed, and what to do.
     func refusal(of topics: [String], count: Int) -> ToolFailure {
         ToolFailure(

@@ -1,9 +1,14 @@
 internal import HeraldEvents
+internal import HeraldTime
 
 extension ReplayRules {
-    /// What happens to a dead letter of others: it goes to the request topic that it came from, or to the topic that
-    /// was named, as it was there.
-    func decision(for entry: DeadLetterEntry, of foreign: ForeignTopic, _ marks: MarkIndex) -> Decision {
+    /// What happens to a dead letter of others.
+    ///
+    /// It goes to the request topic that it came from, or to the topic that was named, as it was there. What workers read
+    /// there has to be an event.
+    func decision(
+        for entry: DeadLetterEntry, of foreign: ForeignTopic, _ marks: MarkIndex, now: WallTime
+    ) -> Decision {
         let (partition, offset) = (entry.partition, entry.offset)
         if !isAgain {
             if marks.isResolved(partition: partition, offset: offset) { return .leaveOut(.resolved) }
@@ -15,12 +20,23 @@ extension ReplayRules {
         }
         guard !foreign.isForbiddenDestination(topic) else { return .leaveOut(.forbiddenTopic) }
         guard foreign.destination != nil || foreign.isRequestTopic(topic) else { return .leaveOut(.otherTopic) }
+        var pushServices: [String] = []
+        if foreign.isRequestTopic(topic) {
+            guard let value = entry.value, let event = try? JudgedEvent(value, of: entry, decoder) else {
+                return .leaveOut(.stillInvalid)
+            }
+            if let campaign = event.campaign, cancelledCampaigns.contains(campaign) {
+                return .leaveOut(.campaignCancelled)
+            }
+            if let expiry = event.expiresAt, expiry <= now { return .leaveOut(.expired) }
+            pushServices = event.pushServices
+        }
         let before = entry.replays + marks.replayCount(partition: partition, offset: offset)
         guard before < maximumReplays else { return .leaveOut(.overTheCap) }
+        // By its own place, which no other dead letter has: two may have come from one record.
         return .replay(
             Replay(
-                topic: topic,
-                origin: entry.origin ?? Origin(topic: foreign.name, partition: partition, offset: offset),
-                pushServices: [], isWhole: true, replays: before + 1))
+                topic: topic, origin: Origin(topic: foreign.name, partition: partition, offset: offset),
+                pushServices: pushServices, isWhole: true, replays: before + 1))
     }
 }

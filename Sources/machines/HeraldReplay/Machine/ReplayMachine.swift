@@ -97,17 +97,17 @@ package struct ReplayMachine: JobMachine {
         writer = BatchWriter(configuration.writer)
         journal = Journal(
             context, job: configuration.job, process: configuration.process, work: configuration.work.words)
-        let isForeign = context.foreign != nil
+        let hasOutcomes = context.watchedTopic == nil
         switch configuration.work {
         case .replay(let plan, let rules, let options):
             (self.plan, self.rules) = (plan, rules)
             pace = ReplayPace(
-                options, planned: plan.count, batchLimit: LetterBatch.transactionCount, isForeign: isForeign)
+                options, planned: plan.count, batchLimit: LetterBatch.transactionCount, hasOutcomes: hasOutcomes)
             batch = LetterBatch()
         case .resolve(let plan, _, _):
             (self.plan, rules) = (ReplayPlan(), nil)
             pace = ReplayPace(
-                ReplayOptions(), planned: plan.count, batchLimit: LetterBatch.transactionCount, isForeign: false)
+                ReplayOptions(), planned: plan.count, batchLimit: LetterBatch.transactionCount, hasOutcomes: true)
             batch = LetterBatch(resolving: plan.chosen)
             isAtEnd = true
         }
@@ -211,10 +211,11 @@ package struct ReplayMachine: JobMachine {
         case .replay(let replay):
             state.become(.gathered)
             let freshKey = replay.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
+            let trace = configuration.context.trace
             let record =
                 entry.isForeign
-                ? OutgoingRecord(replay, ofForeign: entry)
-                : OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: configuration.context.trace)
+                ? OutgoingRecord(replay, ofForeign: entry, trace: trace)
+                : OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: trace)
             batch.add(
                 LetterBatch.Letter(
                     state: state, record: record, replay: replay, partition: entry.partition, offset: entry.offset,

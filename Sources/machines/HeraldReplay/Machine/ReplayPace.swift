@@ -19,8 +19,8 @@ struct ReplayPace: Sendable {
     private static let judgedFrom = 20
 
     private let options: ReplayOptions
-    /// Others report no outcome: what comes back is all that is known.
-    private let isForeign: Bool
+    /// Whether workers report outcomes; of what others read all that is known is what comes back.
+    private let hasOutcomes: Bool
     private let patience: Milliseconds
     private var admission: PublishAdmission
     private var outcomes = ReplayTally()
@@ -38,9 +38,9 @@ struct ReplayPace: Sendable {
     /// The pace of a replay that has published nothing.
     ///
     /// - Parameter batchLimit: dead letters in one transaction at most.
-    init(_ options: ReplayOptions, planned: Int, batchLimit: Int, isForeign: Bool) {
+    init(_ options: ReplayOptions, planned: Int, batchLimit: Int, hasOutcomes: Bool) {
         self.options = options
-        self.isForeign = isForeign
+        self.hasOutcomes = hasOutcomes
         patience = Milliseconds(options.patience)
         admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: batchLimit, rate: options.rate, ramp: options.ramp, published: 0)
@@ -70,7 +70,7 @@ struct ReplayPace: Sendable {
 
     /// These are published.
     mutating func published(_ replays: [ReplayRules.Replay]) {
-        if !isForeign, patience > .zero { for replay in replays { outcomes.expect(replay) } }
+        if hasOutcomes, patience > .zero { for replay in replays { outcomes.expect(replay) } }
         publishedInBatch += replays.count
         progress.replayed += replays.count
     }
@@ -81,7 +81,7 @@ struct ReplayPace: Sendable {
     /// Says in ``progress`` what is known of the outcomes.
     mutating func noteOutcomes() {
         progress.delivered = outcomes.total.delivered
-        progress.failed = isForeign ? returned.all : outcomes.total.failed
+        progress.failed = hasOutcomes ? outcomes.total.failed : returned.all
         progress.open = outcomes.total.open
     }
 
@@ -104,9 +104,9 @@ struct ReplayPace: Sendable {
         if isAtEnd {
             guard isBatchOpen(now.monotonic), let end = patienceEnd(now.monotonic) else { return .end(.complete) }
             return .wait(
-                isForeign
-                    ? .returns(until: now.wall(end))
-                    : .lastOutcomes(.init(open: outcomes.batch.open), until: now.wall(end)))
+                hasOutcomes
+                    ? .lastOutcomes(.init(open: outcomes.batch.open), until: now.wall(end))
+                    : .returns(until: now.wall(end)))
         }
         if admission.isAtStepEnd, !isBatchOpen(now.monotonic) { beginBatch() }
         let open = open(now.monotonic)
@@ -124,7 +124,7 @@ struct ReplayPace: Sendable {
     /// A step of the ramp waits; how it ends when that was too long.
     private mutating func held(_ now: Moment) -> Verdict {
         if let end = patienceEnd(now.monotonic) {
-            guard !isForeign else { return .wait(.returns(until: now.wall(end))) }
+            guard hasOutcomes else { return .wait(.returns(until: now.wall(end))) }
             let step = admission.endedStep ?? (progress.batch, outcomes.batch.expected)
             return .wait(
                 .rampStep(
@@ -142,15 +142,15 @@ struct ReplayPace: Sendable {
 
     /// How many outcomes are open.
     private mutating func open(_ now: MonotonicTime) -> (all: Int, step: Int) {
-        guard isForeign else { return (outcomes.total.open, outcomes.batch.open) }
+        if hasOutcomes { return (outcomes.total.open, outcomes.batch.open) }
         return (0, admission.isAtStepEnd && isBatchOpen(now) ? 1 : 0)
     }
 
     /// Whether too many of the batch have failed again.
     private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
-        let failed = isForeign ? returned.batch : batch.failed
-        let (known, total) = isForeign ? (publishedInBatch, publishedInBatch) : (batch.known, batch.expected)
+        let failed = hasOutcomes ? batch.failed : returned.batch
+        let (known, total) = hasOutcomes ? (batch.known, batch.expected) : (publishedInBatch, publishedInBatch)
         return FailureLimit.isExceeded(
             share: options.stopShare, failed: failed, known: known, meaningfulCount: Self.judgedFrom,
             total: isAllSent ? total : nil)
@@ -158,7 +158,7 @@ struct ReplayPace: Sendable {
 
     /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.
     private mutating func isBatchOpen(_ now: MonotonicTime) -> Bool {
-        isForeign ? patienceEnd(now) != nil : outcomes.batch.open > 0
+        hasOutcomes ? outcomes.batch.open > 0 : patienceEnd(now) != nil
     }
 
     /// Until when the outcomes of a batch that is published are waited for; `nil` when that was long enough.

@@ -53,8 +53,8 @@ package enum Correction: Sendable, Equatable {
             new = bytes
         }
         guard let new else { throw InvalidArgument("its value is no JSON object that a member could be set in") }
-        let after = try Self.event(new, entry, decoder)
-        let before = try? Self.event(value, entry, decoder)
+        let after = try JudgedEvent(new, of: entry, decoder)
+        let before = try? JudgedEvent(value, of: entry, decoder)
         // The key chooses the partition, and so the order, of its user.
         let isOtherUser = before?.user != after.user
         let said = before == nil ? SaidMembers(value) : nil
@@ -65,32 +65,6 @@ package enum Correction: Sendable, Equatable {
             isMessageChanged: (before?.message ?? said?.message) != after.message,
             pushServices: (before?.pushServices ?? said?.pushServices ?? [], after.pushServices),
             formerCalls: before?.pushServices ?? [], expiresAt: after.expiresAt)
-    }
-
-    private struct Event {
-        var user: String
-        var message: String
-        var pushServices: [String]
-        var expiresAt: WallTime?
-    }
-
-    private static func event(
-        _ value: [UInt8], _ entry: DeadLetterEntry, _ decoder: RecordDecoder
-    ) throws(InvalidArgument) -> Event {
-        // What Herald's headers say of the push services is about the event as it was.
-        var headers = HeaderList()
-        headers.append(originalsOf: entry.headers)
-        var event = DecodedEvent()
-        let failure = decoder.decode(
-            topicKind: .request, topic: "dead-letter", partition: entry.partition, offset: entry.offset,
-            value: value.span.bytes, headers: headers, into: &event)
-        if let failure { throw InvalidArgument(failure.detail) }
-        let names = decoder.pushServices.names
-        return Event(
-            user: event.bytes(of: event.user, value: value.span.bytes).text,
-            message: event.bytes(of: event.message, value: value.span.bytes).text,
-            pushServices: names.indices.filter { event.pushServices.contains($0) }.map { names[$0] },
-            expiresAt: event.expiresAt)
     }
 }
 

@@ -29,7 +29,7 @@ final class ReplayClients: JobIO {
     private let state: StateReader
     private let transactor: Transactor
     private let letters: DeadLetterReader?
-    /// Outcomes of Herald's own; `nil` for dead letters of others, of which ``returns`` is all that is known.
+    /// Outcomes of what workers read; `nil` of what others do, of which ``returns`` is all that is known.
     private let results: ResultsReader?
     private let returns: ReturnWatch?
     /// What reading the state topic came to.
@@ -54,7 +54,7 @@ final class ReplayClients: JobIO {
             return
         }
         // Before anything is published, or its outcome could lie in front of the end.
-        if context.foreign == nil {
+        if context.watchedTopic == nil {
             results = try ResultsReader(
                 properties: context.readerProperties, topic: context.topics.results,
                 partitions: replayer.layout.results, mentioning: Replayer.mentionOfReplay)

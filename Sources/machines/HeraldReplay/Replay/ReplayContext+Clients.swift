@@ -18,8 +18,8 @@ extension ReplayContext {
     /// - Parameter isWriting: whether the state and audit topics are needed; without them nothing can be remembered.
     package func layout(reach: ClusterReach, admin: Admin, isWriting: Bool) throws -> Layout {
         var names = [deadLetterTopic, topics.state, topics.audit]
-        // Of others neither outcomes nor campaigns are known.
-        if foreign == nil { names += [topics.results, topics.campaigns] }
+        // What others read has neither outcomes nor campaigns.
+        if watchedTopic == nil { names += [topics.results, topics.campaigns] }
         var partitions: [String: [Int32]] = [:]
         var isCampaignsForbidden = false
         for topic in try reach.topics(names, admin).topics {

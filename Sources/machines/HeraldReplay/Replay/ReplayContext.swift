@@ -42,6 +42,10 @@ package struct ReplayContext: Sendable {
     /// The topic whose dead letters these are.
     package var deadLetterTopic: String { foreign?.name ?? topics.deadLetter }
 
+    /// The topic that is watched for what comes back as a new dead letter, because others read what is replayed and report
+    /// nothing; `nil` where workers report what becomes of it.
+    package var watchedTopic: String? { foreign.flatMap { $0.isReadByWorkers ? nil : $0.name } }
+
     /// Where replays go, for people.
     var destinations: String {
         guard let foreign else { return topics.requests.joined(separator: ", ") }

@@ -7,25 +7,25 @@ package struct ReplayForecast: Sendable {
     private let plan: ReplayPlan
     private let options: ReplayOptions
     private let outcomesPerSecond: Double?
-    private let isForeign: Bool
+    private let hasOutcomes: Bool
 
     /// - Parameters:
     ///   - outcomesPerSecond: how fast the workers have been.
-    ///   - isForeign: whether the dead letters are foreign: their outcomes are not reported.
-    package init(_ plan: ReplayPlan, _ options: ReplayOptions, outcomesPerSecond: Double?, isForeign: Bool = false) {
+    ///   - hasOutcomes: whether workers report what becomes of it.
+    package init(_ plan: ReplayPlan, _ options: ReplayOptions, outcomesPerSecond: Double?, hasOutcomes: Bool = true) {
         self.plan = plan
         self.options = options
         self.outcomesPerSecond = outcomesPerSecond
-        self.isForeign = isForeign
+        self.hasOutcomes = hasOutcomes
     }
 
     /// How long it takes, for people.
     package var words: String {
-        if isForeign, let seconds {
+        if !hasOutcomes, let seconds {
             return
                 "at least \(DurationText.format(.seconds(Int(saturating: seconds.rounded(.up))))), and the waits between batches"
         }
-        if isForeign { return "as long as the brokers need, and the waits between batches; --rate bounds it" }
+        if !hasOutcomes { return "as long as the brokers need, and the waits between batches; --rate bounds it" }
         guard let seconds else { return "as long as the workers need; --rate bounds it" }
         let time = DurationText.format(.seconds(Int(saturating: seconds.rounded(.up))))
         if let rate = options.rate { return "at least \(time) at \(Self.rate(rate)), and the waits for outcomes" }
@@ -114,7 +114,7 @@ extension ReplayRules.Omission {
         case .overTheCap: "replayed as often as retry.replays allows"
         case .otherPushServices: "none of --only-pns failed"
         case .incomplete: "too large for their value or key to be kept: publish their requests (herald-origin) again"
-        case .stillInvalid: "no event with these corrections either"
+        case .stillInvalid: "no event that a worker would take"
         case .unreadable: "no dead letters of Herald's"
         case .unknownOrigin: "do not say where they came from (--to names a topic)"
         case .forbiddenTopic: "came from this dead-letter topic, or from one that only Herald writes"

@@ -12,7 +12,7 @@ package struct ReplayOptions: Sendable {
     /// How long a batch's outcomes are waited for.
     package var patience = Duration.seconds(600)
     /// How long after a batch it is watched what comes back to a topic of others.
-    package static let foreignPatience = Duration.seconds(10)
+    package static let returnPatience = Duration.seconds(10)
     package var reason: String?
     /// Whether what was replayed before is replayed once more.
     package var isAgain = false

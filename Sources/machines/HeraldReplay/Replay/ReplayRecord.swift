@@ -21,8 +21,7 @@ extension OutgoingRecord {
     ///
     /// - Parameter trace: the span of the replay.
     init(_ replay: ReplayRules.Replay, of entry: DeadLetterEntry, freshKey: String?, trace: TraceContext?) {
-        var headers = HeaderList()
-        headers.append(originalsOf: entry.headers)
+        var headers = entry.originalHeaders
         func copy(_ name: HeaderName) {
             guard let value = entry.headers.lastValue(named: name.literal) else { return }
             headers.append(name: name.literal, value: value)

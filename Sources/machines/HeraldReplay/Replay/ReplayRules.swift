@@ -21,7 +21,7 @@ package struct ReplayRules: Sendable {
     package var correction: Correction?
     /// The topic of others that the dead letters lie in; `nil` for Herald's own.
     let foreign: ForeignTopic?
-    private let decoder: RecordDecoder
+    let decoder: RecordDecoder
 
     package init(
         maximumReplays: Int, requestTopics: [String], decoder: RecordDecoder = RecordDecoder(),
@@ -46,7 +46,7 @@ package struct ReplayRules: Sendable {
         case otherPushServices = "other-push-services"
         /// Its value or its key was left out because it would not have fit: the request has to be published again.
         case incomplete
-        /// Corrected as it was asked for it would still be no event.
+        /// Corrected as it was asked for, or of others as it is, it would be no event for the workers that read it.
         case stillInvalid = "still-invalid"
         /// It is no dead letter of Herald's: `herald-origin` is missing or wrong.
         case unreadable
@@ -81,7 +81,7 @@ package struct ReplayRules: Sendable {
 
     /// What happens to this dead letter, given what was done before.
     package func decision(for entry: inout DeadLetterEntry, _ marks: MarkIndex, now: WallTime) -> Decision {
-        if let foreign { return decision(for: entry, of: foreign, marks) }
+        if let foreign { return decision(for: entry, of: foreign, marks, now: now) }
         if !entry.omissions.isDisjoint(with: [.key, .value]) { return .leaveOut(.incomplete) }
         guard let origin = entry.origin, entry.value != nil else { return .leaveOut(.unreadable) }
         if let campaign = entry.text(.campaign), cancelledCampaigns.contains(campaign) {

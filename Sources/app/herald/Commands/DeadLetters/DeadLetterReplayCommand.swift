@@ -17,7 +17,7 @@ enum DeadLetterReplayCommand: HeraldCommand {
     static let rate = CommandOption.optional("rate", .rate, "Dead letters per second at most, such as 200/s or 30/m.")
     static let wait = CommandOption.optional(
         "wait", .duration(),
-        "How long to wait for the outcomes of a batch, 10m if not given; in a topic of others, for what comes back (10s). "
+        "How long to wait for the outcomes of a batch, 10m if not given; where others read it, for what comes back (10s). "
             + "0 does not wait.")
     static let destination = CommandOption.optional(
         "to", .text("TOPIC"),
@@ -41,8 +41,9 @@ enum DeadLetterReplayCommand: HeraldCommand {
             + "--set and --edit correct what is invalid or was rejected: what is published is shown first, has a new "
             + "idempotency key, and must be a valid event; the dead letter stays as it is.\n\n"
             + "With --topic the dead letters of others go to the request topics that they came from, or all to the topic of "
-            + "--to, with their own headers. Nobody reports an outcome there: the replay waits after each batch, and stops when "
-            + "too many of it have come back as new dead letters.\n\n"
+            + "--to, with their own headers. For a request topic each has to be a valid event, and its outcomes count. Of any "
+            + "other topic nobody reports an outcome: the replay waits after each batch, and stops when too many of it have come "
+            + "back as new dead letters.\n\n"
             + "Over 100 dead letters the count has to be typed; without a terminal --yes is needed, or it ends with 4. "
             + "When it is stopped, paused or its outcomes do not come, it ends with 3.",
         arguments: [DeadLetterOptions.ids],

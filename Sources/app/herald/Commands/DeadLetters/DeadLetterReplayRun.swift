@@ -47,7 +47,9 @@ struct DeadLetterReplayRun {
         options.ramp = parsed[Command.ramp]
         options.stopShare = parsed[Command.stopShare]
         options.rate = parsed[Command.rate]
-        options.patience = parsed[Command.wait] ?? (foreign == nil ? options.patience : ReplayOptions.foreignPatience)
+        options.patience =
+            parsed[Command.wait]
+            ?? (replayer.context.watchedTopic == nil ? options.patience : ReplayOptions.returnPatience)
         options.reason = parsed[Command.reason]
         options.selection = selection.text
         options.isAgain = rules.isAgain
@@ -77,14 +79,14 @@ struct DeadLetterReplayRun {
         }
         try replayer.context.checkDestinations(
             of: plan, reach: settings.clusterReach, admin: try settings.adminClient())
-        let foreignTopic = replayer.context.foreign?.name
-        let isEstimated = options.rate == nil && plan.count > 0 && foreignTopic == nil
+        let watchedTopic = replayer.context.watchedTopic
+        let isEstimated = options.rate == nil && plan.count > 0 && watchedTopic == nil
         let output = ReplayOutput(
             format, plan: plan, options: options,
             warnings: PlanWarnings(plan, isCorrected: rules.correction != nil, deadServices: []),
             outcomesPerSecond: isEstimated ? replayer.outcomesPerSecond(now: SystemClock.wall()) : nil,
-            foreignTopic: foreignTopic)
-        let trouble = foreignTopic == nil && plan.count > 0 ? settings.workerTrouble() : nil
+            watchedTopic: watchedTopic)
+        let trouble = watchedTopic == nil && plan.count > 0 ? settings.workerTrouble() : nil
         if invocation.parsed[Command.dryRun] {
             try output.writePlan(console)
             if let trouble { console.complain(SafeText.escaped(trouble)) }
@@ -126,19 +128,19 @@ struct DeadLetterReplayRun {
 
     /// Says how it ended, and gives the exit status.
     private func status(of report: ReplayReport) -> ExitStatus {
-        let (progress, foreignTopic) = (report.progress, replayer.context.foreign?.name)
+        let (progress, watchedTopic) = (report.progress, replayer.context.watchedTopic)
         let replayed = TopicsTool.counted(progress.replayed, "dead letter") + " replayed"
         let rest = "; run it again to continue with the rest"
         switch report.end {
         case .complete:
             console.remark(
-                foreignTopic == nil
+                watchedTopic == nil
                     ? "\(replayed): \(TopicsTool.counted(progress.delivered, "notification")) delivered, "
                         + "\(progress.failed) failed, \(progress.open) open."
                     : "\(replayed): \(progress.failed) came back.")
             guard progress.tooLarge == 0 else {
                 console.complain(
-                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of \(foreignTopic == nil ? "the request topic" : "their topic")."
+                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of \(watchedTopic == nil ? "the request topic" : "their topic")."
                 )
                 return progress.replayed > 0 ? .partlyDone : .failed
             }
@@ -147,9 +149,9 @@ struct DeadLetterReplayRun {
             console.complain("Paused, \(replayed)\(rest).")
             return .partlyDone
         case .stopped:
-            if let foreignTopic {
+            if let watchedTopic {
                 console.complain(
-                    "Stopped, \(replayed): \(progress.failed) of them came back; see herald dlq list --topic \(foreignTopic) "
+                    "Stopped, \(replayed): \(progress.failed) of them came back; see herald dlq list --topic \(watchedTopic) "
                         + "--where 'replays > 0'.")
                 return .partlyDone
             }

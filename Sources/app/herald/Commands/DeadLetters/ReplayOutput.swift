@@ -10,22 +10,22 @@ struct ReplayOutput {
     private let plan: ReplayPlan
     private let options: ReplayOptions
     private let forecast: ReplayForecast
-    private let foreignTopic: String?
+    private let watchedTopic: String?
     private let warnings: [String]
 
     /// - Parameters:
     ///   - outcomesPerSecond: how fast the workers have shown that they are.
-    ///   - foreignTopic: the topic of others that the dead letters lie in; `nil` for Herald's own.
+    ///   - watchedTopic: where what others could not process comes back; `nil` where workers report outcomes.
     init(
         _ format: OutputFormat, plan: ReplayPlan, options: ReplayOptions, warnings: PlanWarnings,
-        outcomesPerSecond: Double?, foreignTopic: String?
+        outcomesPerSecond: Double?, watchedTopic: String?
     ) {
         self.format = format
         self.plan = plan
         self.options = options
         forecast = ReplayForecast(
-            plan, options, outcomesPerSecond: outcomesPerSecond, isForeign: foreignTopic != nil)
-        self.foreignTopic = foreignTopic
+            plan, options, outcomesPerSecond: outcomesPerSecond, hasOutcomes: watchedTopic == nil)
+        self.watchedTopic = watchedTopic
         self.warnings = warnings.sentences
     }
 
@@ -35,7 +35,7 @@ struct ReplayOutput {
         var lines = [
             "\(TopicsTool.counted(plan.matched, "dead letter")) \(plan.matched == 1 ? "matches" : "match"); "
                 + "\(plan.count) would be replayed"
-                + (foreignTopic == nil && plan.count > 0
+                + (watchedTopic == nil && plan.count > 0
                     ? ": \(TopicsTool.counted(plan.outcomeCount, "notification"))." : ".")
         ]
         for omission in ReplayRules.Omission.allCases {
@@ -62,13 +62,13 @@ struct ReplayOutput {
 
     private var pace: [String] {
         let share = Self.percent(options.stopShare)
-        guard let foreignTopic else {
+        guard let watchedTopic else {
             return ["  in batches of \(options.ramp.text), stopping above \(share) bad outcomes"]
         }
         let wait = DurationText.format(options.patience)
         return [
             "  in batches of \(options.ramp.text), \(wait) after each, stopping when more than \(share) of a batch come back",
-            "  nobody reports whether they are processed: all that is seen is what becomes a dead letter in \(foreignTopic) again",
+            "  nobody reports whether they are processed: all that is seen is what becomes a dead letter in \(watchedTopic) again",
         ]
     }
 
@@ -89,14 +89,14 @@ struct ReplayOutput {
 
     func batchLine(_ progress: ReplayProgress) -> String {
         "Batch \(progress.batch) begins; so far \(progress.replayed) of \(progress.planned) dead letters replayed, "
-            + (foreignTopic == nil
+            + (watchedTopic == nil
                 ? "\(TopicsTool.counted(progress.delivered, "notification")) delivered, \(progress.failed) failed."
                 : "\(progress.failed) came back.")
     }
 
     func progressLine(_ progress: ReplayProgress, _ waits: JobWaitReason?, _ meter: ThroughputMeter) -> String {
         let outcomes =
-            foreignTopic == nil
+            watchedTopic == nil
             ? "\(progress.delivered) delivered  \(progress.failed) failed  \(progress.open) open"
             : "\(progress.failed) came back"
         let rest =
