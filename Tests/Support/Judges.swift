@@ -1,8 +1,10 @@
-import Foundation
+public import Foundation
 public import Testing
 
 /// A file or folder of `../shared/judges`: cases that nobody here wrote, read from there.
 public struct Judge: Sendable {
+    /// Lists as people's programs write them.
+    public static let audiences = Self(name: "audiences")
     /// The CloudEvents project's conformance features for Kafka.
     public static let cloudEvents = Self(name: "cloudevents/kafka-protocol-binding.feature")
     /// What the real service has answered to its .NET SDK (``HubRecordings``).
@@ -15,7 +17,7 @@ public struct Judge: Sendable {
     private let name: String
 
     /// Where it is.
-    var url: URL { Repository.root.appending(path: "../shared/judges/\(name)").standardizedFileURL }
+    public var url: URL { Repository.root.appending(path: "../shared/judges/\(name)").standardizedFileURL }
 
     /// Whether it is on this machine.
     private var isThere: Bool { FileManager.default.fileExists(atPath: url.path) }

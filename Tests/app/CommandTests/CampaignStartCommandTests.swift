@@ -68,6 +68,21 @@ struct CampaignStartCommandTests {
         }
     }
 
+    @Test(
+        "An audience of nobody is no success, and lines without anything are counted", arguments: ["", ";;\r\n ; \r\n"])
+    func nobody(rows: String) async throws {
+        try await inDirectory { directory in
+            let run = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run"]), input: "user;first_name\r\n\(rows)")
+            #expect(run.status == 1 && run.error.contains("the audience has no recipients"), "\(run.error)")
+            #expect(run.output.contains("2 empty lines") == !rows.isEmpty, "\(run.output)")
+            let json = try await HeraldProgram.run(
+                words(directory, ["--audience", "-", "--dry-run", "-o", "jsonl"]),
+                input: "user;first_name\r\n\(rows)ann;Ann\r\n")
+            #expect(json.status == 0 && json.records.first?["emptyLines"] as? Int == (rows.isEmpty ? 0 : 2))
+        }
+    }
+
     @Test("Empty fields and single braces are warned of, and one recipient takes a moment")
     func warnings() async throws {
         try await inDirectory { directory in

@@ -51,7 +51,7 @@ struct AudienceFormTests {
         let mail = "E-Mail;name;user\nann@x.org;Ann;7\n"
         #expect(try preview(mail).samples.first?.user == "7")
         #expect(try preview(mail, "{{user}}", AudienceForm(userColumn: "E-Mail")).samples.first?.user == "ann@x.org")
-        #expect(try preview("User ,name\nann,Ann\n").reading.userColumn == "User ")
+        #expect(try preview("User ,name\nann,Ann\n").reading.userColumn == "User")
         #expect(try preview("login\nann\n", "Hi", AudienceForm(userColumn: "Login")).recipients == 1)
         #expect(failure { try preview("User,USER,name\na,b,c\n") }.contains("--user-column"))
         #expect(

@@ -26,7 +26,9 @@ struct CSVAudienceTests {
             ("user,name\nann,\" a \"\n", ["2:ann= a "]),
             ("\u{FEFF}user,name\nann,Ann", ["2:ann=Ann"]),
             ("user,name\n\n\r\nann,Ann\n\n", ["4:ann=Ann"]),
-            ("user,name\nann,a\rb\n", ["2:ann=a\rb"]),
+            ("user,name\nann,\"a\rb\"\ncid,Cid", ["2:ann=a\rb", "4:cid=Cid"]),
+            ("user,name\rann,Ann\rbob,Bob\r", ["2:ann=Ann", "3:bob=Bob"]),
+            ("user,name\r\nann,Ann\rbob,Bob\n\r\r\ncid,Cid", ["2:ann=Ann", "3:bob=Bob", "6:cid=Cid"]),
             ("user,name\nann,grüß 🎉\n", ["2:ann=grüß 🎉"]),
             ("user,name\n", []),
             ("user,name", []),
@@ -38,7 +40,7 @@ struct CSVAudienceTests {
     @Test(
         "A line that is none is told with its number and reason, and the lines behind it are read",
         arguments: [
-            ("ann", "2!has 1 field; the header has 2"),
+            ("ann", "2!the message is empty"), ("ann;Ann", "2!user holds ';'"),
             ("ann,Ann,x", "2!has 3 fields; the header has 2"),
             ("a\"nn,Ann", "2!has a quote in a field that does not begin with one"),
             ("\"ann\"x,Ann", "2!has text behind a closing quote"),
@@ -131,7 +133,7 @@ struct CSVAudienceTests {
             let text =
                 rows.map { row in
                     row.map { field in
-                        let needsQuotes = field.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
+                        let needsQuotes = field.unicodeScalars.contains { "\",\r\n \t".unicodeScalars.contains($0) }
                         return needsQuotes || Bool.random(using: &generator)
                             ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
                     }.joined(separator: ",")
@@ -173,7 +175,7 @@ struct CSVAudienceTests {
                 let bytes = (0..<count).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] }
                 let file = try AudienceFile(Array("user\n".utf8) + bytes)
                 defer { file.remove() }
-                let newlines = bytes.count { $0 == 0x0A }
+                let newlines = bytes.count { $0 == 0x0A || $0 == 0x0D }
                 #expect(try file.lines("x", AudienceForm(format: format)).count <= newlines + 2)
             }
         }
@@ -233,13 +235,27 @@ struct JSONAudienceTests {
     }
 
     @Test(
-        "The format is that of the name, and without one that of the first byte",
-        arguments: [("a.csv", AudienceFormat.csv), ("a.ndjson", .jsonl), ("a.JSONL", .jsonl), ("a", .jsonl)])
-    func format(name: String, expected: AudienceFormat) throws {
-        let file = try AudienceFile("\u{FEFF}{\"user\":\"ann\"}", name: name)
+        "An object at the beginning makes it JSON lines, else its name says",
+        arguments: [
+            ("\u{FEFF}{\"user\":\"ann\"}", "a.csv", AudienceFormat.jsonl), ("{ \"user\":1}", "a", .jsonl),
+            ("user\nann", "a.ndjson", .jsonl), ("user\nann", "a.JSONL", .jsonl), ("user\nann", "a", .csv),
+            ("{user}\nann", "a", .csv),
+        ])
+    func format(text: String, name: String, expected: AudienceFormat) throws {
+        let file = try AudienceFile(text, name: name)
         defer { file.remove() }
         #expect(try file.open().format == expected)
         #expect(try file.open(AudienceForm(format: .csv)).format == .csv)
+    }
+
+    @Test("JSON that is read as something else is called so")
+    func misread() throws {
+        let object = try AudienceFile("{\"user\":\"ann\"}\n")
+        defer { object.remove() }
+        #expect(failure { try object.preview("Hi", AudienceForm(format: .csv)) }.contains("--format jsonl"))
+        let array = try AudienceFile("[{\"user\":\"ann\"}]")
+        defer { array.remove() }
+        #expect(failure { try array.open() }.contains("is a JSON array"))
     }
 }
 

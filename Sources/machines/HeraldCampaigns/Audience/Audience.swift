@@ -30,8 +30,8 @@ package final class Audience: Sendable {
         let count = try file.read(into: &first, at: 0, count: first.count, from: 0)
         try FileKind.check(Array(first.prefix(count)))
         prefixCount = first.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-        let isObject = prefixCount < count && first[prefixCount] == UInt8(ascii: "{")
-        self.format = form.format ?? AudienceFormat(path: name) ?? (isObject ? .jsonl : .csv)
+        let isJSON = FileKind.isJSON(first[prefixCount..<count])
+        self.format = form.format ?? (isJSON ? .jsonl : AudienceFormat(path: name) ?? .csv)
     }
 
     /// How many bytes it has.

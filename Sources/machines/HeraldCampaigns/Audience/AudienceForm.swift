@@ -2,7 +2,7 @@ internal import HeraldText
 
 /// The form of an audience's file, as it was given; what was not given is recognised.
 package struct AudienceForm: Sendable, Equatable {
-    /// `nil` for what its name says, or its first byte: an object's brace begins JSON lines.
+    /// `nil` for what its beginning shows, where an object's brace begins JSON lines, or else its name.
     package var format: AudienceFormat?
     /// What stands between a CSV file's fields; `nil` for what its first line shows.
     package var delimiter: AudienceDelimiter?

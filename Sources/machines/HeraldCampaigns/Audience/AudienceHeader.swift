@@ -14,7 +14,7 @@ struct AudienceHeader {
             var text: [UInt8] = []
             CSVScanner.append(field, of: bytes, to: &text)
             if String(validating: text, as: UTF8.self) == nil { isUTF8 = false }
-            return String(decoding: text, as: UTF8.self)
+            return CellPadding.plain(String(decoding: text, as: UTF8.self))
         }
         self.isUTF8 = isUTF8
     }
@@ -23,7 +23,7 @@ struct AudienceHeader {
     func userColumn(named name: String?) throws(ToolFailure) -> Int {
         let wanted = name ?? AudienceReader.userName
         if let index = try index(of: wanted) { return index }
-        let alike = names.indices.filter { Self.plain(names[$0]) == Self.plain(wanted) }
+        let alike = names.indices.filter { names[$0].lowercased() == CellPadding.plain(wanted).lowercased() }
         if alike.count == 1 { return alike[0] }
         throw missing(
             name == nil
@@ -38,7 +38,8 @@ struct AudienceHeader {
     }
 
     private func index(of name: String) throws(ToolFailure) -> Int? {
-        let found = names.indices.filter { names[$0] == name }
+        let wanted = CellPadding.plain(name)
+        let found = names.indices.filter { names[$0] == wanted }
         guard found.count < 2 else { throw ToolFailure("the audience has the column \(SafeText.quoted(name)) twice") }
         return found.first
     }
@@ -48,12 +49,5 @@ struct AudienceHeader {
         let shown = names.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", ")
         let nearest = Suggestion.nearest(to: name, in: names).map { "; did you mean \(SafeText.quoted($0))? Its" }
         return ToolFailure("\(what)\(nearest ?? "; its") columns are \(shown)")
-    }
-
-    private static func plain(_ name: String) -> String {
-        var text = name[...]
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return text.lowercased()
     }
 }

@@ -35,6 +35,8 @@ package struct AudiencePreview: Sendable {
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
+    /// Lines without anything, or with nothing but delimiters and spaces.
+    package private(set) var emptyLines = 0
     package private(set) var invalidLines: [InvalidLine] = []
     package private(set) var samples: [Sample] = []
     /// The message's fields that some have nothing for, in the order of the message.
@@ -110,6 +112,7 @@ package struct AudiencePreview: Sendable {
             }
         }
         recipients = set.count
+        emptyLines = reader.emptyLines
         self.mark = mark.text
         caseTwins.forget()
         try invalidFile.finish()

@@ -31,6 +31,10 @@ struct AudienceReader {
     private var columnCount = 0
     private var nextLine = 1
     private var isFieldSeen: [Bool]
+    /// Whether the next record is the first behind the header.
+    private var isBehindHeader = false
+    /// How many lines were empty, or had nothing but delimiters and spaces.
+    private(set) var emptyLines = 0
     /// The beginning of a line that was too long to be kept.
     private var givenUp: [UInt8] = []
     /// The number of the record's first line, from 1.
@@ -69,8 +73,14 @@ struct AudienceReader {
             while true {
                 let outcome = try scan()
                 guard case .good = outcome else { return outcome }
-                if csv.fields.count == 1, csv.fields[0].start == csv.fields[0].end, record.count <= 2 { continue }
-                guard csv.fields.count == columnCount else {
+                if csv.fields.allSatisfy({ cell($0).isEmpty }) {
+                    emptyLines += 1
+                    continue
+                }
+                defer { isBehindHeader = false }
+                if isBehindHeader, isRule { continue }
+                // Empty cells at a line's end may be missing, and there may be more of them than columns.
+                guard csv.fields.dropFirst(columnCount).allSatisfy({ cell($0).isEmpty }) else {
                     return .wrong("has \(Self.counted(csv.fields.count, "field")); the header has \(columnCount)")
                 }
                 return .good
@@ -82,7 +92,9 @@ struct AudienceReader {
     /// Appends the text of the field with this number among the names.
     mutating func append(_ field: Int, to output: inout [UInt8]) {
         switch format {
-        case .csv: CSVScanner.append(csv.fields[columns[field]], of: window.bytes.span.bytes, to: &output)
+        case .csv:
+            guard columns[field] < csv.fields.count else { return }
+            CSVScanner.append(csv.fields[columns[field]], of: window.bytes.span.bytes, to: &output)
         case .jsonl:
             let bytes = window.bytes
             json.append(field, of: bytes.span.bytes.extracting(record), to: &output)
@@ -121,7 +133,24 @@ struct AudienceReader {
         return csv.scan(bytes.span.bytes.extracting(0..<window.count), from: window.start, isEnd: window.isAtEnd)
     }
 
+    /// Where the text of a field lies, without spaces around it.
+    private func cell(_ field: CSVScanner.Field) -> Range<Int> {
+        CellPadding.trimmed(field.start..<field.end, of: window.bytes.span.bytes)
+    }
+
+    /// Whether the record is the line of dashes that sqlcmd writes below the names of its columns.
+    private var isRule: Bool {
+        csv.fields.count == columnCount
+            && csv.fields.allSatisfy { field in
+                let cell = cell(field)
+                return !cell.isEmpty && window.bytes[cell].allSatisfy { $0 == UInt8(ascii: "-") }
+            }
+    }
+
     private mutating func readHeader() throws {
+        guard !FileKind.isJSON(window.bytes[window.start..<window.count]) else {
+            throw ToolFailure("the audience's first line is JSON and not a header; --format jsonl reads JSON lines")
+        }
         let separator = readSeparatorLine()
         let delimiter = form.delimiter ?? separator ?? recognisedDelimiter
         csv.delimiter = delimiter.byte
@@ -136,16 +165,17 @@ struct AudienceReader {
         let user = try header.userColumn(named: form.userColumn)
         reading.userColumn = header.names[user]
         columns = try [user] + names.dropFirst().map { try header.column($0) }
+        isBehindHeader = true
     }
 
     /// Passes over a first line `sep=;`, which some spreadsheets write; the delimiter that it names.
     private mutating func readSeparatorLine() -> AudienceDelimiter? {
-        let line = window.bytes[window.start..<window.lineEnd]
-        let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        guard let line = window.line else { return nil }
+        let text = window.bytes[line.range]
         guard text.count == 5, text.dropLast().elementsEqual("sep=".utf8), let byte = text.last,
             let delimiter = AudienceDelimiter(byte)
         else { return nil }
-        window.start = min(window.lineEnd + 1, window.count)
+        window.start = line.next
         nextLine += 1
         return delimiter
     }
@@ -178,21 +208,21 @@ struct AudienceReader {
 
     private mutating func nextObject() throws -> Record {
         while true {
-            let start = window.start
-            if start == window.count, window.isAtEnd { return .end }
+            if window.start == window.count, window.isAtEnd { return .end }
             line = nextLine
-            let end = window.lineEnd
-            guard end < window.count || window.isAtEnd else {
+            guard let text = window.line else {
                 if window.recordCount > Self.recordLimit { return try giveUp() }
                 try window.extend()
                 continue
             }
-            accept(start..<end, 1)
-            window.start = min(end + 1, window.count)
+            accept(text.range, 1)
+            window.start = text.next
             guard record.count <= Self.recordLimit else { return .wrong(Self.tooLong) }
             let bytes = window.bytes
-            let object = bytes.span.bytes.extracting(record)
-            if !Self.isBlank(object) { return read(object) }
+            if !CellPadding.trimmed(record, of: bytes.span.bytes).isEmpty {
+                return read(bytes.span.bytes.extracting(record))
+            }
+            emptyLines += 1
         }
     }
 
@@ -214,11 +244,6 @@ struct AudienceReader {
             }
         }
         return problem.map { .wrong($0) } ?? .good
-    }
-
-    private static func isBlank(_ line: RawSpan) -> Bool {
-        for offset in 0..<line.byteCount where ![0x20, 0x09, 0x0D].contains(line[byteAt: offset]) { return false }
-        return true
     }
 
     // MARK: - Both

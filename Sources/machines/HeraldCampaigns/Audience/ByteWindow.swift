@@ -28,12 +28,11 @@ struct ByteWindow {
     /// How many bytes of the present record are in the window.
     var recordCount: Int { count - start }
 
-    /// Where the present record's line ends: at its line feed, or at the end of what was read.
-    var lineEnd: Int {
-        let span = bytes.span.bytes
-        var offset = start
-        while offset < count, span[byteAt: offset] != UInt8(ascii: "\n") { offset += 1 }
-        return offset
+    /// The present record's line, without its end, and where the next one begins; `nil` when that has to be read first.
+    var line: (range: Range<Int>, next: Int)? {
+        let read = bytes.span.bytes.extracting(0..<count)
+        let end = LineEnd.first(in: read, from: start)
+        return LineEnd.passed(at: end, in: read, isEnd: isAtEnd).map { (start..<end, $0) }
     }
 
     /// Reads on; the present record stays, at the window's beginning.
@@ -49,16 +48,15 @@ struct ByteWindow {
         position += got
     }
 
-    /// Passes over everything up to and with the next line feed, however far that is.
+    /// Passes over everything up to and with the next line's end, however far that is.
     mutating func skipLine() throws {
         while true {
-            let end = lineEnd
-            guard end == count else {
-                start = end + 1
+            if let line {
+                start = line.next
                 return
             }
-            start = count
-            guard !isAtEnd else { return }
+            // The last byte may be the first half of the line's end.
+            start = max(start, count - 1)
             try extend()
         }
     }

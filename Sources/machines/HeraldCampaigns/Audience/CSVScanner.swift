@@ -2,13 +2,15 @@ internal import HeraldBytes
 
 /// Finds one record's fields in bytes of CSV (RFC 4180), copying nothing.
 ///
-/// Lines end with LF or CRLF. A field in quotes may hold delimiters, line ends and doubled quotes; a quote anywhere else is an
+/// Lines end with LF, CRLF or CR, also in one file. A field in quotes may hold delimiters, line ends and doubled quotes; a quote anywhere else is an
 /// error, and so is anything but a delimiter or a line's end behind a closing quote.
 struct CSVScanner {
     /// Where a field lies, without its quotes.
     struct Field: Equatable {
         var start: Int
         var end: Int
+        /// Whether it stands in quotes: then all of it is its text.
+        var isQuoted = false
         /// Whether quotes in it are doubled, so that its bytes are not its text.
         var hasDoubledQuotes = false
     }
@@ -59,11 +61,9 @@ struct CSVScanner {
             }
             switch bytes[byteAt: offset] {
             case delimiter: offset += 1
-            case UInt8(ascii: "\n"): return .record(end: offset + 1, lines: lines + 1)
-            case UInt8(ascii: "\r") where offset + 1 < bytes.byteCount && bytes[byteAt: offset + 1] == 0x0A:
-                return .record(end: offset + 2, lines: lines + 1)
-            case UInt8(ascii: "\r") where offset + 1 == bytes.byteCount:
-                return isEnd ? .record(end: offset + 1, lines: lines + 1) : .unfinished
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                guard let next = LineEnd.passed(at: offset, in: bytes, isEnd: isEnd) else { return .unfinished }
+                return .record(end: next, lines: lines + 1)
             default: return Self.broken(.textBehindQuote, bytes, from: start, isEnd)
             }
         }
@@ -71,10 +71,9 @@ struct CSVScanner {
 
     /// Only the record's first line is given up: when a quote is missing in it, those behind it are not to be lost too.
     private static func broken(_ problem: Problem, _ bytes: RawSpan, from start: Int, _ isEnd: Bool) -> Outcome {
-        var offset = start
-        while offset < bytes.byteCount, bytes[byteAt: offset] != UInt8(ascii: "\n") { offset += 1 }
-        guard offset < bytes.byteCount || isEnd else { return .unfinished }
-        return .broken(problem, end: min(offset + 1, bytes.byteCount))
+        let end = LineEnd.first(in: bytes, from: start)
+        guard let next = LineEnd.passed(at: end, in: bytes, isEnd: isEnd) else { return .unfinished }
+        return .broken(problem, end: next)
     }
 
     /// The end of a field without quotes: at a delimiter, a line's end, a quote, or the end of the bytes.
@@ -82,11 +81,7 @@ struct CSVScanner {
         var offset = start
         while offset < bytes.byteCount {
             switch bytes[byteAt: offset] {
-            case delimiter, UInt8(ascii: "\n"), UInt8(ascii: "\""): return offset
-            case UInt8(ascii: "\r"):
-                // Alone it is a part of the field.
-                if offset + 1 == bytes.byteCount || bytes[byteAt: offset + 1] == UInt8(ascii: "\n") { return offset }
-                offset += 1
+            case delimiter, UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\""): return offset
             default: offset += 1
             }
         }
@@ -95,7 +90,7 @@ struct CSVScanner {
 
     /// A field in quotes, with `offset` behind the closing one then; nothing when that is not there.
     private static func quoted(_ bytes: RawSpan, from start: Int, _ offset: inout Int, _ lines: inout Int) -> Field? {
-        var field = Field(start: start, end: start)
+        var field = Field(start: start, end: start, isQuoted: true)
         var next = start
         while next < bytes.byteCount {
             let byte = bytes[byteAt: next]
@@ -108,16 +103,19 @@ struct CSVScanner {
                 field.hasDoubledQuotes = true
                 next += 2
             } else {
-                if byte == UInt8(ascii: "\n") { lines += 1 }
+                let isCRLF = byte == UInt8(ascii: "\r") && next + 1 < bytes.byteCount && bytes[byteAt: next + 1] == 0x0A
+                if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r"), !isCRLF { lines += 1 }
                 next += 1
             }
         }
         return nil
     }
 
+    /// Appends a field's text; spaces around one without quotes are none of it.
     static func append(_ field: Field, of bytes: RawSpan, to output: inout [UInt8]) {
         guard field.hasDoubledQuotes else {
-            output.append(copying: bytes.extracting(field.start..<field.end))
+            let range = field.start..<field.end
+            output.append(copying: bytes.extracting(field.isQuoted ? range : CellPadding.trimmed(range, of: bytes)))
             return
         }
         var offset = field.start
@@ -127,4 +125,32 @@ struct CSVScanner {
             offset += byte == UInt8(ascii: "\"") ? 2 : 1
         }
     }
+}
+
+/// The end of a line: LF, CRLF, or CR, as old spreadsheets on a Mac write it.
+enum LineEnd {
+    /// Where the line that begins at `start` ends; the number of bytes when no end is among them.
+    static func first(in bytes: RawSpan, from start: Int) -> Int {
+        var offset = start
+        while offset < bytes.byteCount, !isAny(bytes[byteAt: offset]) { offset += 1 }
+        return offset
+    }
+
+    /// Where the next line begins behind the end that stands at `offset`; `nil` when the bytes do not tell yet.
+    ///
+    /// - Parameter isEnd: whether nothing comes behind the bytes.
+    static func passed(at offset: Int, in bytes: RawSpan, isEnd: Bool) -> Int? {
+        let next = offset + 1
+        guard next < bytes.byteCount else {
+            let isLineFeed = offset < bytes.byteCount && bytes[byteAt: offset] == UInt8(ascii: "\n")
+            return isEnd || isLineFeed ? min(next, bytes.byteCount) : nil
+        }
+        return isCRLF(bytes, at: offset) ? next + 1 : next
+    }
+
+    private static func isCRLF(_ bytes: RawSpan, at offset: Int) -> Bool {
+        bytes[byteAt: offset] == UInt8(ascii: "\r") && bytes[byteAt: offset + 1] == UInt8(ascii: "\n")
+    }
+
+    private static func isAny(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 }

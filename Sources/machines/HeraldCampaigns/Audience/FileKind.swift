@@ -14,6 +14,14 @@ enum FileKind {
         ([0xFE, 0xFF], "is UTF-16; save it as UTF-8"),
     ]
 
+    /// Whether text that begins so is JSON lines, whatever its name says: no column is called so.
+    static func isJSON(_ beginning: some Collection<UInt8>) -> Bool {
+        let spaces: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+        let text = beginning.drop { spaces.contains($0) }
+        guard text.first == UInt8(ascii: "{") else { return false }
+        return text.dropFirst().first { !spaces.contains($0) } == UInt8(ascii: "\"")
+    }
+
     /// How many bytes of a file are looked at.
     static let byteCount = 8
 
@@ -21,6 +29,9 @@ enum FileKind {
     static func check(_ beginning: [UInt8]) throws(ToolFailure) {
         for kind in kinds where beginning.starts(with: kind.beginning) {
             throw ToolFailure("the audience \(kind.advice)")
+        }
+        if beginning.starts(with: [0x5B, 0x7B]) || beginning.starts(with: [0x5B, 0x0A]) {
+            throw ToolFailure("the audience is a JSON array; write one object a line: jq -c '.[]' FILE > users.jsonl")
         }
         // In UTF-16 without a mark every other byte of plain text is 0.
         if beginning.count > 3, beginning[0] == 0 || beginning[1] == 0 {

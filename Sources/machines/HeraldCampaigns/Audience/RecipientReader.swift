@@ -45,6 +45,9 @@ package final class RecipientReader {
     /// The line of the present item, from 1.
     package var line: Int { reader.line }
 
+    /// How many lines were empty so far.
+    var emptyLines: Int { reader.emptyLines }
+
     /// How many bytes of the audience were passed.
     package var passedCount: Int { reader.passedCount }
 
@@ -63,6 +66,8 @@ package final class RecipientReader {
         }
         user.removeAll(keepingCapacity: true)
         reader.append(0, to: &user)
+        let name = CellPadding.trimmed(0..<user.count, of: user.span.bytes)
+        if name.count < user.count { user = Array(user[name]) }
         if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
         emptyFields.removeAll(keepingCapacity: true)

@@ -110,7 +110,7 @@ package struct CampaignPreview: Sendable {
             .init("name", .string(order.text.name)), .init("topic", .string(order.topic)),
             .init("pns", .array(order.text.pushServices.map { .string($0) })),
             .init("recipients", .integer(audience.recipients)), .init("repeats", .integer(audience.repeats)),
-            .init("invalid", .integer(audience.invalid)),
+            .init("invalid", .integer(audience.invalid)), .init("emptyLines", .integer(audience.emptyLines)),
             .init(
                 "invalidLines",
                 .array(

@@ -94,13 +94,12 @@ package struct MessageTemplate: Sendable, Equatable {
                 throw mistake(start, "\(kind) cannot be used in a message; only fields such as {{first_name}} can")
             }
         }
-        var end = close
-        while end > start, Self.isSpace(bytes[end - 1]) { end -= 1 }
-        guard start < end else { throw mistake(open, "the tag is empty") }
-        for offset in start..<end where "{}\n\r".utf8.contains(bytes[offset]) {
+        for offset in start..<close where "{}\n\r".utf8.contains(bytes[offset]) {
             throw mistake(offset, "a field's name cannot hold a brace or a line's end")
         }
-        return (String(decoding: bytes[start..<end], as: UTF8.self), close + closing.utf8.count)
+        let name = CellPadding.plain(String(decoding: bytes[start..<close], as: UTF8.self))
+        guard !name.isEmpty else { throw mistake(open, "the tag is empty") }
+        return (name, close + closing.utf8.count)
     }
 
     private static let otherTags: [UInt8: String] = [

@@ -68,13 +68,12 @@ struct CampaignStartRun {
         guard let cluster else {
             try output.writePreview(console)
             if let refusal = found.refusal { throw CommandFailure(SafeText.escaped(refusal)) }
+            guard preview.recipients > 0 else { throw CommandFailure(Self.nobody) }
             return .done
         }
         if !console.isQuiet { for line in output.previewLines { console.complain(line) } }
-        guard preview.recipients > 0 else {
-            throw CommandFailure("the audience has no recipients; nothing was published")
-        }
         if let refusal = found.refusal { throw CommandFailure("nothing was published: " + SafeText.escaped(refusal)) }
+        guard preview.recipients > 0 else { throw CommandFailure("\(Self.nobody); nothing was published") }
         try found.continuation?.check(order)
         if let trouble = settings.workerTrouble() { console.complain(SafeText.escaped(trouble)) }
         let count = found.toNotify
@@ -167,5 +166,6 @@ struct CampaignStartRun {
         return preview
     }
 
+    private static let nobody = "the audience has no recipients"
     private static let interruption = "interrupted; nothing was published"
 }

@@ -185,6 +185,7 @@ export function facts(answer) {
   const { preview: found } = answer;
   return [
     ['Read as', found.readAs], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
+    ['Empty lines', found.emptyLines > 0 && count(found.emptyLines)],
     ['Notifications', `${count(found.toNotify * found.pns.length)} for ${found.pns.join(' and ')}`], ['Topic', found.topic],
     ['Takes', answer.duration], ['Begins with', found.ramp && `${found.ramp.map(count).join(', ')}, and waits for their outcomes`],
     ['Longest message', `${count(found.longestMessageBytes)} bytes`],
