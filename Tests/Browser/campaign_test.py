@@ -143,17 +143,17 @@ class CampaignTest(ConsoleTest):
 
     @gate
     def test_spreadsheet(self):
-        """A spreadsheet's file is read as it is, too many invalid lines start nothing, and allowing them is an edit"""
-        self.upload("sheet", "sep=;\nE-Mail;name\nann@x.org;Ann\nb b;Bob\n")
+        """A spreadsheet's file is read as it is, and too many invalid lines are left out only when that is agreed to"""
+        text = "sep=;\nE-Mail;name\nann@x.org;Ann\n" + "b b;Bob\n" * 19 + ";;\n"
+        self.upload("sheet", text)
         self.browser.wait_for_text('its columns are "E-Mail", "name"')
-        self.upload("sheet", "sep=;\nE-Mail;name\nann@x.org;Ann\nb b;Bob\n", Column_with_the_users="E-Mail")
-        self.browser.wait_for_text("Nothing can be started: 1 of 2 lines is invalid (50.0%)")
+        self.upload("sheet", text, Column_with_the_users="E-Mail")
+        self.browser.wait_for_text("19 of 20 lines are invalid (95.0%)")
         self.assertIn('CSV with semicolons, users in the column "E-Mail"', self.browser.text())
-        self.assertEqual(self.browser.named("button", "Start it"), [])
         self.assert_accessible()
-        self.browser.fill("Allow invalid lines up to", "50%")
-        self.browser.press("Upload and preview")
         self.browser.press("Start it")
+        self.browser.wait_for_text("Leave these 19 invalid lines out and notify the other one?", "dialog")
+        self.assert_accessible()
         self.confirm()
         self.browser.wait_for_text("finished")
         self.assertEqual(self.users(), ["ann@x.org"])

@@ -51,18 +51,25 @@ struct CampaignStartCommandTests {
     func spreadsheet() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "users.csv")
-            try "\u{FEFF}sep=;\r\nE-Mail;first_name\r\nann@x.org;Ann\r\nb b;Bob\r\n"
+            let few = "\u{FEFF}sep=;\r\nE-Mail;first_name\r\nann@x.org;Ann\r\nb b;Bob\r\n"
+            try (few + (0..<18).map { "\($0) x;Bob\r\n" }.joined())
                 .write(to: file, atomically: true, encoding: .utf8)
             let base = ["--audience", file.path, "--dry-run"]
             let unnamed = try await HeraldProgram.run(words(directory, base))
             #expect(unnamed.status == 1 && unnamed.error.contains("its columns are \"E-Mail\", \"first_name\""))
             let stopped = try await HeraldProgram.run(words(directory, base + ["--user-column", "E-Mail"]))
             #expect(
-                stopped.status == 1 && stopped.error.contains("1 of 2 lines is invalid (50.0%)"), "\(stopped.error)")
+                stopped.status == 1 && stopped.error.contains("19 of 20 lines are invalid (95.0%)"), "\(stopped.error)")
             #expect(stopped.output.contains("read as CSV with semicolons, users in the column \"E-Mail\""))
             let allowed = try await HeraldProgram.run(
-                words(directory, base + ["--user-column", "E-Mail", "--max-invalid", "50%"]))
+                words(directory, base + ["--user-column", "E-Mail", "--max-invalid", "95%"]))
             #expect(allowed.status == 0 && allowed.output.contains("ann@x.org: Hi Ann"), "\(allowed.error)")
+            try few.write(to: file, atomically: true, encoding: .utf8)
+            let short = try await HeraldProgram.run(words(directory, base + ["--user-column", "E-Mail"]))
+            #expect(short.status == 0 && short.output.contains("1 invalid line"), "a share of two lines says nothing")
+            let strict = try await HeraldProgram.run(
+                words(directory, base + ["--user-column", "E-Mail", "--max-invalid", "0%"]))
+            #expect(strict.status == 1 && strict.error.contains("1 of 2 lines is invalid"), "\(strict.error)")
             let wrong = try await HeraldProgram.run(words(directory, base + ["--delimiter", "x"]))
             #expect(wrong.status == 2 && wrong.error.contains("semicolon"), "\(wrong.error)")
         }

@@ -124,6 +124,11 @@ struct PreviewRefusalTests {
         #expect(try found(users + bad + ["one more"], maxInvalid: 0.02).refusal == nil)
         #expect(try found(["ann", "a b"], maxInvalid: 1).refusal == nil)
         #expect(try found(["ann", "a b"], maxInvalid: 0).refusal != nil)
+        // A share of few lines says nothing; empty ones are none.
+        for (count, isRefused) in [(1, false), (18, false), (19, true)] {
+            let refusal = try found(Array(users.prefix(count)) + ["", " ", "a b"]).refusal
+            #expect((refusal != nil) == isRefused, "\(count)")
+        }
         #expect(try found(["ann", "ann", "ann"]).refusal == nil)
     }
 

@@ -51,11 +51,11 @@ package struct AudiencePreview: Sendable {
     /// The mark of the audience that the campaign had when this one was read; `nil` for a new one.
     package let comparedTo: String?
 
+    /// How many lines there are, but for empty ones.
+    var lines: Int { recipients + repeats + invalid }
+
     /// Lines that are no recipients, as a share of all.
-    package var invalidShare: Double {
-        let lines = recipients + repeats + invalid
-        return lines > 0 ? Double(invalid) / Double(lines) : 0
-    }
+    var invalidShare: Double { lines > 0 ? Double(invalid) / Double(lines) : 0 }
 
     /// Goes through the audience.
     ///

@@ -14,7 +14,7 @@ package struct CampaignOrder: Sendable {
     package var pauseIfFailures: Double?
     /// So many milliseconds after its first start the events expire.
     package var expiresIn: Milliseconds?
-    /// The share of the audience's lines that may be invalid.
+    /// The share of the audience's lines that may be invalid; it counts from 20 lines on.
     package var maxInvalid = Self.standardMaxInvalid
     /// Whether another audience than the campaign had may take its place.
     package var replacesAudience = false

@@ -45,10 +45,17 @@ package struct CampaignPreview: Sendable {
         }
     }
 
-    /// Why nothing may be started with this audience; `nil` when something may.
+    /// Of fewer lines a share says nothing.
+    private static let judgedFrom = 20
+
+    /// Why nothing may be started with this audience as it is; `nil` when something may.
+    ///
+    /// Where nothing may be invalid, that holds for a short one, too.
     package var refusal: String? {
-        guard audience.invalidShare > order.maxInvalid else { return nil }
-        let lines = audience.recipients + audience.repeats + audience.invalid
+        let lines = audience.lines
+        guard lines >= Self.judgedFrom || order.maxInvalid == 0, audience.invalidShare > order.maxInvalid else {
+            return nil
+        }
         return "\(CampaignWords.number(audience.invalid)) of \(CampaignWords.counted(lines, "line")) "
             + "\(audience.invalid == 1 ? "is" : "are") invalid "
             + "(\(CampaignWords.share(audience.invalid, of: lines))); \(ShareText.text(order.maxInvalid)) may be. Mend the "

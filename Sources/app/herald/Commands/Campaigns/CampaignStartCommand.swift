@@ -38,7 +38,8 @@ enum CampaignStartCommand: HeraldCommand {
         "The file for invalid lines; NAME.invalid.csv if not given; written only if there are any.")
     static let maxInvalid = CommandOption.optional(
         "max-invalid", .percentage,
-        "Start nothing if a larger share of the audience's lines is invalid; 1% if not given.")
+        "Start nothing if a larger share of the audience's lines is invalid, of 20 lines or more; 1% if not given. 0% "
+            + "allows none.")
     static let replaceAudience = CommandOption.flag(
         "replace-audience", "Let another audience take the place of the one that the campaign had.")
     static let dryRun = CommandOption.flag("dry-run", "Only read and check the audience; needs no broker.")

@@ -28,7 +28,7 @@ struct CampaignDraft: Sendable {
     let upload: String
     /// ``StartForm/hash`` of what is previewed; a start has to name it.
     let hash: String
-    let order: CampaignOrder
+    var order: CampaignOrder
     let command: [String]
     /// The command as every viewer of the job may see it.
     let maskedCommand: [String]

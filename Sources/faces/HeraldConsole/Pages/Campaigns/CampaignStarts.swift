@@ -17,6 +17,8 @@ final class CampaignStarts: Sendable {
         var form: StartForm?
         /// The number of recipients, which has to be typed above 100.
         var typed: Int?
+        /// Whether the invalid lines are left out, however many they are.
+        var leavesOut: Bool?
     }
 
     private let service: CampaignService
@@ -173,7 +175,7 @@ final class CampaignStarts: Sendable {
 
     private func start(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let word = try request.decoded(Word.self)
-        let draft = try draft(request).draft
+        var draft = try draft(request).draft
         guard word.hash == draft.hash, word.form.map({ $0.hash == draft.hash }) ?? true else {
             throw Refused("nothing is started: this is not what was previewed; preview it again", status: 409)
         }
@@ -182,7 +184,11 @@ final class CampaignStarts: Sendable {
         guard outcome.preview.audience.recipients > 0 else {
             throw Refused("the audience has no recipients", status: 409)
         }
-        if let refusal = outcome.preview.refusal { throw Refused("nothing is started: \(refusal)", status: 409) }
+        if let refusal = outcome.preview.refusal {
+            guard word.leavesOut == true else { throw Refused("nothing is started: \(refusal)", status: 409) }
+            // The audit says what was agreed to.
+            draft.order.maxInvalid = 1
+        }
         if let needed = draft.typed, word.typed != needed {
             throw Refused(
                 "nothing is started: \(CampaignWords.counted(count, "recipient")) would be notified; type the number",

@@ -70,7 +70,7 @@ function form(name, choices, result, app, state) {
   h('div', { class: 'grid' },
     field('userColumn', 'Column with the users', { placeholder: 'user' }, 'Empty: user.'),
     field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
-    field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them nothing is started.')),
+    field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
   h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
     h('p', { id: 'message-hint', class: 'muted hint' }, 'With fields of the audience, such as {{first_name}}.')),
   h('fieldset', {}, h('legend', {}, 'Push services'), services),
@@ -207,30 +207,36 @@ function draw(answer, filled, result, app, state) {
       caption: 'The first invalid lines', columns: [{ title: 'Line', number: true }, { title: 'Why' }],
       rows: found.invalidLines.map((line) => [String(line.line), line.reason]),
     }),
-    found.invalid > 0 && h('p', {}, h('a', { class: 'button', href: `/api/drafts/${answer.draft}/invalid`, download: `${found.name}.invalid.csv` },
-      found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines')),
+    found.invalid > 0 && h('p', {}, invalidLines(answer)),
     command(answer.command), startButton(answer, filled, result, app, state)));
   heading.focus();
 }
 
+function invalidLines(answer) {
+  const { preview: found } = answer;
+  return h('a', { class: 'button', href: `/api/drafts/${answer.draft}/invalid`, download: `${found.name}.invalid.csv` },
+    found.invalid > answer.keptInvalidLines ? `Save the first ${count(answer.keptInvalidLines)} invalid lines` : 'Save the invalid lines');
+}
+
 function startButton(answer, filled, result, app, state) {
   const { preview: found } = answer;
-  if (found.refusal) return h('p', { class: 'error', role: 'alert' }, `Nothing can be started: ${found.refusal}.`);
   if (found.recipients === 0) return h('p', { class: 'error' }, 'The audience has no recipients.');
   if (!app.viewer.canChange) return h('p', { class: 'muted' }, 'This console is read-only; the command starts it.');
-  return h('button', {
+  const start = h('button', {
     type: 'button', class: 'primary',
     onclick: async () => {
       const left = found.toNotify;
       const people = `${count(left)} ${left === 1 ? 'recipient' : 'recipients'}`;
+      const lines = found.invalid === 1 ? 'this invalid line' : `these ${count(found.invalid)} invalid lines`;
       const isSure = await ask({
-        title: `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,
-        body: [h('p', {}, `${count(left * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`)],
+        title: found.invalid > 0 ? `Leave ${lines} out and notify the other ${left === 1 ? 'one' : count(left)}?` : `Notify ${people}?`, confirm: `Notify ${count(left)}`, type: answer.typed,
+        body: [h('p', {}, `${count(left * found.pns.length)} notifications go to ${found.pns.join(' and ')}. Pause stops the rest at once; what is delivered is delivered.`),
+          found.invalid > 0 && h('p', {}, invalidLines(answer))],
       });
       if (!isSure) return;
       try {
         const begun = await post(`/api/drafts/${answer.draft}/start`, {
-          typed: answer.typed, hash: answer.hash, form: asked(filled, state.uploaded?.key ?? ''),
+          typed: answer.typed, hash: answer.hash, leavesOut: found.invalid > 0, form: asked(filled, state.uploaded?.key ?? ''),
         });
         [state.uploaded, state.draft] = [null, null];
         say(`Campaign ${begun.campaign} is started.`);
@@ -240,4 +246,5 @@ function startButton(answer, filled, result, app, state) {
       }
     },
   }, answer.continues ? 'Go on with it' : 'Start it');
+  return found.refusal ? [h('p', { class: 'error', role: 'alert' }, `${found.refusal}, or leave them out.`), start] : start;
 }
