@@ -127,10 +127,10 @@ class CampaignTest(ConsoleTest):
         self.browser.wait(lambda: not self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog"), "it is still asked")
         self.assertEqual(self.browser.focused(), "Start it")
 
-    def upload(self, name, text, **fields):
+    def upload(self, name, text, encoding="utf-8", **fields):
         """Uploads an audience and asks for its preview."""
         file = self.fixture.directory / f"{name}.csv"
-        file.write_text(text)
+        file.write_text(text, encoding=encoding)
         self.browser.press("Campaigns")
         self.browser.press("New campaign")
         self.browser.fill("Name", name)
@@ -157,6 +157,20 @@ class CampaignTest(ConsoleTest):
         self.confirm()
         self.browser.wait_for_text("finished")
         self.assertEqual(self.users(), ["ann@x.org"])
+
+    @gate
+    def test_encoding(self):
+        """A list that is not UTF-8 is shown as it may read, and is notified as it reads when that is chosen"""
+        self.upload("cyrillic", "user,name\nann,Анна\nbob,Борис\n", encoding="cp1251")
+        self.browser.wait_for_text("ann,Анна")
+        self.assertIn("ann,Àííà", self.browser.text())
+        self.assert_accessible()
+        self.browser.press("Read it as WINDOWS-1251")
+        self.browser.wait_for_text("Hi Борис")
+        self.browser.press("Start it")
+        self.confirm()
+        self.browser.wait_for_text("finished")
+        self.assertEqual(self.users(), ["ann", "bob"])
 
     def test_people_are_added(self):
         """People who are appended to the audience of a finished campaign are notified, and its page says so"""

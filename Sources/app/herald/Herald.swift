@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HeraldCampaigns
 import HeraldCommandLine
 import HeraldKafka
 import HeraldSettings
@@ -55,6 +56,7 @@ enum Herald {
             if failure.status == .unreachable { nameSilentBrokers(beside: failure, to: console) }
             return failure.status
         case let failure as ToolFailure: return report(CommandFailure(failure), to: console)
+        case let audience as UnreadableAudience: return report(audience.toolFailure, to: console)
         case let error as KafkaError where error.kind == .unreachable || error.kind == .settling:
             return report(CommandFailure(ToolFailure("a question to the brokers failed", error)), to: console)
         default:

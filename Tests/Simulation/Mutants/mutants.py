@@ -58,7 +58,7 @@ SOURCES = [
         "Transactions/PublishAdmission.swift",
     )),
     *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
-        "Audience", "CampaignContext.swift", "Control", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
+        "Audience", "CampaignContext.swift", "Control", "Encoding", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
         "Publish/CampaignOrder.swift", "Publish/CampaignPreview.swift", "Records", "Status", "Template",
     )),
     *(f"Sources/machines/HeraldReplay/{name}" for name in (

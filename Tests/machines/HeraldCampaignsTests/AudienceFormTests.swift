@@ -76,26 +76,6 @@ struct AudienceFormTests {
         #expect(failure { try file.open() }.contains(name))
     }
 
-    @Test(
-        "Latin-1 is recognised and refused, with a line and its byte; a single odd line is invalid alone")
-    func latin() throws {
-        let latin = try AudienceFile(Array("user,name\nann,Ann\nbob,M".utf8) + [0xFC] + Array("ller\n".utf8))
-        defer { latin.remove() }
-        let words = failure { try latin.preview("Hi {{name}}") }
-        #expect(
-            words.contains("looks like Latin-1") && words.contains("line 3 has the byte 0xFC, which is ü"), "\(words)")
-        #expect(words.contains("iconv -f WINDOWS-1252"))
-        // What no message uses is nobody's business.
-        #expect(try latin.preview("Hi").recipients == 2)
-        let header = try AudienceFile(Array("user,Stra".utf8) + [0xDF] + Array("e\nann,x\n".utf8))
-        defer { header.remove() }
-        #expect(failure { try header.preview("{{Straße}}") }.contains("its first line is no UTF-8"))
-        let mixed = try AudienceFile(Array("user,name\nann,Änn\nbob,M".utf8) + [0xFC] + Array("ller\n".utf8))
-        defer { mixed.remove() }
-        let preview = try mixed.preview("Grüß {{name}}")
-        #expect(preview.recipients == 1 && preview.invalid == 1)
-    }
-
     @Test("Users who differ in case alone are counted, whichever comes first, and repeats are none of them")
     func twins() throws {
         let preview = try preview("user,name\nAnn,1\nann,2\nANN,3\nbob,4\nbob,5\ncid,6\nCid,7\nDora,8\n")

@@ -84,7 +84,7 @@ struct CSVAudienceTests {
         defer { file.remove() }
         #expect(
             try file.lines("{{name}}") == [
-                "2!the message is not UTF-8: the byte 0xC3, which is Ã in Latin-1", "3:bob=B",
+                "2!the message is not UTF-8: the byte 0xC3", "3:bob=B",
             ])
     }
 
@@ -108,13 +108,6 @@ struct CSVAudienceTests {
         defer { file.remove() }
         let message = text.contains("first_name") ? "{{frst_name}}" : "{{name}}"
         #expect(failure { try file.lines(message) }.contains(expected))
-    }
-
-    @Test("UTF-16 is told apart")
-    func utf16() throws {
-        let file = try AudienceFile([0xFF, 0xFE, 0x75, 0x00])
-        defer { file.remove() }
-        #expect(failure { try file.open() }.contains("UTF-16"))
     }
 
     @Test("Whatever fields hold, what a writer of RFC 4180 writes is what is read, from every piece of it")

@@ -5,7 +5,10 @@ package import HeraldTools
 package final class Audience: Sendable {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+    /// Its text in UTF-8.
     nonisolated(unsafe) let file: SpooledFile
+    /// What it was read from: the same, unless it is in another encoding.
+    private nonisolated(unsafe) let source: SpooledFile
     package let format: AudienceFormat
     /// How it is said to be written.
     let form: AudienceForm
@@ -14,21 +17,27 @@ package final class Audience: Sendable {
 
     /// Opens a file, or takes standard input for `-`.
     ///
-    /// - Parameter directory: where a copy of what can be read only once goes.
+    /// - Parameter directory: where a copy of what can be read only once, or is in another encoding, goes.
     package convenience init(path: String, _ form: AudienceForm, copyingInto directory: String) throws {
-        try self.init(try SpooledFile(path: path, copyingInto: directory), name: path, form)
+        try self.init(
+            try SpooledFile(path: path, copyingInto: directory), name: path, form, copyingInto: directory)
     }
 
     /// An audience that was spooled already.
     ///
-    /// - Parameter name: what its file is called.
-    package init(_ file: SpooledFile, name: String, _ form: AudienceForm = AudienceForm()) throws {
-        nonisolated(unsafe) let file = file
+    /// - Parameters:
+    ///   - name: what its file is called.
+    ///   - directory: where a copy of what is in another encoding goes.
+    package init(_ source: SpooledFile, name: String, _ form: AudienceForm, copyingInto directory: String) throws {
+        nonisolated(unsafe) let source = source
+        nonisolated(unsafe) let file = try form.encoding?.converted(source, into: directory) ?? source
+        self.source = source
         self.file = file
         self.form = form
         var first = [UInt8](repeating: 0, count: FileKind.byteCount)
         let count = try file.read(into: &first, at: 0, count: first.count, from: 0)
         try FileKind.check(Array(first.prefix(count)))
+        if FileKind.isWide(first.prefix(count)) { throw UnreadableAudience(wide: Array(first.prefix(count))) }
         prefixCount = first.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         let isJSON = FileKind.isJSON(first[prefixCount..<count])
         self.format = form.format ?? (isJSON ? .jsonl : AudienceFormat(path: name) ?? .csv)
@@ -38,8 +47,8 @@ package final class Audience: Sendable {
     package var byteCount: Int { file.byteCount }
 
     /// Whether the path names the audience itself.
-    package func isSameFile(as path: String) -> Bool { file.isSameFile(as: path) }
+    package func isSameFile(as path: String) -> Bool { source.isSameFile(as: path) }
 
     /// Whether the file is unchanged since it was opened.
-    package var isUnchanged: Bool { file.isUnchanged }
+    package var isUnchanged: Bool { source.isUnchanged }
 }

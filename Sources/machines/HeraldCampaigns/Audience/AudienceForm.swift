@@ -8,11 +8,17 @@ package struct AudienceForm: Sendable, Equatable {
     package var delimiter: AudienceDelimiter?
     /// The column, or the field of JSON lines, that holds the users; `nil` for `user`.
     package var userColumn: String?
+    /// `nil` for UTF-8.
+    package var encoding: AudienceEncoding?
 
-    package init(format: AudienceFormat? = nil, delimiter: AudienceDelimiter? = nil, userColumn: String? = nil) {
+    package init(
+        format: AudienceFormat? = nil, delimiter: AudienceDelimiter? = nil, userColumn: String? = nil,
+        encoding: AudienceEncoding? = nil
+    ) {
         self.format = format
         self.delimiter = delimiter
         self.userColumn = userColumn
+        self.encoding = encoding
     }
 }
 

@@ -6,7 +6,7 @@ internal import HeraldTools
 struct AudienceHeader {
     let names: [String]
     /// Whether its bytes are UTF-8.
-    private let isUTF8: Bool
+    let isUTF8: Bool
 
     init(_ fields: [CSVScanner.Field], of bytes: RawSpan) {
         var isUTF8 = true
@@ -45,7 +45,6 @@ struct AudienceHeader {
     }
 
     private func missing(_ what: String, _ name: String) -> ToolFailure {
-        guard isUTF8 else { return EncodingEvidence.refusal("its first line is no UTF-8") }
         let shown = names.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", ")
         let nearest = Suggestion.nearest(to: name, in: names).map { "; did you mean \(SafeText.quoted($0))? Its" }
         return ToolFailure("\(what)\(nearest ?? "; its") columns are \(shown)")

@@ -116,7 +116,7 @@ package struct AudiencePreview: Sendable {
         self.mark = mark.text
         caseTwins.forget()
         try invalidFile.finish()
-        if let refusal = reader.evidence.refusal { throw refusal }
+        if let proof = reader.evidence.proof { throw try UnreadableAudience(proof, audience.file) }
         guard audience.isUnchanged else { throw Self.changed }
         if let name = reader.unseenNames.first, lines > 1 {
             throw ToolFailure(

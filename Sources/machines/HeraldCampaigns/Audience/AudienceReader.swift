@@ -52,7 +52,7 @@ struct AudienceReader {
         isFieldSeen = Array(repeating: false, count: names.count)
         try window.extend()
         window.start = audience.prefixCount
-        if format == .csv { try readHeader() }
+        if format == .csv { try readHeader(of: audience) }
     }
 
     /// The column that holds the users, unless another is named.
@@ -147,7 +147,7 @@ struct AudienceReader {
             }
     }
 
-    private mutating func readHeader() throws {
+    private mutating func readHeader(of audience: Audience) throws {
         guard !FileKind.isJSON(window.bytes[window.start..<window.count]) else {
             throw ToolFailure("the audience's first line is JSON and not a header; --format jsonl reads JSON lines")
         }
@@ -162,9 +162,16 @@ struct AudienceReader {
         }
         columnCount = csv.fields.count
         let header = AudienceHeader(csv.fields, of: window.bytes.span.bytes)
-        let user = try header.userColumn(named: form.userColumn)
-        reading.userColumn = header.names[user]
-        columns = try [user] + names.dropFirst().map { try header.column($0) }
+        do throws(ToolFailure) {
+            let user = try header.userColumn(named: form.userColumn)
+            reading.userColumn = header.names[user]
+            columns = [user]
+            for name in names.dropFirst() { columns.append(try header.column(name)) }
+        } catch {
+            // Then the names that it shows are none.
+            if header.isUTF8 { throw error }
+            throw try UnreadableAudience("its first line is none", audience.file)
+        }
         isBehindHeader = true
     }
 

@@ -10,8 +10,6 @@ enum FileKind {
         ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "is compressed with xz; unpack it: unxz FILE.xz"),
         ([0x42, 0x5A, 0x68], "is compressed with bzip2; unpack it: bunzip2 FILE.bz2"),
         ([0x25, 0x50, 0x44, 0x46, 0x2D], "is a PDF; it has to be CSV or JSON lines"),
-        ([0xFF, 0xFE], "is UTF-16; save it as UTF-8"),
-        ([0xFE, 0xFF], "is UTF-16; save it as UTF-8"),
     ]
 
     /// Whether text that begins so is JSON lines, whatever its name says: no column is called so.
@@ -22,8 +20,16 @@ enum FileKind {
         return text.dropFirst().first { !spaces.contains($0) } == UInt8(ascii: "\"")
     }
 
+    /// Whether text that begins so has two bytes for each character.
+    ///
+    /// In UTF-16 without a mark every other byte of plain text is 0.
+    static func isWide(_ beginning: some Collection<UInt8>) -> Bool {
+        if beginning.starts(with: [0xFF, 0xFE]) || beginning.starts(with: [0xFE, 0xFF]) { return true }
+        return beginning.count > 3 && beginning.prefix(2).contains(0)
+    }
+
     /// How many bytes of a file are looked at.
-    static let byteCount = 8
+    static let byteCount = 512
 
     /// Refuses a file that begins so.
     static func check(_ beginning: [UInt8]) throws(ToolFailure) {
@@ -32,10 +38,6 @@ enum FileKind {
         }
         if beginning.starts(with: [0x5B, 0x7B]) || beginning.starts(with: [0x5B, 0x0A]) {
             throw ToolFailure("the audience is a JSON array; write one object a line: jq -c '.[]' FILE > users.jsonl")
-        }
-        // In UTF-16 without a mark every other byte of plain text is 0.
-        if beginning.count > 3, beginning[0] == 0 || beginning[1] == 0 {
-            throw ToolFailure("the audience is UTF-16, or no text; save it as CSV UTF-8")
         }
     }
 }

@@ -13,9 +13,17 @@ enum AudienceOptions {
     static let userColumn = CommandOption.optional(
         "user-column", .text("NAME"), "The column, or field, that holds the users; user if not given.")
 
-    static let all: [any DeclaredOption] = [format, delimiter, userColumn]
+    static let encoding = CommandOption.optional(
+        "encoding",
+        ValueType<AudienceEncoding>("NAME", allowed: "an encoding such as WINDOWS-1251 (iconv -l lists all)") {
+            AudienceEncoding($0)
+        }, "How its text is encoded, if not in UTF-8.")
+
+    static let all: [any DeclaredOption] = [format, delimiter, userColumn, encoding]
 
     static func form(_ parsed: ParsedCommand) -> AudienceForm {
-        AudienceForm(format: parsed[format], delimiter: parsed[delimiter], userColumn: parsed[userColumn])
+        AudienceForm(
+            format: parsed[format], delimiter: parsed[delimiter], userColumn: parsed[userColumn],
+            encoding: parsed[encoding])
     }
 }

@@ -108,7 +108,14 @@ final class CampaignStarts: Sendable {
         let order = try form.order(rules, requests: service.context.topics.requests, definition: definition)
         try check(order, layout)
         let upload = try uploads.file(form.upload, owner: owner)
-        let audience = try refusing(form.upload, owner) { try Audience(upload.file, name: upload.name, audienceForm) }
+        let audience: Audience
+        do {
+            audience = try refusing(form.upload, owner) {
+                try Audience(upload.file, name: upload.name, audienceForm, copyingInto: rules.directory)
+            }
+        } catch let unreadable as UnreadableAudience {
+            return .json(Self.failed(unreadable))
+        }
         let draft = CampaignDraft(
             owner: owner, upload: form.upload, hash: form.hash, order: order,
             command: form.command(order, file: upload.name, isMessageMasked: false),
@@ -133,6 +140,9 @@ final class CampaignStarts: Sendable {
     private func refusing<Value>(_ upload: String, _ owner: String, _ read: () throws -> Value) throws -> Value {
         do {
             return try read()
+        } catch let unreadable as UnreadableAudience {
+            // It is read once more, in the encoding that is chosen.
+            throw unreadable
         } catch {
             uploads.discard(upload, owner: owner)
             throw error
@@ -149,8 +159,19 @@ final class CampaignStarts: Sendable {
 
     private func standing(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let (snapshot, draft) = try draft(request)
-        if let failure = snapshot.failure { return .json(["state": "failed", "error": .failure(failure)]) }
+        if let failure = snapshot.failure { return .json(Self.failed(failure)) }
         return .json(draft.json.with("draft", .string(request.parameters[0])))
+    }
+
+    /// What to show of an audience that cannot be read; of one in another encoding how it may read.
+    private static func failed(_ failure: any Error) -> JSONValue {
+        let readings = (failure as? UnreadableAudience)?.readings.map { reading in
+            JSONValue.object([.init("encoding", .string(reading.encoding)), .init("lines", .words(reading.lines))])
+        }
+        return JSONValue.present([
+            .init("state", "failed"), .init("error", .failure(failure)),
+            .init("readings", readings.map { JSONValue.array($0).safe } ?? .null),
+        ])
     }
 
     private func invalidLines(_ request: ConsoleRequest) throws -> ConsoleAnswer {

@@ -27,6 +27,8 @@ struct StartForm: Codable, Sendable, Equatable {
     /// `semicolon`, or `;`.
     var delimiter: String?
     var userColumn: String?
+    /// `WINDOWS-1251`.
+    var encoding: String?
     /// `1%`.
     var maxInvalid: String?
     /// Whether another audience may take the place of the one that the campaign had.
@@ -84,7 +86,8 @@ struct StartForm: Codable, Sendable, Equatable {
                 delimiter: try parse(delimiter, "delimiter", "one of , ; | tab, or comma, semicolon, pipe") {
                     AudienceDelimiter($0)
                 },
-                userColumn: given(userColumn))
+                userColumn: given(userColumn),
+                encoding: try parse(encoding, "encoding", "an encoding such as WINDOWS-1251") { AudienceEncoding($0) })
         }
     }
 
@@ -100,7 +103,8 @@ struct StartForm: Codable, Sendable, Equatable {
         words += ["--pns", order.text.pushServices.joined(separator: ","), "--topic", order.topic]
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
-            ("--delimiter", delimiter), ("--user-column", userColumn), ("--max-invalid", maxInvalid),
+            ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
+            ("--max-invalid", maxInvalid),
         ] {
             if let value = given(value) { words += [option, value] }
         }

@@ -69,6 +69,7 @@ function form(name, choices, result, app, state) {
     `CSV with a header, or JSON lines; at most ${count(Math.floor(choices.uploadLimit / 1048576))} MiB. herald campaign start takes larger ones.`),
   h('div', { class: 'grid' },
     field('userColumn', 'Column with the users', { placeholder: 'user' }, 'Empty: user.'),
+    field('encoding', 'Encoding', { placeholder: 'UTF-8' }, 'Empty: UTF-8; else it shows how the file may read.'),
     field('delimiter', 'Between columns', { placeholder: 'comma, semicolon, tab, pipe' }, 'Empty: what the first line shows.'),
     field('maxInvalid', 'Allow invalid lines up to', { placeholder: '1%' }, 'With more of them, of 20 lines or more, it asks whether they are left out.')),
   h('div', {}, h('label', { for: 'message' }, 'Message'), h('textarea', { id: 'message', required: !name, 'aria-describedby': 'message-hint' }),
@@ -95,7 +96,7 @@ function asked(filled, upload) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
   const fields = { upload, name: value('name'), message: filled.querySelector('#message').value || undefined, pns: services };
-  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'delimiter', 'maxInvalid']) fields[id] = value(id);
+  for (const id of ['topic', 'rate', 'ramp', 'pauseIfFailures', 'expiresIn', 'userColumn', 'encoding', 'delimiter', 'maxInvalid']) fields[id] = value(id);
   if (filled.querySelector('#replaceAudience').checked) fields.replaceAudience = true;
   return fields;
 }
@@ -137,8 +138,13 @@ async function preview(filled, result, app, state) {
     answer = await get(`/api/drafts/${answer.draft}`);
   }
   if (answer.state === 'failed') {
+    state.draft = null;
+    if (answer.readings) {
+      chooseEncoding(answer.readings, filled, result);
+      return;
+    }
     // A file that is refused is forgotten.
-    [state.uploaded, state.draft] = [null, null];
+    state.uploaded = null;
     throw new Error(answer.error);
   }
   if (state.isLeft) return;
@@ -148,6 +154,22 @@ async function preview(filled, result, app, state) {
   }
   dropDraft(state);
   replace(result, voided());
+}
+
+/** Shows how a file that is no UTF-8 may read; the choice is an edit of the form, which is previewed then. */
+function chooseEncoding(readings, filled, result) {
+  const choose = (encoding) => {
+    filled.querySelector('#encoding').value = encoding;
+    filled.requestSubmit();
+  };
+  replace(result, h('section', { class: 'card', 'aria-labelledby': 'readings' },
+    h('h2', { id: 'readings', tabindex: -1 }, 'The file is not UTF-8. How does it read right?'),
+    table({
+      caption: 'The same lines in the encodings that they may be in', columns: [{ title: 'Encoding' }, { title: 'Lines' }, { title: 'Choice' }],
+      rows: readings.map(({ encoding, lines }) => [encoding, lines.map((line) => h('div', {}, line)),
+        h('button', { type: 'button', onclick: () => choose(encoding) }, `Read it as ${encoding}`)]),
+    })));
+  result.querySelector('h2').focus();
 }
 
 function progress(result, title) {
