@@ -84,7 +84,9 @@ package final class OutcomeSearch {
 
     private func outcomePartitions() throws(KafkaError) -> [TopicPartition] {
         var all: [TopicPartition] = []
-        for topic in outcomes { all += try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout) }
+        for topic in outcomes {
+            all += try reader.consumer.queries.partitions(of: topic, timeout: Self.questionTimeout)
+        }
         return all
     }
 

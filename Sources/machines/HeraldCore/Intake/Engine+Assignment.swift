@@ -97,7 +97,8 @@ extension Engine {
 
     /// A record that was dealt with, as its offset says, is another one: what lies there from it on is taken.
     mutating func takeAnew(_ partition: Int32, from offset: Int64, stamped timestamp: WallTime?) {
-        passOver(.replaced, offset..<max(offset + 1, partitions[partition].start, partitions[partition].doubtful), of: partition)
+        let known = max(offset + 1, partitions[partition].start, partitions[partition].doubtful)
+        passOver(.replaced, offset..<known, of: partition)
         cut(
             partition, at: offset, passing: offset, isProven: true, reading: partitions[partition].firstReading)
         _ = partitions.accept(offset, stamped: timestamp, of: partition)

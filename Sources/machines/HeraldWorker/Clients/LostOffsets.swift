@@ -103,9 +103,11 @@ final class LostOffsets: Sendable {
         return search?.isOver ?? false
     }
 
-    /// The first offset is committed before the first record is taken. Outside of transactions results come before their
-    /// offset, and a crash between the two would look like offsets that were lost; so would, in each rebalance, a partition
-    /// of which nothing was taken yet, where another group's outcomes are in the same results topic (`herald sandbox`).
+    /// Commits the first offset of those that begin, before their first record is taken.
+    ///
+    /// Outside of transactions results come before their offset, and a crash between the two would look like offsets that were
+    /// lost; so would, in each rebalance, a topic of which nothing was taken yet, where another group's outcomes are in the
+    /// same results topic (`herald sandbox`).
     private func committed(
         _ starts: [StartPosition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
     ) throws(KafkaError) -> [StartPosition] {
