@@ -96,8 +96,8 @@ MUTANTS = [
     Mutant(
         "a younger record below the committed offset counts as done",
         "PartitionTable.swift",
-        "                if all[place].evidence.isContradicted(by: timestamp, at: offset) { return .replaced }\n",
-        "",
+        "            guard !isTaken, offset < all[place].doubtful else { return .replaced }\n",
+        "            guard !isTaken, offset < all[place].doubtful else { return .doneBefore(byOthers: true) }\n",
         f"isAtomic=true {CUTS}",
     ),
     Mutant(
@@ -110,8 +110,8 @@ MUTANTS = [
     Mutant(
         "what was taken before anything was noted counts as known",
         "PartitionTable.swift",
-        "map.evidence ?? LogEvidence(begin: start ?? 0)",
-        "map.evidence ?? LogEvidence(begin: 0)",
+        "LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))",
+        "LogEvidence(begin: 0)",
         f"isAtomic=true {CUTS}",
     ),
     # Commits: promise 1.
