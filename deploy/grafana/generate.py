@@ -80,6 +80,7 @@ ROWS = [
                ("sum(rate(herald_records_consumed_total{WORKERS}[RATE]))", "consumed"),
                ("sum(rate(herald_records_skipped_total{WORKERS}[RATE]))", "skipped: done before"),
                ("sum(rate(herald_tombstones_total{WORKERS}[RATE]))", "tombstones"),
+               ("sum(rate(herald_unreadable_records_total{WORKERS}[RATE]))", "unreadable"),
                ("sum(rate(herald_stale_answers_total{WORKERS}[RATE]))", "stale answers"),
                ("sum by (fault) (rate(herald_publisher_faults_total{WORKERS}[RATE]))", "published wrongly: {{fault}}"),
                help="Request and retry topics together."),

@@ -37,7 +37,47 @@ CONTROLS = (
 # Topics that workers consume are recreated again and again, and commits come seldom.
 RECREATIONS = "recreations=10 commitInterval=1000"
 
+# Batches that nobody can read, and records that a client fails to read once.
+DAMAGES = "damages=150000 isAtomic=true"
+
 MUTANTS = [
+    # Batches that can't be read.
+    Mutant(
+        "what lies behind a batch in question is taken",
+        "PartitionTable.swift",
+        "        all[place].expected = Partition.inQuestion\n        return",
+        "        return",
+        DAMAGES,
+    ),
+    Mutant(
+        "a client's error is proof enough",
+        "Lane+Unreadable.swift",
+        "            engine.batchIsReadable(index)\n",
+        "            let batch = question.wanted..<question.wanted + 1\n"
+        "            _ = engine.batchIsUnreadable(index, batch, next: nil, reason: \"\", answering: question, now: io.now)\n",
+        DAMAGES,
+    ),
+    Mutant(
+        "a partition whose batch can be read is not read again",
+        "Engine+Unreadable.swift",
+        "        if partitions.endQuestion(partition) { actions.append(.rewind(partition: partition)) }\n",
+        "        _ = partitions.endQuestion(partition)\n",
+        DAMAGES,
+    ),
+    Mutant(
+        "a batch that nobody can read is done before its dead letter",
+        "Engine+Unreadable.swift",
+        "            committer.noteNews()\n            actions.append(.rewind(partition: partition))\n            counters.taken += 1\n",
+        "            complete(partition: partition, offset: offset)\n            actions.append(.rewind(partition: partition))\n            return .done\n            counters.taken += 1\n",
+        DAMAGES,
+    ),
+    Mutant(
+        "only the first offset of a batch is passed over",
+        "OffsetTracker.swift",
+        "        _ = reachEnd(offsets.upperBound)\n",
+        "",
+        DAMAGES,
+    ),
     # Topics that are recreated.
     Mutant(
         "a late answer counts although more was taken of the partition since",

@@ -8,7 +8,7 @@ import HeraldTime
 struct FetchedQueues {
     /// A record, or what comes in a record's place.
     struct Entry {
-        enum Kind { case record, end, outOfRange }
+        enum Kind { case record, end, outOfRange, unreadable }
 
         var partition: Int
         /// Of a topic that was recreated it is the one that the record lies in.
@@ -38,6 +38,8 @@ struct FetchedQueues {
         var taken: Int64
         /// The end that was told last.
         var endTold: Int64 = -1
+        /// The batch that was told last to be unreadable.
+        var damageTold: Int64 = -1
         /// Entries of an older one are void.
         var version = 0
         var isPaused = false
@@ -60,6 +62,8 @@ struct FetchedQueues {
     private var isDue = false
     /// Partitions of which another topic's records were fetched, and the offset behind those that its reader passes by.
     private var unknown: [(partition: Int, offset: Int64)] = []
+    /// The records that could not be read once.
+    private var flukes: Set<RecordName> = []
     /// What was fetched in the client's life (bytes).
     private(set) var bytes = 0
 
@@ -123,6 +127,7 @@ struct FetchedQueues {
         partitions[partition].version += 1
         partitions[partition].next = partitions[partition].position
         partitions[partition].endTold = -1
+        partitions[partition].damageTold = -1
     }
 
     /// What was taken out before is handed out first.
@@ -231,6 +236,13 @@ struct FetchedQueues {
             return entry
         }
         noteRecreation(of: index, place, end: cluster[place].end)
+        if let (first, next) = unreadable(index, at: cluster.damage(place, at: entry.offset), place) {
+            guard partitions[index].damageTold != first else { return nil }
+            partitions[index].damageTold = first
+            partitions[index].next = next
+            (entry.kind, entry.offset) = (.unreadable, first)
+            return entry
+        }
         if cluster.seek(place, from: &entry.offset),
             let record = cluster.record(RecordName(place: place, offset: entry.offset))
         {
@@ -243,6 +255,19 @@ struct FetchedQueues {
         partitions[index].endTold = entry.offset
         entry.kind = .end
         return entry
+    }
+
+    /// What the client can't read next, and from where it fetches on.
+    private mutating func unreadable(
+        _ index: Int, at damage: (offset: Int64, damage: LogRecord.Damage)?, _ place: Place
+    ) -> (first: Int64, next: Int64)? {
+        switch damage {
+        case (_, .batch(let offsets, let goesOn))?:
+            (offsets.lowerBound, goesOn ? offsets.upperBound : partitions[index].next)
+        case (let offset, .fluke)? where flukes.insert(RecordName(place: place, offset: offset)).inserted:
+            (offset, partitions[index].next)
+        case (_, .fluke)?, nil: nil
+        }
     }
 
     /// The partition's name is another topic's now, which has the offset that is wanted too: nobody can tell one from the

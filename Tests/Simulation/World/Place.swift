@@ -55,8 +55,17 @@ struct LogRecord {
     var size = Size.usual
     /// The transaction that it was written in.
     var transaction: Int?
+    /// What is wrong with it.
+    var damage: Damage?
     /// The end of a transaction: it has an offset, and no consumer sees it.
     var isMarker = false
+
+    enum Damage {
+        /// It lies in a batch, with these offsets, that nobody can read; a client that `goesOn` reads behind it by itself.
+        case batch(Range<Int64>, goesOn: Bool)
+        /// A client fails once to read it.
+        case fluke
+    }
 
     static func marker(_ timestamp: Int64) -> Self { Self(timestamp: timestamp, isMarker: true) }
 }

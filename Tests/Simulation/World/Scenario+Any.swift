@@ -86,6 +86,7 @@ extension Scenario {
         refusals = choices.below(3, for: "refusals")
         retentions = choices.pick([0, 2, 10, 40], for: "retentions")
         recreations = choices.pick([0, 0, 1, 3], for: "recreations")
+        damages = choices.pick([0, 0, 10_000, 50_000], for: "damages")
         outages = choices.below(3, for: "outages")
         coordinatorLoads = choices.below(3, for: "coordinatorLoads")
         leaderLosses = choices.below(5, for: "leaderLosses")

@@ -163,6 +163,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let record = simulation.cluster.record(name) ?? .marker(0)
             return SimulatedRecord(record, name, of: self)
         case .end: return SimulatedRecord(KafkaError.Code.partitionEOF, at: name, of: self)
+        case .unreadable:
+            log("can't read \(simulation.checkers.text(name))")
+            return SimulatedRecord(KafkaError.Code.badCompression, at: name, of: self)
         case .outOfRange:
             log("\(simulation.cluster.name(name.place)) has no offset \(name.offset)")
             return SimulatedRecord(KafkaError.Code.autoOffsetReset, at: name, of: self)
@@ -196,6 +199,10 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
         simulation.tellRange(process, partition, question)
+    }
+
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
+        simulation.tellBatch(process, partition, question)
     }
 
     func pause(_ partition: TopicPartition) {

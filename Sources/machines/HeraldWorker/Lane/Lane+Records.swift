@@ -103,6 +103,7 @@ extension Lane {
     }
 
     private func receiveError(_ record: IO.Record) {
+        if record.error?.kind == .unreadable { return askForBatch(record) }
         defer { record.release() }
         guard let error = record.error else { return }
         let partition = TopicPartition(topic: record.topicName(), partition: record.partition)

@@ -80,6 +80,9 @@ package protocol LaneIO: AnyObject {
     func resume(_ partition: TopicPartition) throws(KafkaError)
     /// Finds out how far a partition reaches: ``LaneMessage/range(_:_:_:)``.
     func findRange(of partition: TopicPartition, _ question: RangeQuestion)
+    /// Finds out, by another client, whether a partition can be read from the offset that is wanted:
+    /// ``LaneMessage/batch(_:_:_:)``.
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion)
 
     // MARK: The producer
 

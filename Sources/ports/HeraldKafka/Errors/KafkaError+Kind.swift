@@ -19,6 +19,8 @@ extension KafkaError {
         case unknownTopic
         /// The offset is not in the partition any more.
         case offsetGone
+        /// A batch can't be unpacked, or is damaged.
+        case unreadable
         /// The record, or its batch, is larger than the topic allows.
         case tooLarge
         /// A leader or a coordinator is only just taking office.
@@ -48,6 +50,7 @@ extension KafkaError {
         Code.unknownTopicOrPartition: .unknownTopic, Code.unknownTopic: .unknownTopic,
         Code.unknownPartition: .unknownTopic,
         Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
+        Code.badCompression: .unreadable, Code.badMessage: .unreadable,
         Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
         Code.notLeaderForPartition: .settling, Code.leaderNotAvailable: .settling, Code.notCoordinator: .settling,
         Code.coordinatorNotAvailable: .settling, Code.coordinatorLoadInProgress: .settling,
