@@ -99,6 +99,8 @@ extension Simulation {
         for offset in offsets {
             var record = event.record
             record.damage = damage
+            // What stands in its place says why it can't be read.
+            record.value = record.value ?? []
             record.size = .usual
             record.isMarker = offset > offsets.lowerBound
             record.duties = []
