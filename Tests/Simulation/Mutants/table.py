@@ -58,17 +58,17 @@ MUTANTS = [
         DAMAGES,
     ),
     Mutant(
-        "a partition whose batch can be read is not read again",
-        "Engine+Unreadable.swift",
-        "        if partitions.endQuestion(partition) { actions.append(.rewind(partition: partition)) }\n",
-        "        _ = partitions.endQuestion(partition)\n",
+        "a partition is not read again behind a batch in question",
+        "Lane+Unreadable.swift",
+        "        readAgain()\n",
+        "",
         DAMAGES,
     ),
     Mutant(
         "a batch that nobody can read is done before its dead letter",
         "Engine+Unreadable.swift",
-        "            committer.noteNews()\n            actions.append(.rewind(partition: partition))\n            counters.taken += 1\n",
-        "            complete(partition: partition, offset: offset)\n            actions.append(.rewind(partition: partition))\n            return .done\n            counters.taken += 1\n",
+        "            committer.noteNews()\n            counters.taken += 1\n",
+        "            complete(partition: partition, offset: offset)\n            guard offset < 0 else { return .done }\n",
         DAMAGES,
     ),
     Mutant(

@@ -115,10 +115,11 @@ struct FetchedQueues {
         isDue = true
     }
 
+    /// One that is lost stays so: only an assignment moves it.
     mutating func seek(_ partition: Int, to offset: Int64) {
+        guard !partitions[partition].isLost else { return }
         partitions[partition].position = offset
         partitions[partition].taken = offset
-        partitions[partition].isLost = false
         void(partition)
         isDue = true
     }
@@ -239,7 +240,7 @@ struct FetchedQueues {
         if let (first, next) = unreadable(index, at: cluster.damage(place, at: entry.offset), place) {
             guard partitions[index].damageTold != first else { return nil }
             partitions[index].damageTold = first
-            partitions[index].next = next
+            partitions[index].next = next ?? .max
             (entry.kind, entry.offset) = (.unreadable, first)
             return entry
         }
@@ -257,13 +258,17 @@ struct FetchedQueues {
         return entry
     }
 
-    /// What the client can't read next, and from where it fetches on.
+    /// What the client can't read next, and from where it fetches on, if it knows.
     private mutating func unreadable(
         _ index: Int, at damage: (offset: Int64, damage: LogRecord.Damage)?, _ place: Place
-    ) -> (first: Int64, next: Int64)? {
+    ) -> (first: Int64, next: Int64?)? {
         switch damage {
-        case (_, .batch(let offsets, let goesOn))?:
-            (offsets.lowerBound, goesOn ? offsets.upperBound : partitions[index].next)
+        case (_, .batch(let offsets, let client))?:
+            switch client {
+            case .stays: (offsets.lowerBound, partitions[index].next)
+            case .goesOn: (offsets.lowerBound, offsets.upperBound)
+            case .isLost: (offsets.lowerBound, nil)
+            }
         case (let offset, .fluke)? where flukes.insert(RecordName(place: place, offset: offset)).inserted:
             (offset, partitions[index].next)
         case (_, .fluke)?, nil: nil

@@ -61,8 +61,12 @@ struct LogRecord {
     var isMarker = false
 
     enum Damage {
-        /// It lies in a batch, with these offsets, that nobody can read; a client that `goesOn` reads behind it by itself.
-        case batch(Range<Int64>, goesOn: Bool)
+        /// What a client does that has come to a batch which it can't read: it stays there, goes on behind it, or takes what it
+        /// read for the offset to go on at, which is nowhere.
+        enum Client: CaseIterable { case stays, goesOn, isLost }
+
+        /// It lies in a batch, with these offsets, that nobody can read.
+        case batch(Range<Int64>, Client)
         /// A client fails once to read it.
         case fluke
     }

@@ -93,9 +93,8 @@ extension Simulation {
             return
         }
         let end = cluster[name.place].end
-        let damage = LogRecord.Damage.batch(
-            end..<end + 1 + Int64(chance[.damage].below(70)), goesOn: chance[.damage].below(2) == 0)
-        guard case .batch(let offsets, _) = damage else { return }
+        let offsets = end..<end + 1 + Int64(chance[.damage].below(70))
+        let damage = LogRecord.Damage.batch(offsets, chance[.damage].pick(LogRecord.Damage.Client.allCases))
         for offset in offsets {
             var record = event.record
             record.damage = damage

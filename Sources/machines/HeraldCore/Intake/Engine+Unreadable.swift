@@ -16,12 +16,11 @@ extension Engine {
         return partitions.question(partition, at: offset)
     }
 
-    /// Somebody else could read it, or could not find out: the partition is read again, from where it was.
-    public mutating func batchIsReadable(_ partition: Int32) {
-        if partitions.endQuestion(partition) { actions.append(.rewind(partition: partition)) }
-    }
+    /// Somebody else could read it, or could not find out: the lane reads the partition again, from where it was.
+    public mutating func batchIsReadable(_ partition: Int32) { _ = partitions.endQuestion(partition) }
 
-    /// Nobody can read these offsets: they are passed over, with one dead letter for all of them.
+    /// Nobody can read these offsets: they are passed over, with one dead letter for all of them, and the lane reads the
+    /// partition again, from behind them.
     ///
     /// The first of them stands for all, and is done when its dead letter is durable; the others are done with it.
     ///
@@ -38,21 +37,16 @@ extension Engine {
         // Its topic was recreated since, or there is no room: the client finds it again, if it is there.
         guard question.reading >= partitions[partition].firstReading, events.room > 0,
             let source = sources.index(of: partition)
-        else {
-            actions.append(.rewind(partition: partition))
-            return .done
-        }
+        else { return .done }
         switch partitions.pass(offsets, of: partition, next: next) {
         case .noRoom:
             actions.append(.pause(partition: partition))
             return .done
         case .doneBefore:
             committer.noteNews()
-            actions.append(.rewind(partition: partition))
             return .done
         case .new(let offset):
             committer.noteNews()
-            actions.append(.rewind(partition: partition))
             counters.taken += 1
             counters.unreadable += Int(offsets.upperBound - offset)
             let (callClass, requestTopic, isRetry) = sources.kind(of: source)

@@ -195,7 +195,7 @@ extension Lane {
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
     /// does. The engine keeps what is under way.
-    private func readAgain() {
+    func readAgain() {
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
             (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
         }

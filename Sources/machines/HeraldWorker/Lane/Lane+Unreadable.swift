@@ -23,21 +23,28 @@ extension Lane {
     func judgeBatch(
         of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<BatchReading, KafkaError>
     ) {
+        // As before it is judged how far a partition reaches.
+        serveConsumer()
         // Unless it was asked by an assignment that has ended.
         guard let (asked, record) = unreadable[partition], asked == question else { return }
         unreadable[partition] = nil
-        guard let index = engine.index(of: partition.partition, in: partition.topic) else { return record.release() }
+        guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic) else {
+            return record.release()
+        }
         switch result {
         case .success(.unreadable(let batch)):
             let reason = batch.failure.words
             let intake = engine.batchIsUnreadable(
                 index, batch.offsets, next: batch.next, reason: reason, answering: question, now: io.now)
-            guard case .accepted(let slot) = intake else { return record.release() }
-            records[Int(slot.index)] = record.retained
-            logger.error(
-                "a batch can't be read and is passed over, with one dead letter, up to offset "
-                    + "\(batch.offsets.upperBound - 1): \(reason)",
-                place(partition, batch.offsets.lowerBound))
+            if case .accepted(let slot) = intake {
+                records[Int(slot.index)] = record.retained
+                logger.error(
+                    "a batch can't be read and is passed over, with one dead letter, up to offset "
+                        + "\(batch.offsets.upperBound - 1): \(reason)",
+                    place(partition, batch.offsets.lowerBound))
+            } else {
+                record.release()
+            }
         case .failure(let error):
             logger.warning("whether a batch can be read is not known yet: \(error)", place(partition, question.wanted))
             fallthrough
@@ -45,6 +52,8 @@ extension Lane {
             record.release()
             engine.batchIsReadable(index)
         }
+        // A damaged batch may have taken the client to any offset, where it stands still.
+        readAgain()
     }
 
     private func place(_ partition: TopicPartition, _ offset: Int64) -> LogFields {
