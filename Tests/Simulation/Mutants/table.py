@@ -54,7 +54,7 @@ MUTANTS = [
         "Lane+Unreadable.swift",
         "            engine.batchIsReadable(index)\n",
         "            let batch = question.wanted..<question.wanted + 1\n"
-        "            _ = engine.batchIsUnreadable(index, batch, next: nil, reason: \"\", answering: question, now: io.now)\n",
+        "            _ = engine.batchIsUnreadable(index, batch, reason: \"\", answering: question, now: io.now)\n",
         DAMAGES,
     ),
     Mutant(
@@ -62,6 +62,13 @@ MUTANTS = [
         "Lane+Unreadable.swift",
         "        readAgain()\n",
         "",
+        DAMAGES,
+    ),
+    Mutant(
+        "what was fetched before a partition is read again is taken",
+        "Lane+Records.swift",
+        "        refused?.record.release()\n        refused = nil\n        let positions",
+        "        let positions",
         DAMAGES,
     ),
     Mutant(

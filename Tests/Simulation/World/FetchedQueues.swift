@@ -91,6 +91,7 @@ struct FetchedQueues {
             }
             return partition
         }
+        for queue in retained.indices { dropRetained(queue) }
         isDue = true
     }
 
@@ -138,7 +139,7 @@ struct FetchedQueues {
         retained[queue] = entries
     }
 
-    mutating func dropRetained(_ queue: Int) { retained[queue] = [] }
+    mutating func dropRetained(_ queue: Int) { retained[queue].removeAll { $0.kind != .outOfRange } }
 
     mutating func next(from queue: Int) -> Entry? {
         let entry = retained[queue].isEmpty ? popFetched(queue) : retained[queue].removeFirst()

@@ -66,12 +66,10 @@ extension Simulation {
 
     private func batch(in place: Place, at wanted: Int64, _ partition: TopicPartition) -> BatchReading {
         guard case (_, .batch(let offsets, _))? = cluster.damage(place, at: wanted) else { return .readable }
-        var next = offsets.upperBound
-        let isThere = cluster.seek(place, from: &next)
         return .unreadable(
             UnreadableBatch(
                 partition: partition, offsets: max(wanted, offsets.lowerBound)..<offsets.upperBound,
-                next: isThere ? next : nil, failure: KafkaError(code: KafkaError.Code.badCompression)))
+                failure: KafkaError(code: KafkaError.Code.badCompression)))
     }
 
     /// A worker has come to an offset of a topic that was recreated and has grown past that offset, or was told of one:

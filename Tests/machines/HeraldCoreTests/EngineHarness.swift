@@ -192,10 +192,10 @@ final class EngineHarness {
 
     /// Nobody can read these offsets of the request topic.
     @discardableResult
-    func batchIsUnreadable(_ batch: Range<Int64>, next: Int64? = nil) -> Intake {
+    func batchIsUnreadable(_ batch: Range<Int64>) -> Intake {
         let question = RangeQuestion(reading: reading, wanted: batch.lowerBound)
         let intake = engine.batchIsUnreadable(
-            0, batch, next: next, reason: "broken", answering: question, now: now)
+            0, batch, reason: "broken", answering: question, now: now)
         if case .accepted(let slot) = intake { records[slot.index] = ([], HeaderList()) }
         collect()
         return intake

@@ -10,7 +10,7 @@ extension Engine {
     /// The client can't read the batch at this offset of a partition.
     ///
     /// - Returns: The offset from which somebody else has to try, and to say what came of it by ``batchIsReadable(_:)`` or
-    ///   ``batchIsUnreadable(_:_:next:reason:answering:now:)``; `nil` when nothing is to be asked.
+    ///   ``batchIsUnreadable(_:_:reason:answering:now:)``; `nil` when nothing is to be asked.
     public mutating func batchFailed(_ partition: Int32, at offset: Int64) -> Int64? {
         guard case .assigned = membership else { return nil }
         return partitions.question(partition, at: offset)
@@ -25,20 +25,18 @@ extension Engine {
     /// The first of them stands for all, and is done when its dead letter is durable; the others are done with it.
     ///
     /// - Parameters:
-    ///   - next: The first record or batch behind them; `nil` when there is none yet.
     ///   - reason: Why they can't be read, for people.
     ///   - question: When that was asked.
     /// - Returns: Whether the lane keeps the message for a slot.
     public mutating func batchIsUnreadable(
-        _ partition: Int32, _ offsets: Range<Int64>, next: Int64?, reason: String, answering question: RangeQuestion,
-        now: Moment
+        _ partition: Int32, _ offsets: Range<Int64>, reason: String, answering question: RangeQuestion, now: Moment
     ) -> Intake {
         guard case .assigned = membership, partitions.endQuestion(partition) else { return .done }
         // Its topic was recreated since, or there is no room: the client finds it again, if it is there.
         guard question.reading >= partitions[partition].firstReading, events.room > 0,
             let source = sources.index(of: partition)
         else { return .done }
-        switch partitions.pass(offsets, of: partition, next: next) {
+        switch partitions.pass(offsets, of: partition) {
         case .noRoom:
             actions.append(.pause(partition: partition))
             return .done

@@ -171,7 +171,8 @@ extension PartitionTable {
 
     /// Whether it waits for an offset that was not taken, and not for room.
     func waitsForExpected(_ partition: Int32) -> Bool {
-        all[Int(partition)].expected ?? Partition.inQuestion != Partition.inQuestion && !all[Int(partition)].isFull
+        guard let expected = all[Int(partition)].expected, expected != Partition.inQuestion else { return false }
+        return !all[Int(partition)].isFull
     }
 }
 
@@ -206,9 +207,7 @@ extension PartitionTable {
     }
 
     /// Passes over offsets that nobody can read.
-    ///
-    /// - Parameter next: The first record or batch behind them, which has to come next; `nil` when there is none yet.
-    mutating func pass(_ offsets: Range<Int64>, of partition: Int32, next: Int64?) -> Passing {
+    mutating func pass(_ offsets: Range<Int64>, of partition: Int32) -> Passing {
         let place = Int(partition)
         var tracker = all[place].tracker ?? OffsetTracker(startingAt: offsets.lowerBound)
         guard tracker.mayTake(offsets.upperBound - 1) else {
@@ -219,7 +218,6 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
-        all[place].expected = next
         return first.map { .new($0) } ?? .doneBefore
     }
 }

@@ -72,7 +72,10 @@ extension LaneClients {
         }
     }
 
-    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) { try consumer.assign(positions) }
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
+        for queue in queues { queue.dropRetained() }
+        try consumer.assign(positions)
+    }
 
     func unassign() throws(KafkaError) {
         queues.removeAll()

@@ -184,8 +184,8 @@ extension Lane {
                     ])
                 readAgain()
             case .there:
-                // Unless it was read again since.
-                if question.reading == reading { readAgain() }
+                // Unless it was read again since, or will be once it is known whether a batch can be read.
+                if question.reading == reading, unreadable[partition] == nil { readAgain() }
             case .outdated: break
             }
         }
@@ -194,8 +194,10 @@ extension Lane {
     /// Reads every partition from where the engine has come to.
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
-    /// does. The engine keeps what is under way.
+    /// does. The engine keeps what is under way; what was fetched and not taken comes again.
     func readAgain() {
+        refused?.record.release()
+        refused = nil
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
             (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
         }

@@ -35,7 +35,7 @@ extension Lane {
         case .success(.unreadable(let batch)):
             let reason = batch.failure.words
             let intake = engine.batchIsUnreadable(
-                index, batch.offsets, next: batch.next, reason: reason, answering: question, now: io.now)
+                index, batch.offsets, reason: reason, answering: question, now: io.now)
             if case .accepted(let slot) = intake {
                 records[Int(slot.index)] = record.retained
                 logger.error(

@@ -34,7 +34,7 @@ package protocol LaneIO: AnyObject {
     func takeRebalance() -> Rebalance?
     /// Finds out where these partitions are taken up, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds)
-    /// Fetches exactly these partitions from these offsets.
+    /// Fetches exactly these partitions from these offsets; what was fetched before, or taken out of a queue, is void.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
     /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
     func unassign() throws(KafkaError)

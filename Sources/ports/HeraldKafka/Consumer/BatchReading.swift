@@ -6,16 +6,13 @@ public struct UnreadableBatch: Sendable, Equatable {
     public var partition: TopicPartition
     /// Its offsets, from the one on that was asked for.
     public var offsets: Range<Int64>
-    /// The first record or batch behind it; `nil` when there was none yet.
-    public var next: Int64?
     /// Why it can't be read.
     public var failure: KafkaError
 
     /// A batch with these offsets.
-    public init(partition: TopicPartition, offsets: Range<Int64>, next: Int64?, failure: KafkaError) {
+    public init(partition: TopicPartition, offsets: Range<Int64>, failure: KafkaError) {
         self.partition = partition
         self.offsets = offsets
-        self.next = next
         self.failure = failure
     }
 }
@@ -36,13 +33,6 @@ package struct BatchFinder {
     /// So often it has to fail before it counts as unreadable.
     private static let proofs = 3
 
-    private enum Sight {
-        case record(Int64)
-        case end
-        /// A batch that begins at this offset can't be read.
-        case failure(Int64, KafkaError)
-    }
-
     private let partition: TopicPartition
     private let properties: ClientProperties
     private let patience: Duration
@@ -59,9 +49,9 @@ package struct BatchFinder {
     /// Looks whether the partition can be read from this offset on; blocks, for a second or two if it can't.
     package func reading(at offset: Int64) throws(KafkaError) -> BatchReading {
         for _ in 1..<Self.proofs {
-            guard case .failure = try look(at: offset) else { return .readable }
+            if try look(at: offset) == nil { return .readable }
         }
-        guard case .failure(let first, let failure) = try look(at: offset) else { return .readable }
+        guard let (first, failure) = try look(at: offset) else { return .readable }
         // The last offset that is known to lie in it, and one that does not.
         var last = max(offset, first)
         var end = try self.end()
@@ -70,18 +60,10 @@ package struct BatchFinder {
         while end - last > 1 {
             let place = end == limit ? min(last + step, end - 1) : last + (end - last) / 2
             step *= 2
-            if case .failure(first, _) = try look(at: place) { last = place } else { end = place }
-        }
-        var next: Int64?
-        if end < limit {
-            switch try look(at: end) {
-            case .record(let offset), .failure(let offset, _): next = offset
-            case .end: break
-            }
+            if try look(at: place)?.first == first { last = place } else { end = place }
         }
         return .unreadable(
-            UnreadableBatch(
-                partition: partition, offsets: max(offset, first)..<last + 1, next: next, failure: failure))
+            UnreadableBatch(partition: partition, offsets: max(offset, first)..<last + 1, failure: failure))
     }
 
     /// Where the partition ends for this reader.
@@ -94,8 +76,9 @@ package struct BatchFinder {
         return try consumer.queries.watermarks(of: partition, timeout: limit).high
     }
 
-    /// What a reader meets first that begins at this offset.
-    private func look(at offset: Int64) throws(KafkaError) -> Sight {
+    /// Where the batch begins that a reader can't read which begins at this offset, and why; `nil` when it gets a record, or to
+    /// the end.
+    private func look(at offset: Int64) throws(KafkaError) -> (first: Int64, failure: KafkaError)? {
         let consumer = try Consumer(properties: properties)
         defer { consumer.close() }
         try consumer.assign([(partition, offset: offset)])
@@ -104,9 +87,8 @@ package struct BatchFinder {
         while ContinuousClock.now < deadline {
             guard let message = consumer.queue.next(wait: .milliseconds(100)) else { continue }
             defer { message.release() }
-            guard let error = message.error else { return .record(message.offset) }
-            if error.code == KafkaError.Code.partitionEOF { return .end }
-            if error.kind == .unreadable, message.partition >= 0 { return .failure(message.offset, error) }
+            guard let error = message.error, error.code != KafkaError.Code.partitionEOF else { return nil }
+            if error.kind == .unreadable, message.partition >= 0 { return (message.offset, error) }
             if error.isOfTopic { throw error }
             trouble = error
         }
