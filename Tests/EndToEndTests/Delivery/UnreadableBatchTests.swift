@@ -92,7 +92,7 @@ struct UnreadableBatchTests {
         }
     }
 
-    @Test("Brokers refuse a bomb for a topic as `topics apply` makes it, and take it with any other compression.type")
+    @Test("Brokers refuse a bomb for a topic as `topics apply` makes it, and take it with another compression")
     func refused() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = [

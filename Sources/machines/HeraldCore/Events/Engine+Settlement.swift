@@ -48,7 +48,7 @@ extension Engine {
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         events.settleUndecodable(slot)
         var letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
-        // There is none.
+        // A batch that nobody can read has none.
         if reason == .unreadable { letter.omissions = .value }
         counters.count(letter)
         counters.count(

@@ -185,7 +185,7 @@ extension Lane {
                 readAgain()
             case .there:
                 // Unless it was read again since, or will be once it is known whether a batch can be read.
-                if question.reading == reading, unreadable[partition] == nil { readAgain() }
+                if question.reading == reading, inQuestion[partition] == nil { readAgain() }
             case .outdated: break
             }
         }

@@ -15,7 +15,7 @@ extension Lane {
             "a batch can't be read; looking whether that lasts: \(record.error?.words ?? "")",
             place(partition, record.offset))
         let question = RangeQuestion(reading: reading, wanted: wanted)
-        unreadable.updateValue((question, record), forKey: partition)?.record.release()
+        inQuestion.updateValue((question, record), forKey: partition)?.record.release()
         io.readBatch(of: partition, question)
     }
 
@@ -26,8 +26,8 @@ extension Lane {
         // As before it is judged how far a partition reaches.
         serveConsumer()
         // Unless it was asked by an assignment that has ended.
-        guard let (asked, record) = unreadable[partition], asked == question else { return }
-        unreadable[partition] = nil
+        guard let (asked, record) = inQuestion[partition], asked == question else { return }
+        inQuestion[partition] = nil
         guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic) else {
             return record.release()
         }

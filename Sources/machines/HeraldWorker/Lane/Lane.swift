@@ -57,7 +57,7 @@ package final class Lane<IO: LaneIO> {
     var member: IO.Member?
     var hasQueues = false
     /// The batches that the consumer could not read: what was asked about each, and the error in its place.
-    var unreadable: [TopicPartition: (question: RangeQuestion, record: IO.Record)] = [:]
+    var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record)] = [:]
     var isSubscribed = false
 
     // The producer.
@@ -271,8 +271,8 @@ package final class Lane<IO: LaneIO> {
             release(Int32(slot))
             tracer?.end(Int32(slot), isRecorded: false, now: io.now.monotonic)
         }
-        for (_, record) in unreadable.values { record.release() }
-        unreadable.removeAll()
+        for (_, record) in inQuestion.values { record.release() }
+        inQuestion.removeAll()
         refused?.record.release()
         refused = nil
     }
