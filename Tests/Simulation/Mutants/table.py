@@ -65,13 +65,6 @@ MUTANTS = [
         DAMAGES,
     ),
     Mutant(
-        "what was fetched before a partition is read again is taken",
-        "Lane+Records.swift",
-        "        refused?.record.release()\n        refused = nil\n        let positions",
-        "        let positions",
-        DAMAGES,
-    ),
-    Mutant(
         "a batch that nobody can read is done before its dead letter",
         "Engine+Unreadable.swift",
         "            committer.noteNews()\n            counters.taken += 1\n",
