@@ -1,5 +1,6 @@
 import Foundation
 import HeraldKafka
+import HeraldSandbox
 import TestSupport
 import Testing
 
