@@ -95,21 +95,6 @@ public enum RawBatch {
 }
 
 extension RealKafka {
-    /// Has the disk of a cluster's first node damage the last of a partition's records that has these bytes; false when the
-    /// cluster was running already.
-    public func damage(_ bytes: [UInt8], in topic: String, _ partition: Int32) throws -> Bool {
-        guard let directory else { return false }
-        let file = directory.appending(path: "node-1/data/\(topic)-\(partition)/00000000000000000000.log")
-        guard let place = try Data(contentsOf: file).range(of: Data(bytes), options: .backwards) else {
-            throw ChildProcess.Failure(description: "\(file.path) does not have these bytes")
-        }
-        let handle = try FileHandle(forUpdating: file)
-        defer { try? handle.close() }
-        try handle.seek(toOffset: UInt64(place.lowerBound))
-        try handle.write(contentsOf: [bytes[0] ^ 1])
-        return true
-    }
-
     /// Writes a batch as it is, and says what the broker answers: 0, or the number of an error.
     public func produce(_ batch: [UInt8], to topic: String, _ partition: Int32) throws -> Int16 {
         let port = bootstrapServers.split(separator: ":").last.flatMap { Int($0) } ?? 0

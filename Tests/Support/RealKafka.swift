@@ -21,7 +21,7 @@ public final class RealKafka: Sendable {
     private let nodes: [KafkaNode]
     /// The controller, when it has a process of its own.
     private let controller: KafkaNode?
-    let directory: URL?
+    private let directory: URL?
     /// What topics get that do not say otherwise.
     private let topicConfiguration: [String: String]
     private let madeTopics = Mutex<[String]>([])

@@ -1,6 +1,5 @@
 import Foundation
 import HeraldKafka
-import HeraldSandbox
 import TestSupport
 import Testing
 
@@ -63,33 +62,6 @@ struct UnreadableBatchTests {
             #expect(fixture.deadLetters.count == 1)
             next.terminate()
             #expect(try await next.waitForExit() == 0)
-        }
-    }
-
-    @Test("What a disk has damaged is sent to nobody: it is passed over, though it looks like an event")
-    func damaged() async throws {
-        try await Fixture.run { fixture in
-            let topic = fixture.topic("notifications")
-            let damaged = Publication(id: "damaged", user: "user-0", message: "twelve o'clock")
-            try await fixture.publish(Batch.events(0..<10))
-            try await fixture.publish([damaged])
-            try await fixture.publish(Batch.events(10..<30))
-            try await fixture.wait("all are written") { fixture.count("notifications") == 31 }
-            let record = try #require(fixture.records("notifications").first { $0.value == damaged.value })
-            let isDamaged = try await Blocking.run {
-                try fixture.kafka.damage(Array("twelve o'clock".utf8), in: topic, record.partition)
-            }
-            guard isDamaged else { return }
-            let worker = try await fixture.startWorker()
-            try await fixture.waitForResults(31)
-            try await fixture.waitUntilAllIsCommitted()
-            try await fixture.wait("there is a dead letter") { fixture.deadLetters.count == 1 }
-            let headers = try #require(fixture.deadLetters.first?.heraldHeaders)
-            #expect(headers["herald-reason"] == "unreadable" && headers["herald-origin"] == record.place)
-            #expect(headers["herald-detail"]?.contains("CRC32C") == true, "\(headers)")
-            #expect(fixture.backend.calls.count == 30)
-            worker.terminate()
-            #expect(try await worker.waitForExit() == 0)
         }
     }
 
