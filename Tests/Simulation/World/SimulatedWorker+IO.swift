@@ -84,8 +84,8 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let wanted = lane.engine.nextOffset(of: engineIndex)
         else { return start }
         // Only a recreated topic takes it back. What the lane was given says less: behind a batch in question it takes none.
-        let told = told.first { name($0.place) == partition }?.offset ?? 0
-        guard wanted < told || wanted <= first else {
+        let committed = told.first { name($0.place) == partition }?.offset ?? 0
+        guard wanted < committed || wanted <= first else {
             return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
         }
         begunAt[index] = 0
