@@ -14,10 +14,11 @@ class FindTest(ConsoleTest):
     @classmethod
     def prepare(cls):
         cls.fixture.misbehave({"pns": "gcm", "status": 400})
+        # Users of these tests alone: the topics are shared with all others.
         cls.fixture.publish([
-            {"id": "order-17", "user": "ann", "pns": ["apns", "gcm"], "message": "Your parcel is here", "source": "shop"},
-            {"id": "order-18", "user": "ann", "pns": ["apns"], "message": "Your parcel has left"},
-            {"id": "order-19", "user": "bob", "pns": ["apns"], "message": "Hello"},
+            {"id": "order-17", "user": "rosa", "pns": ["apns", "gcm"], "message": "Your parcel is here", "source": "shop"},
+            {"id": "order-18", "user": "rosa", "pns": ["apns"], "message": "Your parcel has left"},
+            {"id": "order-19", "user": "otto", "pns": ["apns"], "message": "Hello"},
         ])
 
     @gate
@@ -25,10 +26,10 @@ class FindTest(ConsoleTest):
         """The events of a user are found, each with its outcomes; one of them has its timeline"""
         self.browser.press("Find")
         self.browser.wait(lambda: self.browser.heading() == "Find", "Find was not opened")
-        self.browser.fill("User", "ann")
+        self.browser.fill("User", "rosa")
         self.browser.press_button("Find")
         self.browser.wait_for_text("2 events")
-        self.assertEqual(self.browser.path, "/find?user=ann")
+        self.assertEqual(self.browser.path, "/find?user=rosa")
         self.assertNotIn("order-19", self.browser.text())
         self.assert_accessible()
         self.browser.press("order-17…")
