@@ -143,6 +143,9 @@ let package = Package(
                 "HeraldThreads", "HeraldTime",
             ]),
         module(
+            "machines", "HeraldOffsets",
+            ["HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldTime", "HeraldTools"]),
+        module(
             "machines", "HeraldReplay",
             [
                 "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
@@ -165,8 +168,8 @@ let package = Package(
         module(
             "faces", "HeraldDoctor",
             [
-                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
-                "HeraldThreads", "HeraldTime", "HeraldTools",
+                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub",
+                "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         .target(
             name: "HeraldConsole",
@@ -201,7 +204,7 @@ let package = Package(
                 "HeraldCore", "HeraldDemo", "HeraldDevices",
                 "HeraldDoctor", "HeraldEvents", "HeraldFeedback",
                 "HeraldHTTP", "HeraldHub",
-                "HeraldKafka", "HeraldKernel",
+                "HeraldKafka", "HeraldKernel", "HeraldOffsets",
                 "HeraldSandbox", "HeraldSettings", "HeraldTelemetry", "HeraldText", "HeraldThreads", "HeraldTime",
                 "HeraldReplay", "HeraldTimeline", "HeraldTools", "HeraldTraces", "HeraldWorker",
             ],

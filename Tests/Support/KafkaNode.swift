@@ -12,6 +12,8 @@ final class KafkaNode: Sendable {
     let id: String
     /// What it is, for the list of Java's starts.
     let kind: String
+    /// Where its logs are.
+    let data: URL
     private let home: String
     private let properties: URL
     private let process = Mutex<ChildProcess?>(nil)
@@ -24,7 +26,7 @@ final class KafkaNode: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         properties = directory.appending(path: "server.properties")
         log = directory.appending(path: "log")
-        let data = directory.appending(path: "data")
+        data = directory.appending(path: "data")
         let text = settings.merging(["log.dirs": data.path]) { $1 }.map { "\($0)=\($1)\n" }.sorted().joined()
         try text.write(to: properties, atomically: true, encoding: .utf8)
         try KafkaTemplate.format(data, home: home, node: id, cluster: clusterID)
@@ -34,6 +36,12 @@ final class KafkaNode: Sendable {
     func start() throws {
         let command = Java.command(home: home, heap: Self.heap) + ["kafka.Kafka", properties.path]
         try process.withLock { process in process = try ChildProcess(command, output: log) }
+    }
+
+    /// Changes its settings for the next start.
+    func replace(_ text: String, with other: String) throws {
+        try String(contentsOf: properties, encoding: .utf8).replacing(text, with: other)
+            .write(to: properties, atomically: true, encoding: .utf8)
     }
 
     var isRunning: Bool { process.withLock { $0 }?.isRunning ?? false }

@@ -116,6 +116,17 @@ public final class KafkaProxy: Sendable {
 
     func setTarget(port: Int) { state.withLock { $0.target = port } }
 
+    /// Leads nowhere from now on; another one leads where it led.
+    func moved() throws -> KafkaProxy {
+        let other = try KafkaProxy()
+        state.withLock { state in
+            other.setTarget(port: state.target)
+            state.target = 0
+            for connection in state.connections.values { connection.hangUp() }
+        }
+        return other
+    }
+
     /// For the property `bootstrap.servers`.
     public var bootstrapServers: String { "127.0.0.1:\(port)" }
 

@@ -2,14 +2,19 @@
 extension RealKafka {
     private static let minute = "60000"
 
-    static func put(_ proxy: KafkaProxy, before port: Int, _ settings: inout [String: String]) {
-        proxy.setTarget(port: port)
+    /// - Parameter advertised: where clients go that come through the proxy.
+    static func put(
+        _ proxy: KafkaProxy, advertising advertised: KafkaProxy, before port: Int, _ settings: inout [String: String]
+    ) {
+        for proxy in [proxy, advertised] { proxy.setTarget(port: port) }
         let listeners = settings["listeners"] ?? ""
         let plain = listeners.split(separator: ",").first ?? ""
         settings["listeners"] = "\(listeners),PROXIED://127.0.0.1:\(port)"
-        settings["advertised.listeners"] = "\(plain),PROXIED://127.0.0.1:\(proxy.port)"
+        settings["advertised.listeners"] = "\(plain),\(advertisement(advertised))"
         settings["listener.security.protocol.map", default: ""] += ",PROXIED:PLAINTEXT"
     }
+
+    static func advertisement(_ proxy: KafkaProxy) -> String { "PROXIED://\(proxy.bootstrapServers)" }
 
     static func brokerSettings(
         node: Int, of count: Int, voters: String, port: Int, controllerPort: Int

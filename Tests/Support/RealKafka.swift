@@ -18,6 +18,8 @@ public final class RealKafka: Sendable {
     public let certifiedServers: String?
     /// What stands before its second listener, if it has one.
     public let proxy: KafkaProxy?
+    /// Where clients are sent that come to the proxy.
+    private let advertised: Mutex<KafkaProxy?>
     private let nodes: [KafkaNode]
     /// The controller, when it has a process of its own.
     private let controller: KafkaNode?
@@ -52,6 +54,7 @@ public final class RealKafka: Sendable {
     init(running servers: String) {
         bootstrapServers = servers
         (secureServers, certifiedServers, proxy, controller, directory) = (nil, nil, nil, nil, nil)
+        advertised = Mutex(nil)
         nodes = []
         topicConfiguration = [:]
         AtExit.run { self.deleteTopics() }
@@ -68,13 +71,15 @@ public final class RealKafka: Sendable {
     ///   - settings: added to the brokers' `server.properties`.
     ///   - topicConfiguration: of topics that are made by ``makeTopics(_:)`` and do not say otherwise.
     ///   - isProxied: puts a proxy before a second listener of a single node: who begins there stays there.
+    ///   - moves: sends those who begin there on to another proxy, in whose place ``revive(elsewhere:)`` puts a new one.
     ///   - secure: more listeners of a single node, and permissions; who comes in by the first may do anything.
     static func start(
         nodes count: Int, controllerOutlivesBroker isApart: Bool = false, settings: [String: String] = [:],
-        topicConfiguration: [String: String] = [:], behindProxy isProxied: Bool = false, secure: SecureListener? = nil
+        topicConfiguration: [String: String] = [:], behindProxy isProxied: Bool = false, moves: Bool = false,
+        secure: SecureListener? = nil
     ) async throws -> RealKafka {
         try await Blocking.run {
-            let kafka = try RealKafka(count, isApart, settings, topicConfiguration, isProxied, secure)
+            let kafka = try RealKafka(count, isApart, settings, topicConfiguration, isProxied, moves, secure)
             AtExit.run { kafka.stop() }
             do {
                 try kafka.start(kafka.processes)
@@ -88,7 +93,7 @@ public final class RealKafka: Sendable {
 
     private init(
         _ count: Int, _ isApart: Bool, _ settings: [String: String], _ topicConfiguration: [String: String],
-        _ isProxied: Bool, _ secure: SecureListener?
+        _ isProxied: Bool, _ moves: Bool, _ secure: SecureListener?
     ) throws {
         let home = try Self.requireHome()
         let directory = FileManager.default.temporaryDirectory
@@ -99,10 +104,12 @@ public final class RealKafka: Sendable {
         let clusterID = KafkaTemplate.identity()
         let voters = (0..<count).map { "\($0 + 1)@127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
         let proxy = isProxied ? try KafkaProxy() : nil
+        let advertised = moves ? try KafkaProxy() : proxy
+        self.advertised = Mutex(advertised)
         nodes = try (0..<count).map { index in
             var all = Self.brokerSettings(
                 node: index, of: count, voters: voters, port: ports[index], controllerPort: ports[count + index])
-            if let proxy { Self.put(proxy, before: more[2 * count], &all) }
+            if let proxy, let advertised { Self.put(proxy, advertising: advertised, before: more[2 * count], &all) }
             try secure?.add(ports: Array(more), directory, to: &all)
             if isApart { Self.makeBrokerOnly(&all) }
             return try KafkaNode(
@@ -135,12 +142,13 @@ public final class RealKafka: Sendable {
         bootstrapServers.split(separator: ",").first?.split(separator: ":").last.flatMap { Int($0) } ?? 0
     }
 
-    /// Starts nodes together and waits until all serve.
+    /// Starts nodes together and waits until all that run serve.
     private func start(_ nodes: [KafkaNode]) throws {
         try Java.start(nodes.map(\.kind)) {
             for node in nodes { try node.start() }
-            try Self.waitUntilReady(ports: self.nodes.map(\.port)) { [processes] in
-                processes.first { !$0.isRunning }?.failure("it stopped while starting")
+            let running = processes.filter(\.isRunning)
+            try Self.waitUntilReady(ports: self.nodes.filter(\.isRunning).map(\.port)) {
+                running.first { !$0.isRunning }?.failure("it stopped while starting")
             }
         }
     }
@@ -231,9 +239,41 @@ public final class RealKafka: Sendable {
     /// Lets a paused node go on.
     public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
 
-    /// Starts a killed node again with its data, and waits until all nodes serve.
+    /// How many bytes a partition's log has on the first node.
+    public func logSize(of partition: TopicPartition) throws -> UInt64 {
+        let handle = try FileHandle(forReadingFrom: logFile(of: partition))
+        defer { try? handle.close() }
+        return try handle.seekToEnd()
+    }
+
+    /// Takes the end of a partition's log away on the first node, which was killed: a disk that has lost what was written last.
+    public func cutLog(of partition: TopicPartition, to size: UInt64) throws {
+        let handle = try FileHandle(forWritingTo: logFile(of: partition))
+        defer { try? handle.close() }
+        try handle.truncate(atOffset: size)
+    }
+
+    private func logFile(of partition: TopicPartition) -> URL {
+        nodes[0].data.appending(path: "\(partition.topic)-\(partition.partition)/00000000000000000000.log")
+    }
+
+    /// Starts a killed node again with its data, and waits until all nodes that run serve.
     public func revive(node: Int) async throws {
         try await Blocking.run { [self] in try revive([nodes[node - 1]]) }
+    }
+
+    /// Starts a killed node again where clients that come to the proxy do not find it any more; the proxy stays.
+    public func revive(elsewhere node: Int) async throws {
+        try await Blocking.run { [self] in
+            let node = nodes[node - 1]
+            try advertised.withLock { advertised in
+                guard let former = advertised else { return }
+                let next = try former.moved()
+                try node.replace(Self.advertisement(former), with: Self.advertisement(next))
+                advertised = next
+            }
+            try revive([node])
+        }
     }
 
     /// The same for several, which need each other to serve.

@@ -48,6 +48,11 @@ extension RealKafka {
             ], behindProxy: true)
     }
 
+    /// A broker whose controller outlives it, to be killed and started again at another address.
+    public static let moving = ClusterInTurns {
+        try await start(nodes: 1, controllerOutlivesBroker: true, behindProxy: true, moves: true)
+    }
+
     /// Three nodes, one of which may be killed at a time.
     ///
     /// Its default for topics is one copy in sync, which is what `herald topics` has to change; topics that tests make

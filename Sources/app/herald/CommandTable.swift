@@ -39,6 +39,9 @@ enum CommandTable {
         .group(
             "topics", "Compare Herald's topics with the settings, create and change them.",
             [TopicsPlanCommand.self, TopicsApplyCommand.self, TopicsCheckCommand.self]),
+        .group(
+            "offsets", "Show where the workers' group stands, and restore offsets that were lost.",
+            [OffsetsShowCommand.self, OffsetsRestoreCommand.self]),
         .command(InitCommand.self),
         .command(DoctorCommand.self),
         .group(

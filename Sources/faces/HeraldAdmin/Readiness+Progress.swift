@@ -18,6 +18,13 @@ extension Readiness {
         let cluster = report.cluster
         let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silent(cluster))"
         let stalled = stalledTime(report, now: now)
+        if stalled > .zero,
+            report.lanes.contains(where: { $0.throttledUntil.map { now < $0.advanced(by: progressPatience) } ?? false })
+        {
+            return
+                "Nothing was committed for \(stalled.wholeSeconds) s: the brokers throttle this worker's producer. Raise the "
+                + "quota (producer_byte_rate) of its user or client id; what was called is recorded as fast as it allows."
+        }
         if stalled > .zero {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
             return

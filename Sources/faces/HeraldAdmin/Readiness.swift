@@ -79,6 +79,7 @@ public struct Readiness: Sendable, Equatable {
                 "\(cluster.leaderless.count) partitions have no leader (\(Self.names(cluster.leaderless))) and wait: bring a broker back that "
                     + "has a replica; all others continue.")
         }
+        if let sentence = Self.lostOffsets(lanes) { find(.offsetsMissing, sentence) }
         if cluster.isReachable != false, !cluster.unusable.isEmpty {
             // Brokers come first: of a long sentence the console shows its beginning.
             let silent = Self.silent(cluster)
@@ -90,11 +91,9 @@ public struct Readiness: Sendable, Equatable {
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
-            find(
-                .recordsRefused,
-                "The brokers accept no records (\(refusal.text)): "
-                    + (refusal.remedy ?? "look at the topic's brokers, disks and permissions")
-                    + "; nothing is lost, Herald retries.")
+            let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
+            let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"
+            find(.recordsRefused, "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience
@@ -132,6 +131,22 @@ public struct Readiness: Sendable, Equatable {
             return false
         }
         return latest.connections > 0 ? true : nil
+    }
+
+    /// Which partitions are not consumed because their offsets are missing, or may be.
+    private static func lostOffsets(_ lanes: [LaneReport]) -> String? {
+        let lost = lanes.flatMap(\.withoutOffsets)
+        if !lost.isEmpty {
+            return
+                "The group has no offset for \(counted(lost.count)) whose events have outcomes (\(names(lost))): run "
+                + "`herald offsets restore --dry-run`, then `herald offsets restore`; nobody is notified again, and all "
+                + "others continue."
+        }
+        let lookedUp = lanes.flatMap(\.lookedUp)
+        guard !lookedUp.isEmpty else { return nil }
+        return
+            "The group has no offset for \(counted(lookedUp.count)) (\(names(lookedUp))), and the results are read for "
+            + "outcomes of their events: wait; if it lasts, the log says why they cannot be read."
     }
 
     /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.

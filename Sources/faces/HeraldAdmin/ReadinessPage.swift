@@ -73,7 +73,7 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + [stranger, transaction, growth, faults].compactMap { $0 }
+        failing + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -132,6 +132,17 @@ struct ReadinessPage {
     }
 
     private static let faultAge: Milliseconds = .minutes(15)
+
+    /// The latest offsets that were passed over, for long enough that a person sees it.
+    private var passedOver: (word: String, sentence: String)? {
+        let found = report.lanes.compactMap(\.meter.lastPassedOver).filter {
+            now.time(since: $0.at) < Self.passedOverAge
+        }
+        guard let latest = found.max(by: { $0.at < $1.at }) else { return nil }
+        return (ReadinessWarning.offsetsPassedOver.rawValue, latest.what.sentence)
+    }
+
+    private static let passedOverAge: Milliseconds = .hours(12)
 
     private static func word(_ isReachable: Bool?) -> String {
         switch isReachable {

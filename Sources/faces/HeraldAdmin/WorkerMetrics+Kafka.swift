@@ -16,6 +16,10 @@ extension WorkerMetrics {
             ) { source, writer in
                 writer.sample([], source.report.cluster.leaderless.count)
             },
+            sum(
+                "herald_partitions_offsets_missing", .gauge,
+                "Partitions of this worker that are not consumed, because the group's offset for them was lost.",
+                \.withoutOffsets.count),
             Metric("herald_brokers_reachable", .gauge, "Whether a broker answered the latest query (1) or none (0).") {
                 source, writer in
                 writer.sample([], source.report.cluster.isReachable == true ? 1 : 0)
@@ -81,6 +85,12 @@ extension WorkerMetrics {
             sum(
                 "herald_transaction_aborts", .counter, "Transactions that were aborted and written again.",
                 \.meter.aborts),
+            Metric(
+                "herald_kafka_throttled_seconds", .counter, unit: .seconds,
+                "How long brokers made this worker's producers wait, because a quota was used up."
+            ) { source, writer in
+                writer.sample([], source.report.lanes.reduce(Milliseconds.zero) { $0 + $1.throttleTime }.inSeconds)
+            },
         ] + clients
 
     /// What librdkafka says of itself every ten seconds.

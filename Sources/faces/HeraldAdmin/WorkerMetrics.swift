@@ -134,6 +134,14 @@ public enum WorkerMetrics {
             "herald_records_skipped", .counter,
             "Records that were fetched again and skipped, because the commit says that they are done.",
             \.counters.doneBefore),
+        Metric(
+            "herald_offsets_passed_over", .counter, labels: ["cause"],
+            "Offsets that were passed over uncalled, by cause (cut: a log that was cut off; unproven: nothing shows whether it was; foreign: another program's commit)."
+        ) { source, writer in
+            for cause in PassedOver.Cause.allCases where cause != .replaced {
+                writer.sample([cause.rawValue], source.sum { $0.meter.passedOver[cause, default: 0] })
+            }
+        },
         sum(
             "herald_stale_answers", .counter, "Answers and acknowledgements for events that were abandoned meanwhile.",
             \.counters.stale),

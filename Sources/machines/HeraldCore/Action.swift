@@ -61,8 +61,10 @@ public enum Notice: Sendable, Equatable {
     /// The group's offset of a partition carries metadata that Herald did not write, or that is damaged: it is ignored,
     /// and what an earlier owner did beyond the offset may be done again.
     case foreignMetadata(topic: String, partition: Int32)
-    /// The broker refuses a record although everything that could be was left out; it is offered again and again.
-    case recordRefused
+    /// Offsets were passed over that may hold events which nobody was called for.
+    case passedOver(PassedOver)
+    /// The broker refuses a record of this topic although everything that could be was left out; it is offered again and again.
+    case recordRefused(topic: String)
     /// Another process produces under this worker's name (`kafka.instance`): the worker can't go on.
     case rival
     /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.

@@ -113,6 +113,7 @@ extension Engine {
         for index in events.slots.indices where events.slots[index].phase != .free { free(Int32(index)) }
         due.removeAll()
         committer.eventsGone()
+        refusals.removeAll()
         forgetCalls()
     }
 

@@ -129,7 +129,8 @@ extension Engine {
     }
 
     private func callsHold(now: Moment) -> Exposure.Hold? {
-        committer.hold(
+        if let since = refusals.first?.since, now.monotonic < refusals.nextCall { return .unrecorded(since: since) }
+        return committer.hold(
             recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 }

@@ -77,6 +77,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var productions: ProductionTable
     var committer: Committer
+    var refusals: TopicRefusals
     var delayed: DelayedEvents
 
     var due: DueQueue<Reminder>
@@ -110,6 +111,7 @@ public struct Engine: ~Copyable, Sendable {
         health = BackendHealth(configuration: configuration.live, width: width)
         productions = ProductionTable(slots: capacity)
         committer = Committer(configuration: configuration)
+        refusals = TopicRefusals(topics: 2 + configuration.retryDelays.count)
         activations = Ring(capacity: 64, filler: SlotID(index: 0, generation: 0))
         actions.reserveCapacity(256)
     }

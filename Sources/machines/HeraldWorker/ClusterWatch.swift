@@ -161,6 +161,8 @@ final class ClusterWatch: Sendable {
             let names = Set(requiredTopics + partitions.map(\.topic)).sorted()
             let metadata = try admin.metadata(topics: names, timeout: Self.questionTimeout)
             let topics = metadata.topics
+            let moved = admin.takeMovedBrokers()
+            if !moved.isEmpty { troubles.moved(moved) }
             report.withLock { report in
                 report.isReachable = true
                 report.error = nil

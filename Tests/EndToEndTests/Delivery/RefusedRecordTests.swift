@@ -122,4 +122,88 @@ struct RefusedRecordTests {
             #expect(letter.heraldHeaders["herald-history"] == nil && letter.heraldHeaders["herald-detail"] == nil)
         }
     }
+
+    /// An event without a key.
+    private static func keyless(_ id: String) -> Publication {
+        var event = Publication(id: id, user: id)
+        event.key = nil
+        return event
+    }
+
+    @Test(
+        "Two keyless events, a compacted results topic: others are recorded, these when it is mended",
+        arguments: ["atomic", "at-least-once"])
+    func keyless(guarantee: String) async throws {
+        var plan = Fixture.Plan()
+        plan.topicConfigurations = ["notifications.results": ["cleanup.policy": "compact"]]
+        plan.settings = ["delivery.guarantee": guarantee]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(
+                Batch.events(0..<20) + [Self.keyless("k1"), Self.keyless("k2")] + Batch.events(20..<38))
+            try await fixture.waitForResults(38)
+            let alarm = try await worker.waitForLog("does not take a record")
+            #expect(alarm.level == "error" && alarm.message.contains("INVALID_RECORD"))
+            // Each costs some log n transactions, and as many more when it is tried again.
+            #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
+            try await fixture.publish(Batch.events(38..<60))
+            try await fixture.waitForResults(60)
+            try await worker.waitUntilReady()
+
+            try await fixture.configure("notifications.results", ["cleanup.policy": "delete"])
+            try await fixture.waitForResults(62)
+            try await fixture.waitUntilAllIsCommitted()
+            let oracle = try await Oracle(fixture)
+            let delivered = ["apns": "delivered 200 attempts 1"]
+            oracle.expectResults(Batch.delivered(0..<60).merging(["k1": delivered, "k2": delivered]) { $1 })
+            oracle.expectCalls { _ in 1 }
+        }
+    }
+
+    @Test(
+        "A results topic that takes nothing is said once, calls wait, all is recorded when it is mended",
+        arguments: [
+            ("max.message.bytes", "160", "1048588", "max.message.bytes"),
+            ("cleanup.policy", "compact", "delete", "herald topics plan"),
+        ])
+    func everyRecord(setting: String, bad: String, good: String, words: String) async throws {
+        var plan = Fixture.Plan()
+        plan.topicConfigurations = ["notifications.results": [setting: bad]]
+        // A compacted topic takes no record without a key.
+        let events = Batch.events(0..<200).map { event in
+            var event = event
+            if bad == "compact" { event.key = nil }
+            return event
+        }
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish(Array(events[..<100]))
+            try await worker.waitUntilNotReady("records-refused", naming: fixture.topic("notifications.results"))
+            let alarm = try await worker.waitForLog("takes no record")
+            #expect(alarm.message.contains(words))
+            // Some are tried again.
+            let aborts = "herald_transaction_aborts_total"
+            let first = try await worker.metrics()[aborts] ?? 0
+            var latest = first
+            try await fixture.wait("two more transactions", until: { latest >= first + 2 }) {
+                latest = try await worker.metrics()[aborts] ?? 0
+            }
+            let calls = fixture.backend.calls.count
+            try await fixture.publish(Array(events[100...]))
+            try await fixture.wait("two more transactions", until: { latest >= first + 4 }) {
+                latest = try await worker.metrics()[aborts] ?? 0
+            }
+            #expect(fixture.backend.calls.count < calls + 10)
+            #expect(worker.logLines.count { $0.level == "error" } < 5)
+
+            try await fixture.configure("notifications.results", [setting: good])
+            try await fixture.waitForResults(200)
+            try await fixture.waitUntilAllIsCommitted()
+            try await worker.waitUntilReady()
+            #expect(try await worker.metrics()[aborts] ?? 0 < latest + 15)
+            let oracle = try await Oracle(fixture)
+            oracle.expectResults(Batch.delivered(0..<200))
+            oracle.expectCalls { _ in 1 }
+        }
+    }
 }

@@ -11,7 +11,7 @@ import Testing
 final class Fixture: Sendable {
     /// One of the clusters of a test process; those that tests hurt are had by one test at a time.
     enum Cluster: Sendable {
-        case shared, secured, strict, mortal, proxied, three
+        case shared, secured, strict, mortal, moving, proxied, three
     }
 
     /// What a test may ask for.
@@ -67,6 +67,7 @@ final class Fixture: Sendable {
         case .secured: try await run(on: RealKafka.secured())
         case .strict: try await run(on: RealKafka.strict())
         case .mortal: try await RealKafka.mortal.take(run)
+        case .moving: try await RealKafka.moving.take(run)
         case .proxied: try await RealKafka.proxied.take(run)
         case .three: try await RealKafka.three.take(run)
         }

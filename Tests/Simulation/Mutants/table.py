@@ -34,8 +34,12 @@ CONTROLS = (
     "isAtomic=true campaignShare=1000000 pauseIfFailures=0.02 campaignsFaults=4 campaignChanges=3 events=900 burst=40 "
     "lostMessages=200000 hasPlainEvents=true workers=1 crashes=1 stops=0 followers=0 twins=0"
 )
+# Logs of request topics are cut off again and again, some while they hold what many events waited for.
+CUTS = "cuts=20 recreations=0 retentions=0"
 # Topics that workers consume are recreated again and again, and commits come seldom.
 RECREATIONS = "recreations=10 commitInterval=1000"
+# The group loses its offsets, and they are restored from the results.
+OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
 MUTANTS = [
     # Topics that are recreated.
@@ -49,7 +53,7 @@ MUTANTS = [
     Mutant(
         "events of a recreated topic keep their offsets",
         "Engine+Assignment.swift",
-        "        events.forgetOffsets(of: partition)\n",
+        "        events.forgetOffsets(of: partition, from: offset)\n",
         "",
         f"isAtomic=true {RECREATIONS}",
     ),
@@ -67,6 +71,49 @@ MUTANTS = [
         "        self.init(startingAt: offset)\n",
         f"isAtomic=true {RECREATIONS}",
     ),
+    # Logs that are cut off.
+    Mutant(
+        "a log that was cut off is read from its first record",
+        "Engine+Assignment.swift",
+        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "restart(partition, at: low, reading: reading + 1)",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what was written to a log since it was cut off is passed over",
+        "Engine+Assignment.swift",
+        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "cut(partition, at: high, passing: high, isProven: isProven, reading: reading + 1)",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what is undone below the cut counts as done",
+        "PartitionTable.swift",
+        "        all[Int(partition)].tracker?.cut(at: offset)\n",
+        "        all[Int(partition)].tracker = OffsetTracker(restartingAt: offset)\n",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "a younger record below the committed offset counts as done",
+        "PartitionTable.swift",
+        "            guard !isTaken, offset < all[place].doubtful else { return .replaced }\n",
+        "            guard !isTaken, offset < all[place].doubtful else { return .doneBefore(byOthers: true) }\n",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "the time stamps of what an earlier owner has done are not noted",
+        "PartitionTable.swift",
+        "if taken != .repeated { all[place].evidence.note(timestamp) }",
+        "if taken == .new { all[place].evidence.note(timestamp) }",
+        f"isAtomic=true {CUTS}",
+    ),
+    Mutant(
+        "what was taken before anything was noted counts as known",
+        "PartitionTable.swift",
+        "LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))",
+        "LogEvidence(begin: 0)",
+        f"isAtomic=true {CUTS}",
+    ),
     # Commits: promise 1.
     Mutant(
         "commits what is not done",
@@ -77,8 +124,8 @@ MUTANTS = [
     Mutant(
         "the completion map is left out of commits",
         "PartitionTable.swift",
-        "let text = tracker.completions.text(committing: tracker.watermark, of: all[Int(index)].identity)",
-        'let text = ""',
+        "        map.evidence = all[Int(index)].evidence\n",
+        "        map = CompletionMap()\n        map.evidence = all[Int(index)].evidence\n",
     ),
     Mutant(
         "the completion map is bound to another cluster than the brokers say",
@@ -95,8 +142,8 @@ MUTANTS = [
     Mutant(
         "the completion map is not read after an assignment",
         "PartitionTable.swift",
-        "return OffsetTracker(startingAt: offset, done: map)",
-        "return OffsetTracker(startingAt: offset)",
+        "tracker: start.map { OffsetTracker(startingAt: $0, done: map) },",
+        "tracker: start.map { OffsetTracker(startingAt: $0) },",
     ),
     Mutant(
         "an offset is complete while one of its records is on its way",
@@ -132,8 +179,8 @@ MUTANTS = [
     Mutant(
         "a few settled events wait for more",
         "Committer.swift",
-        "            return hasNews || !pending.isEmpty",
-        "            return hasNews",
+        "            let others = hasNews || !pending.isEmpty",
+        "            let others = hasNews",
     ),
     Mutant(
         "an abort is taken for the end of all that the broker has open",
@@ -152,21 +199,22 @@ MUTANTS = [
     Mutant(
         "what is settled during a commit belongs to it",
         "Committer.swift",
-        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone:\n            members.append(id)",
-        "        case .atomic(.open(let attempt, _)) where !attempt.isAlone, .atomic(.ending(let attempt, .committing, _)) where !attempt.isAlone:\n            members.append(id)",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isTrial && members.count < room.count:\n            members.append(id)",
+        "        case .atomic(.open(let attempt, _)) where !attempt.isTrial && members.count < room.count, .atomic(.ending(let attempt, .committing, _)) where !attempt.isTrial:\n            members.append(id)",
     ),
     # Records that are too large.
     Mutant(
         "a record that does not fit is left out of its transaction",
         "Engine+Production.swift",
-        "if makeSmaller(id.index, production, emits: true, now: now) { return }",
+        "if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }",
         "if makeSmaller(id.index, production, emits: false, now: now) { return }",
     ),
     Mutant(
         "an event that was set apart is never tried again",
         "Engine+Production.swift",
-        "        committer.add(suspect: id)",
-        "        _ = id",
+        "            committer.suspects.add(id)",
+        "            _ = id",
+        scenario="isAtomic=true invalidEvents=100000",
     ),
     Mutant(
         "a retry that is too large loses its value",
@@ -183,22 +231,22 @@ MUTANTS = [
     Mutant(
         "an abort drops what was settled",
         "Engine+Transactions.swift",
-        "        committer.putBack(again)",
-        "        committer.putBack([])\n        for id in again { free(id.index) }",
+        "        committer.putBack(again, now: now.monotonic)",
+        "        committer.putBack([], now: now.monotonic)\n        for id in again { free(id.index) }",
     ),
     Mutant(
         "an abort forgets that the records come again",
         "Engine+Transactions.swift",
-        "if events[id.index].phase == .settling { again.append(id) }",
-        "_ = id",
+        "            again.append(id)\n",
+        "            _ = id\n",
     ),
     Mutant(
         "after an abort everything is called again",
         "Engine+Transactions.swift",
-        "if events[id.index].phase == .settling { again.append(id) }",
-        "let partition = events[id.index].partition\n            free(id.index)\n"
+        "            again.append(id)\n",
+        "            let partition = events[id.index].partition\n            free(id.index)\n"
         "            partitions.restart(partition, at: partitions[partition].tracker?.watermark ?? 0, reading: 0)\n"
-        "            actions.append(.rewind(partition: partition))",
+        "            actions.append(.rewind(partition: partition))\n",
     ),
     Mutant(
         "a refused commit counts as made",
@@ -221,8 +269,44 @@ MUTANTS = [
     Mutant(
         "a commit in doubt is believed to have been made",
         "Engine+Transactions.swift",
-        "            case .close:\n                membersWaitAgain()",
+        "            case .close:\n                membersWaitAgain(now: now)",
         "            case .close:\n                for id in committer.members { free(id.index) }",
+    ),
+    # Records that are refused, and brokers that take little in a transaction's time.
+    Mutant(
+        "events of which a record is refused are tried together again and again",
+        "Suspects.swift",
+        "let count = min(waiting.count, room, doubtful == 0 ? step : max(1, doubtful / 2))",
+        "let count = waiting.count",
+        scenario="isAtomic=true calm invalidEvents=100000 refusedRecords=10000 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "what is tried is refused for another reason, and goes along with others then",
+        "Committer.swift",
+        "        if !attempt.isTrial { pending = again + pending }",
+        "        pending = again + pending",
+        scenario="isAtomic=true invalidEvents=50000 abortableErrors=100000",
+    ),
+    Mutant(
+        "what waits for a topic that takes nothing waits for ever",
+        "Suspects.swift",
+        "        waiting += held.filter(concerns)\n",
+        "",
+        scenario="isAtomic=true calm invalidEvents=300000 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "calls go on while a topic takes nothing",
+        "TopicRefusals.swift",
+        "    var nextCall: MonotonicTime { isOut ? nextCallAt : .distantPast }",
+        "    var nextCall: MonotonicTime { .distantPast }",
+        scenario="isAtomic=true calm invalidEvents=1000000 events=600 burst=40 maxInFlight=200",
+    ),
+    Mutant(
+        "a transaction that failed comes again as it was",
+        "TransactionRoom.swift",
+        "if events > 0, !isExplained { count = max(1, events / 2) }",
+        "",
+        scenario="isAtomic=true calm quota=4 events=300 burst=150 maxInFlight=200",
     ),
     # Ownership: epochs and generations.
     Mutant(
@@ -1046,6 +1130,42 @@ MUTANTS = [
         "published: progress.events + count,",
         "published: progress.events,",
         scenario=f"{PUBLISHERS}",
+    ),
+    # Offsets that were lost.
+    Mutant(
+        "a partition whose offset was lost begins at its first record",
+        "Lane+Assignments.swift",
+        "start.committed.offset == Offset.none && start.evidence != .absent",
+        "start.committed.offset == Offset.none && start.evidence == .sought",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "what is done beyond an offset that was restored is not known",
+        "Lane+Assignments.swift",
+        'metadata: isFresh ? "" : start.committed.metadata',
+        'metadata: ""',
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a request that lives on as a retry is taken for one that nobody has dealt with",
+        "OffsetRecovery.swift",
+        "        settle(lineage.origin, replays: lineage.replays, lineage.services, at: time)\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "each retry of an event is taken for the one that it waits in",
+        "OffsetRecovery.swift",
+        "        for steps in retries.values where steps.count > 1 { completeFormer(steps) }\n",
+        "",
+        scenario=f"{OFFSETS}",
+    ),
+    Mutant(
+        "a retry is taken for done with the results of its request's other push services",
+        "OffsetRecovery.swift",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] where step.concerns(services) {",
+        "for step in retries[Event(origin: origin, replays: replays)] ?? [] {",
+        scenario=f"{OFFSETS}",
     ),
     # What a worker makes of the campaigns topic.
     Mutant(

@@ -79,6 +79,25 @@ struct SimulationTests {
         run(scenario)
     }
 
+    @Test("all is recorded although brokers refuse some records, and with each its batch", arguments: [true, false])
+    func refusedRecords(isAtomic: Bool) {
+        var scenario = scenario(254, isAtomic: isAtomic)
+        scenario.calm()
+        scenario.refusedRecords = 10_000
+        scenario.invalidEvents = 50_000
+        (scenario.burst, scenario.maxInFlight) = (200, 200)
+        run(scenario)
+    }
+
+    @Test("all is recorded once although a quota lets a fraction of it pass in a transaction's time")
+    func quota() {
+        var scenario = scenario(1, isAtomic: true)
+        scenario.calm()
+        scenario.quota = 5
+        (scenario.workers, scenario.burst, scenario.maxInFlight) = (1, 200, 200)
+        run(scenario)
+    }
+
     @Test(
         "each message of a hub is told once while its followers are killed, frozen and replaced",
         arguments: [true, false])
@@ -121,6 +140,13 @@ struct SimulationTests {
     func recreations(isAtomic: Bool) {
         var scenario = scenario(1, isAtomic: isAtomic)
         scenario.recreations = 10
+        run(scenario)
+    }
+
+    @Test("nobody is called again of logs that are cut off, and what is new is called", arguments: [true, false])
+    func cuts(isAtomic: Bool) {
+        var scenario = scenario(1, isAtomic: isAtomic)
+        scenario.cuts = 20
         run(scenario)
     }
 

@@ -85,6 +85,8 @@ struct Checkers {
 
     /// Offsets of consumed partitions whose records are settled for all to see.
     var settled: [Place: Set<Int64>] = [:]
+    /// What has a partition's name since its log was cut off, and how many of its records are left.
+    private var successors: [Place: (place: Place, kept: Int64)] = [:]
     /// Records of which a part is settled for all to see, and which.
     var partly: [RecordName: Set<Int>] = [:]
     /// When a credential was accepted last.
@@ -167,6 +169,33 @@ struct Checkers {
             where !isSettled(RecordName(place: place, offset: Int64(offset))) {
                 gone(record.duties)
             }
+        }
+    }
+
+    /// The logs of a topic's partitions were cut off, with these records before, and have other names: so many are left.
+    mutating func cut(_ places: [(former: Place, place: Place, records: [LogRecord], kept: Int64)]) {
+        guard let topic = places.first?.former.topic else { return }
+        topics.append(topics[topic])
+        deletedTopics.insert(topic)
+        for (former, place, records, kept) in places {
+            successors[former] = (place, kept)
+            for (offset, record) in records.enumerated() {
+                let name = RecordName(place: former, offset: Int64(offset))
+                if name.offset < kept {
+                    note(record.duties, of: RecordName(place: place, offset: name.offset))
+                    if isSettled(name) { settled[place, default: []].insert(name.offset) }
+                } else if !isSettled(name) {
+                    gone(record.duties)
+                }
+            }
+        }
+    }
+
+    /// What is settled in a log that was cut off is settled in what is left of it.
+    mutating func settle(_ name: RecordName) {
+        settled[name.place, default: []].insert(name.offset)
+        if let (place, kept) = successors[name.place], name.offset < kept {
+            settle(RecordName(place: place, offset: name.offset))
         }
     }
 

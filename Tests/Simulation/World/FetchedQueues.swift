@@ -83,7 +83,8 @@ struct FetchedQueues {
             // The same partitions are read again.
             if versions.indices.contains(index) {
                 partition.version = versions[index].version + 1
-                partition.isPaused = versions[index].isPaused
+                let same = versions.count == starts.count ? versions[index] : versions.first { $0.place == start.place }
+                partition.isPaused = same?.isPaused ?? false
             }
             return partition
         }

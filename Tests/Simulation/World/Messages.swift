@@ -75,6 +75,8 @@ enum Step {
     case changeCampaign
     case resumeCampaign(Int)
     case brokersBack
+    /// An operator restores offsets that were lost.
+    case restoreOffsets
     case leaderBack(Place)
     /// A topic that was deleted is there again.
     case topicBack(Int)
@@ -110,10 +112,14 @@ enum Fault {
     case campaignsTopic
     /// A topic that workers consume is deleted and recreated.
     case recreation
+    /// The log of a partition that workers consume is cut off.
+    case cut
     case rival
     case clockStep
     /// A worker is told other settings.
     case settings
+    /// The group's offsets are lost, and nobody is its member any more.
+    case offsetLoss
 }
 
 /// What a process asks of the broker.
@@ -183,6 +189,8 @@ struct Committed {
     var metadata: String
     /// It was said of the topic that had this name before.
     var isOutdated = false
+    /// What the results say when nothing is committed.
+    var evidence = StartPosition.Evidence.absent
 }
 
 /// How the broker answers a transactional producer.

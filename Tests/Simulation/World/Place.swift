@@ -37,6 +37,8 @@ struct LogRecord {
         case enormous
         /// No topic takes more of it than its results, until somebody changes that.
         case impossible
+        /// Brokers refuse all that is written of it, until somebody changes that.
+        case invalid
     }
 
     var key: [UInt8]?

@@ -86,6 +86,8 @@ extension Scenario {
         refusals = choices.below(3, for: "refusals")
         retentions = choices.pick([0, 2, 10, 40], for: "retentions")
         recreations = choices.pick([0, 0, 1, 3], for: "recreations")
+        cuts = choices.pick([0, 0, 1, 3], for: "cuts")
+        if isAtomic, recreations + cuts == 0 { offsetLosses = choices.pick([0, 0, 0, 1], for: "offsetLosses") }
         outages = choices.below(3, for: "outages")
         coordinatorLoads = choices.below(3, for: "coordinatorLoads")
         leaderLosses = choices.below(5, for: "leaderLosses")
@@ -111,8 +113,7 @@ extension Scenario {
             ("openTransactions", \.openTransactions), ("twins", \.twins),
         ]
         for (name, share) in shares { self[keyPath: share] *= choices.pick([0, 1, 1, 1, 4], for: name) }
-        // One record that is refused costs all others their transaction.
-        if isAtomic { refusedRecords /= 30 }
+        invalidEvents = choices.pick([0, 0, 0, 5_000, 50_000], for: "invalidEvents")
     }
 
     private mutating func chooseCampaigns(_ choices: Choices) {

@@ -38,6 +38,7 @@ extension Scenario {
         if streams[.eventSize].happens(oversized) {
             published.record.size = streams[.eventSize].pick([.large, .huge, .enormous, .impossible])
         }
+        if streams[.invalidEvent].happens(invalidEvents) { published.record.size = .invalid }
         let names = pushServices.names
         published.services = names.indices.filter { _ in chance.below(2) == 0 }
         if published.services.isEmpty { published.services = [0] }

@@ -74,6 +74,10 @@ package struct Scenario: Sendable {
     package var fullQueues = 5_000
     /// Share of records that the broker refuses.
     package var refusedRecords = 10_000
+    /// Share of events of which brokers refuse each record for a while.
+    package var invalidEvents = 0
+    /// So many records a second each transactional producer may write: a quota; 0: as many as it likes.
+    package var quota = 0
     /// Share of appended records whose acknowledgement is lost or seconds late.
     package var lostAcknowledgements = 5_000
     /// Share of commits and other calls to the broker that do not arrive, or whose reply is lost or seconds late.
@@ -88,8 +92,12 @@ package struct Scenario: Sendable {
     package var refusals = 1
     /// How often retention deletes records of a consumed topic that are dealt with.
     package var retentions = 2
+    /// How often the group loses its offsets; not with recreations, whose results name offsets of the former topic.
+    package var offsetLosses = 0
     /// How often a topic that workers consume is deleted and recreated.
     package var recreations = 0
+    /// How often the log of a request partition is cut off.
+    package var cuts = 0
 
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
@@ -221,7 +229,9 @@ package struct Scenario: Sendable {
         leaderLosses = 0
         refusals = 0
         retentions = 0
+        offsetLosses = 0
         recreations = 0
+        cuts = 0
         openTransactions = 0
         campaignChanges = 0
         campaignsFaults = 0
@@ -241,6 +251,8 @@ package struct Scenario: Sendable {
         oversized = 0
         fullQueues = 0
         refusedRecords = 0
+        invalidEvents = 0
+        quota = 0
         lostAcknowledgements = 0
         lostMessages = 0
         lateRequests = 0

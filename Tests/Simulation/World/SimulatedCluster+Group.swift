@@ -85,6 +85,6 @@ extension SimulatedCluster {
         let place = current(position.place)
         self[place].committed = position.offset
         self[place].metadata = position.metadata
-        self[place].isCommitOutdated = place != position.place
+        self[place].isCommitOutdated = place != position.place && reach(of: position) > common(position.place)
     }
 }

@@ -1,4 +1,6 @@
-/// Topics that are deleted, and recreated under the same name.
+import HeraldCore
+
+/// Topics that are deleted, and recreated under the same name, or whose logs are cut off.
 extension SimulatedCluster {
     /// The number of the topic that has this name now.
     func number(of topic: String) -> Int? { topics.firstIndex(of: topic).map { currentNumbers[$0] } }
@@ -48,5 +50,49 @@ extension SimulatedCluster {
             for place in places { self[current(place)].pendingOffsets = self[place].pendingOffsets }
         }
         return places
+    }
+
+    /// A partition's log is cut off, and what is open in the others: another topic of that name begins with the same records.
+    ///
+    /// - Returns: the partitions that have another name.
+    mutating func cut(_ topic: Int, partition: Int, at offset: Int64, absentUntil moment: Int64) -> [Place] {
+        let places = recreate(topic, at: moment, keepsOffsets: true)
+        for place in places {
+            let log = self[place]
+            let kept = place.partition == partition ? min(offset, log.lastStable) : log.lastStable
+            let new = current(place)
+            self[new].records = Array(log.records.prefix(Int(kept)))
+            self[new].start = min(log.start, kept)
+            self[new].kept = kept
+            self[new].passed = min(log.passed, kept)
+            let position = Position(place: place, offset: log.committed ?? 0, metadata: log.metadata)
+            self[new].isCommitOutdated = log.isCommitOutdated || reach(of: position) > kept
+        }
+        return places
+    }
+
+    /// How many records the partition has in common with what has its name now.
+    func common(_ place: Place) -> Int64 {
+        var least = Int64.max
+        var later = current(place)
+        while later != place, let former = former(later) {
+            least = min(least, self[later].kept)
+            later = former
+        }
+        return least
+    }
+
+    /// Behind all that a commit says is done.
+    func reach(of position: Position) -> Int64 {
+        let identity = PartitionIdentity(
+            cluster: Self.identity, topic: topics[position.place.topic], partition: Int32(position.place.partition))
+        let map = CompletionMap(text: position.metadata, committed: position.offset, of: identity)
+        return max(position.offset, map?.done.last?.upperBound ?? 0)
+    }
+
+    /// The first record, or end of a transaction, that is younger than this and not behind an open transaction.
+    func firstOffset(of place: Place, youngerThan timestamp: Int64) -> Int64? {
+        let log = self[place]
+        return (log.start..<max(log.start, log.lastStable)).first { log.records[Int($0)].timestamp > timestamp }
     }
 }

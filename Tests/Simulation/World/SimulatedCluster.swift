@@ -23,6 +23,8 @@ struct SimulatedCluster {
         var isCommitOutdated = false
         /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
         var passed: Int64 = 0
+        /// So many records are those of the partition that had its name before: its log was cut off there.
+        var kept: Int64 = 0
         /// Offsets that were sent in transactions which have not ended.
         var pendingOffsets = 0
 
@@ -30,7 +32,7 @@ struct SimulatedCluster {
         var lastStable: Int64 { open.map(\.first).min() ?? end }
         var end: Int64 { Int64(records.count) }
         /// Where the group stands in these records.
-        var standing: Int64 { isCommitOutdated ? start : committed ?? 0 }
+        var standing: Int64 { isCommitOutdated ? max(start, min(committed ?? 0, kept)) : committed ?? start }
     }
 
     struct Member {
@@ -82,6 +84,8 @@ struct SimulatedCluster {
     var decided: [Int] = []
     /// The producers whose identifier somebody else has taken over.
     var rivalled: Set<Int> = []
+    /// Until when the producers have used their quota up.
+    var throttledUntil: [Int: Int64] = [:]
 
     init(partitions: Int, topics: [String], consumedTopics: Int) {
         self.topics = topics

@@ -71,8 +71,18 @@ extension SimulatedWorker {
         if hasStoodStill {
             simulation.checkers.fail("promise 3: \(process) stood still, has lost its partitions, and calls")
         }
+        if let last = heldCall, lane.engine.refusingTopic != nil {
+            if simulation.now - last < 1_000 {
+                simulation.checkers.fail("promise 3: \(process) calls while a topic takes no outcomes")
+            }
+            heldCall = simulation.now
+        }
         guard simulation.scenario.isAtomic else { return }
-        unrecordedSince = unrecordedSince.filter { lane.engine.isDecided($0.key) }
+        let isHolding = lane.engine.refusingTopic != nil
+        unrecordedSince = unrecordedSince.filter { id, _ in
+            // What waits for a topic that takes nothing holds up no call that is made to see.
+            lane.engine.isDecided(id) && !(isHolding && record(in: id).map { apart[$0.name] != nil } ?? false)
+        }
         let age = unrecordedSince.values.min().map { simulation.now - $0 } ?? 0
         if .milliseconds(age) >= configuration.maxUnrecorded {
             simulation.checkers.fail("promise 3: \(process) calls while others are not recorded for \(age) ms")

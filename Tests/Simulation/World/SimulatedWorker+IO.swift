@@ -44,8 +44,14 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         let isAnew = fetched.isEmpty
         let starts = positions.map { isAnew ? start(of: $0.0, at: $0.offset) : restart(of: $0.0, at: $0.offset) }
         for place in places { simulation.cluster[simulation.cluster.current(place)].takers.removeAll { $0 == index } }
+        // Others than before: what waited for its offset has one.
+        if isAnew || starts.count != places.count {
+            let former = Dictionary(zip(places, isAnew ? [] : begunAt)) { first, _ in first }
+            begunAt = starts.map { start in
+                former[start.place] ?? told.first { $0.place == start.place }?.offset ?? 0
+            }
+        }
         places = starts.map(\.place)
-        if isAnew { begunAt = places.map { place in told.first { $0.place == place }?.offset ?? 0 } }
         fetched.assign(starts)
         log("takes \(places.map(simulation.cluster.name).joined(separator: ", ")) in generation \(generation)")
         for place in places { simulation.cluster[simulation.cluster.current(place)].takers.append(index) }
@@ -83,6 +89,8 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
         }
         begunAt[index] = 0
+        // What was committed was of the former one: the next time it tells nothing of how far this one was read.
+        told.removeAll { name($0.place) == partition }
         return start
     }
 
@@ -223,6 +231,12 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             }
         // The credentials may be accepted again: calls from before say nothing of those from now on.
         case .outageEnded: credentialsChangedAt = simulation.now
+        case .passedOver(let passed):
+            let partition = TopicPartition(topic: passed.topic, partition: passed.partition)
+            let newest = lane.engine.index(of: passed.partition, in: passed.topic).flatMap {
+                lane.engine.newestTaken(of: $0)
+            }
+            simulation.passes(passed, newest: newest, of: partition)
         case .outageBegan, .foreignMetadata, .recordRefused: break
         }
     }

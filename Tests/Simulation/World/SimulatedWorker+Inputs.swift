@@ -92,7 +92,9 @@ extension SimulatedWorker {
         StartPosition(
             committed: CommitPosition(
                 partition: name(committed.place), offset: committed.offset ?? Offset.none, metadata: committed.metadata),
-            history: simulation.historyStart(of: committed.place, committed: committed.offset))
+            history: simulation.historyStart(
+                of: committed.place, committed: committed.offset, metadata: committed.metadata),
+            evidence: committed.evidence)
     }
 
     func recordsArrived() {
@@ -144,6 +146,7 @@ extension SimulatedWorker {
         if load.events != retainedRecords {
             simulation.checkers.fail("\(process) has \(retainedRecords) records of \(load.events) events")
         }
+        heldCall = lane.engine.refusingTopic == nil ? nil : heldCall ?? .min / 2
         checkWaiting()
         scheduleTick()
     }

@@ -24,7 +24,8 @@ extension SimulatedWorker {
         }
         checkCompany(name)
         if let failure = refusal(of: production, record) {
-            if failure == .tooLarge { apart[name] = client.number }
+            if failure == .tooLarge { apart[name] = apart[name] ?? client.number }
+            if failure == .doesNotFit { unfit.insert(name) }
             log("the record for \(simulation.checkers.text(name)) is refused: \(failure)")
             if failure == .doesNotFit { return .doesNotFit }
             if isAtomic || failure == .queueFull { return .refused(Self.error(of: failure)) }
@@ -34,8 +35,6 @@ extension SimulatedWorker {
             return .taken
         }
         produced.insert(id)
-        // Alone it was taken: when that transaction fails it is for another reason.
-        if companions.count == 1 { apart[name] = nil }
         let effect = effect(of: production, settling: name, record, written)
         simulation.checkers.written(written, for: name, mayLackValue: production.copy != nil && !production.isRetry)
         written.user = record.user
@@ -61,13 +60,33 @@ extension SimulatedWorker {
             if produced.remove(id) == nil, lane.engine.production(id) != nil {
                 simulation.checkers.fail("an acknowledgement of an earlier record is taken for another")
             }
+            let slot = lane.engine.production(id)?.slot
             body(id, error)
+            guard let slot, error?.kind == .invalidRecord, !lane.engine.isDecided(slot) else { continue }
+            if let name = record(in: slot)?.name { noteRefusal(of: name, in: slot) }
         }
+    }
+
+    /// So often an event is refused at most for others of its batch.
+    private static let mostRefusals = 50
+
+    private func noteRefusal(of name: RecordName, in slot: SlotID) {
+        apart[name] = apart[name] ?? client.number
+        guard companions.count > 1 else {
+            // It is to blame itself, and holds up nobody's calls.
+            unrecordedSince[slot] = nil
+            return
+        }
+        refusedTogether[name, default: 0] += 1
+        guard refusedTogether[name, default: 0] > Self.mostRefusals else { return }
+        simulation.checkers.fail(
+            "promise 7: \(simulation.checkers.text(name)) was refused \(Self.mostRefusals) times along with others")
     }
 
     static func error(of failure: ProductionFailure) -> KafkaError {
         switch failure {
         case .doesNotFit, .tooLarge: tooLarge
+        case .refused: .invalidRecord
         case .queueFull: queueFull
         case .other: .notTaken
         }
@@ -86,7 +105,7 @@ extension SimulatedWorker {
         if let omissions = production.copy?.omissions {
             let isTooLarge =
                 switch record.size {
-                case .usual: false
+                case .usual, .invalid: false
                 case .large: !omissions.contains(.history)
                 case .huge: !omissions.contains(.headers)
                 case .enormous: !omissions.contains(.value)
@@ -101,16 +120,24 @@ extension SimulatedWorker {
             if isAtomic, record.size != .usual, simulation.chance[.batch].happens(200_000) { return .tooLarge }
         }
         if simulation.chance[.fullQueue].happens(simulation.scenario.fullQueues) { return .queueFull }
-        let isRefused = !isAtomic && simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords)
-        return isRefused ? .other : nil
+        guard !isAtomic else { return nil }
+        let isRefused = simulation.chance[.refusedRecord].happens(simulation.scenario.refusedRecords)
+        return isRefused || isInvalid(record) ? .refused : nil
     }
 
-    /// An event of which the broker refused a record takes no other's transaction along again.
+    /// Whether the broker refuses what is written of it.
+    func isInvalid(_ record: LogRecord) -> Bool {
+        record.size == .invalid && simulation.now < Simulation.start + Self.topicsAreMended
+    }
+
+    /// Events of which the broker refused a record take nobody else's transaction along again.
     private func checkCompany(_ name: RecordName) {
         guard isAtomic else { return }
         companions.insert(name)
-        let culprit = companions.first { apart[$0, default: .max] < client.number }
-        guard let culprit, companions.count > 1 else { return }
+        // Whether those that do not fit were left out only the engine knows.
+        let known = companions.subtracting(unfit)
+        let culprits = known.filter { apart[$0, default: .max] < client.number }
+        guard let culprit = culprits.first, culprits.count < known.count else { return }
         simulation.checkers.fail(
             "promise 7: \(simulation.checkers.text(culprit)), of which a record was refused, takes others along")
     }

@@ -87,8 +87,14 @@ final class SimulatedWorker {
     private(set) var hasStoodStill = false
     /// Records on their way to the broker.
     var produced: Set<ProductionID> = []
-    /// Events of which a record was refused as too large, and the number of that transaction.
+    /// Events of which a record was refused, and the number of that transaction.
     var apart: [RecordName: Int] = [:]
+    /// Events of which a record was too large, as was known before.
+    var unfit: Set<RecordName> = []
+    /// How often each was refused together with others.
+    var refusedTogether: [RecordName: Int] = [:]
+    /// Its engine has found that a topic takes nothing; when it called last since then.
+    var heldCall: Int64?
     /// Whose records the open transaction has.
     var companions: Set<RecordName> = []
     /// What its calls are made over.
@@ -365,6 +371,9 @@ final class SimulatedWorker {
         callsOut = [:]
         unrecordedSince = [:]
         apart = [:]
+        unfit = []
+        refusedTogether = [:]
+        heldCall = nil
         counted = []
         sentAt = [:]
         passedUrgent = [:]

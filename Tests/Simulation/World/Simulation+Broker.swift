@@ -1,5 +1,6 @@
 import HeraldCore
 import HeraldKernel
+import HeraldWorker
 
 /// What becomes of a request that reaches the broker.
 extension Simulation {
@@ -106,10 +107,16 @@ extension Simulation {
             again(request, of: process)
             return
         }
-        let offsets = places.map {
-            Committed(
-                place: $0, offset: cluster[$0].committed, metadata: cluster[$0].metadata,
-                isOutdated: cluster[$0].isCommitOutdated)
+        let offsets = places.map { place in
+            let evidence = evidence(of: place)
+            // Before its first record is taken, as the worker has it.
+            if evidence == .absent, cluster[place].committed == nil {
+                log("\(cluster.name(place)) has its first offset: \(cluster[place].start)")
+                cluster[place].committed = cluster[place].start
+            }
+            return Committed(
+                place: place, offset: cluster[place].committed, metadata: cluster[place].metadata,
+                isOutdated: cluster[place].isCommitOutdated, evidence: evidence)
         }
         tell(process, .offsets(assignment: assignment, offsets))
     }
@@ -129,7 +136,18 @@ extension Simulation {
         // Of a topic that is gone it says nothing to anybody.
         guard !cluster.isDeleted(position.place) else { return }
         let before = cluster[position.place].standing
-        checkers.committed(position, from: before) { self.cluster.isData(position.place, $0) }
+        let log = cluster[position.place]
+        checkers.committed(
+            position, from: before,
+            // What comes there later is younger.
+            timestamp: { $0 < log.end ? log.records[Int($0)].timestamp : .max },
+            isVisible: { self.cluster.isData(position.place, $0) })
+        guard let evidence = map(position.metadata, position.offset, position.place)?.evidence else { return }
+        let first = max(before, log.passed, evidence.begin, log.start)
+        for offset in first..<max(first, position.offset)
+        where cluster.isData(position.place, offset) && log.records[Int(offset)].timestamp > evidence.newest {
+            checkers.fail("a commit of \(cluster.name(position.place)) knows no time stamp as new as that of \(offset)")
+        }
     }
 
     // MARK: Without transactions

@@ -14,9 +14,10 @@ extension Simulation {
             (.outage, .outage, scenario.outages), (.coordinatorLoad, .coordinatorLoad, scenario.coordinatorLoads),
             (.leaderLoss, .leaderLoss, scenario.leaderLosses),
             (.refusal, .refusal, scenario.refusals), (.retention, .retention, scenario.retentions),
-            (.recreation, .recreation, scenario.recreations),
+            (.recreation, .recreation, scenario.recreations), (.cut, .cut, scenario.cuts),
             (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
             (.clockStep, .clockStep, scenario.skew > .zero ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
+            (.offsetLoss, .offsetLoss, scenario.offsetLosses),
         ]
         for (fault, stream, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
@@ -67,6 +68,8 @@ extension Simulation {
             log("\(cluster.name(place)) begins at \(start) now")
         case .campaignsTopic: disturbCampaigns()
         case .recreation: recreateAnyTopic()
+        case .cut: cutAnyLog()
+        case .offsetLoss: loseOffsets()
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
         case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))

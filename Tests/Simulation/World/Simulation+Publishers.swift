@@ -1,3 +1,4 @@
+import HeraldCore
 import HeraldEvents
 import HeraldTime
 
@@ -85,14 +86,22 @@ extension Simulation {
         _ = cluster.append(.marker(now), to: place)
     }
 
-    /// Where a partition is read from, to know again which events came before: the window's first record.
-    func historyStart(of place: Place, committed: Int64?) -> Int64 {
-        guard let committed, cluster.firstNumbers[place.topic] < scenario.topics.requests.count,
-            // A topic that ends before the offset was recreated: its records are no history, but new.
-            committed <= cluster[place].end
-        else { return committed ?? 0 }
-        let records = cluster[place].records
-        let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindow.count } ?? records.count
-        return min(committed, max(Int64(first), cluster[place].start))
+    /// Where a partition is read from, to know again which events came before: the window's first record, or the first that is
+    /// younger than all that was taken.
+    func historyStart(of place: Place, committed: Int64?, metadata: String) -> Int64 {
+        // A log that ends before the offset is another one: its records may be new.
+        guard let committed, committed <= cluster[place].end else { return committed ?? 0 }
+        var starts = [committed]
+        if let evidence = map(metadata, committed, place)?.evidence, evidence.newest >= 0,
+            let younger = cluster.firstOffset(of: place, youngerThan: evidence.newest)
+        {
+            starts.append(max(younger, evidence.begin))
+        }
+        if cluster.firstNumbers[place.topic] < scenario.topics.requests.count {
+            let records = cluster[place].records
+            let first = records.firstIndex { $0.timestamp >= now - scenario.duplicateWindow.count } ?? records.count
+            starts.append(max(Int64(first), cluster[place].start))
+        }
+        return starts.min() ?? committed
     }
 }

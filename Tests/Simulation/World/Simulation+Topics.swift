@@ -28,6 +28,28 @@ extension Simulation {
         rebalance(telling: cluster.startRebalance())
     }
 
+    /// A request partition's log is cut off, as by an unclean election: with less than lies there, or with much less.
+    func cutAnyLog() {
+        let topic = chance[.cut].below(scenario.topics.requests.count)
+        guard topicsBackAt[cluster.currentNumbers[topic], default: 0] <= now else { return }
+        let place = Place(topic: cluster.currentNumbers[topic], partition: chance[.cut].below(cluster.partitions))
+        let (start, end) = (cluster[place].start, cluster[place].end)
+        let offset = max(
+            start, chance[.cut].pick([end - chance[.cut].between(0, 10), chance[.cut].between(start, end)]))
+        let absence = chance[.cut].pick([0, chance[.cut].between(0, Self.longestAbsence)])
+        log("\(cluster.name(place)) is cut off at \(offset), and can be read again \(absence) ms later")
+        let former = cluster.cut(topic, partition: place.partition, at: offset, absentUntil: now + absence)
+        checkers.cut(former.map { ($0, cluster.current($0), cluster[$0].records, cluster[cluster.current($0)].kept) })
+        for place in former {
+            let lost = cluster[place].records.dropFirst(Int(cluster[cluster.current(place)].kept))
+            // A campaign is read from where the topic ended when it began, which the cut may lie before. What a publisher's
+            // transaction has written so far is lost, too, whatever becomes of it.
+            if !lost.isEmpty { publishing.isCut = true }
+        }
+        topicsBackAt[cluster.currentNumbers[topic]] = now + absence
+        schedule(.topicBack(topic), after: absence)
+    }
+
     func topicIsBack(_ topic: Int) {
         log("\(cluster.topics[topic]) is there again")
         for partition in 0..<cluster.partitions {
@@ -46,8 +68,10 @@ extension Simulation {
         guard !isMissing(place) else {
             return schedule(.range(process, partition, question), after: topicsBackAt[place.topic, default: 0] - now)
         }
+        let log = cluster[place]
         let range = OffsetRange(
-            low: cluster[place].start, high: cluster[place].end, committed: cluster[place].committed)
+            low: log.start, high: log.lastStable, committed: log.committed,
+            younger: question.newest.flatMap { cluster.firstOffset(of: place, youngerThan: $0) })
         let isLate = scenario.recreations > 0 && chance[.recreation].below(4) == 0
         let wait = isLate ? chance[.recreation].between(500, 5_000) : 0
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())
@@ -59,15 +83,51 @@ extension Simulation {
     /// - Parameter told: what it was told to be committed, which may say more.
     func passesUnknown(_ place: Place, below offset: Int64, _ told: Committed?) {
         log("\(cluster.name(place)) was recreated, and has grown past \(offset) before anybody looked")
+        let kept = cluster[place].kept
         var ranges = [0..<offset]
+        var evidence: LogEvidence?
+        if let told, let committed = told.offset, let map = map(told.metadata, committed, place) {
+            ranges += map.done
+            // Of what it has taken itself it knows more.
+            if told.isOutdated, committed == offset { evidence = map.evidence }
+        }
+        for range in ranges where range.upperBound > kept {
+            let first = max(range.lowerBound, kept)
+            let offsets = first..<max(first, min(range.upperBound, cluster[place].end))
+            // It could know better.
+            guard !isShown(evidence, offsets, of: place) else { continue }
+            checkers.passedUnknown(place, offsets, records: cluster[place].records)
+            cluster[place].passed = max(cluster[place].passed, min(range.upperBound, offset))
+        }
+    }
+
+    func map(_ metadata: String, _ committed: Int64, _ place: Place) -> CompletionMap? {
         let identity = PartitionIdentity(
             cluster: SimulatedCluster.identity, topic: cluster.topics[place.topic], partition: Int32(place.partition))
-        if let told, let committed = told.offset,
-            let map = CompletionMap(text: told.metadata, committed: committed, of: identity)
-        {
-            ranges += map.done
+        return CompletionMap(text: metadata, committed: committed, of: identity)
+    }
+
+    /// Whether all these records are younger than what a commit says was taken.
+    private func isShown(_ evidence: LogEvidence?, _ offsets: Range<Int64>, of place: Place) -> Bool {
+        guard let evidence, evidence.newest >= 0, offsets.lowerBound >= evidence.begin else { return false }
+        return offsets.allSatisfy {
+            !cluster.isData(place, $0) || cluster[place].records[Int($0)].timestamp > evidence.newest
         }
-        for range in ranges { checkers.passedUnknown(place, range, records: cluster[place].records) }
-        cluster[place].passed = max(cluster[place].passed, offset)
+    }
+
+    /// A worker passes these over so that nobody is called twice: it may, where it cannot know that they are new.
+    ///
+    /// - Parameter newest: The newest time stamp of what it has taken.
+    func passes(_ passed: PassedOver, newest: Int64?, of partition: TopicPartition) {
+        let place = cluster.current(place(partition))
+        let log = cluster[place]
+        if passed.cause == .foreign { checkers.fail("offsets are a stranger's, and there is none: \(passed)") }
+        let first = max(log.kept, passed.offsets.lowerBound)
+        for offset in first..<max(first, min(passed.offsets.upperBound, log.end))
+        where passed.cause == .unproven
+            || passed.cause == .cut && newest.map({ log.records[Int(offset)].timestamp <= $0 }) == true
+        {
+            checkers.passedUnknown(place, offset..<offset + 1, records: log.records)
+        }
     }
 }

@@ -118,6 +118,13 @@ extension Simulation {
             postpone(request, of: process, until: cluster[place].leaderlessUntil)
             return
         }
+        if scenario.quota > 0, !process.isJob {
+            // What an abort takes back was not sent yet.
+            guard living(process)?.client.number == number else { return }
+            let throttled = cluster.throttledUntil[identifier(of: process), default: 0]
+            guard throttled <= now else { return postpone(request, of: process, until: throttled) }
+            cluster.throttledUntil[identifier(of: process)] = now + 1_000 / Int64(scenario.quota)
+        }
         guard !cluster.isRefusing(place.topic, now: now) else {
             tell(process, .written(id, transaction: number, .refused))
             return

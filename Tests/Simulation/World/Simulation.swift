@@ -249,6 +249,7 @@ package final class Simulation {
         case .resumeCampaign(let index): resume(index)
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
+        case .restoreOffsets: restoreOffsets()
         case .topicBack(let topic): topicIsBack(topic)
         case .range(let process, let partition, let question): tellRange(process, partition, question)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)

@@ -5,7 +5,7 @@
 package enum Stream: Int, CaseIterable {
     // Faults of workers and brokers: when, whose, and for how long.
     case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival
-    case recreation
+    case recreation, cut, offsetLoss
     case clockStep, settings
     case start, restart
 
@@ -17,7 +17,7 @@ package enum Stream: Int, CaseIterable {
     case travel, answer, rebalance, unassignment, producer, callTimeout, retry, expiry, marker, take, unforwarded
 
     // What is published.
-    case burst, event, eventSize, campaignOfEvent, openTransaction, twin, gap
+    case burst, event, eventSize, invalidEvent, campaignOfEvent, openTransaction, twin, gap
 
     // Campaigns, and the backend.
     case campaign, campaignNews, campaignsTopic, weather, credentials, backend, connection

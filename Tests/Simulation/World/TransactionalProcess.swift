@@ -79,6 +79,8 @@ protocol TransactionalProcess: AnyObject {
     func acknowledge(_ id: ProductionID, _ error: KafkaError?)
     /// The producer's name is somebody else's, and the client library knows it.
     func noteFence()
+    /// Whether brokers refuse a record for what it is.
+    func isInvalid(_ record: LogRecord) -> Bool
 }
 
 extension TransactionalProcess {
@@ -106,6 +108,8 @@ extension TransactionalProcess {
     func name(_ place: Place) -> TopicPartition {
         TopicPartition(topic: simulation.cluster.topics[place.topic], partition: Int32(place.partition))
     }
+
+    func isInvalid(_ record: LogRecord) -> Bool { false }
 
     private func begin(_ operation: TransactionClient.Operation) {
         if let other = client.operation { misuse("\(operation) while \(other) is under way") }
@@ -264,18 +268,26 @@ extension TransactionalProcess {
         guard let epoch = client.epoch else { return }
         client.hasSent = true
         client.outstanding += 1
+        client.unanswered[id] = place
         if client.outOfStep.remove(place) != nil {
             log("the broker takes a record for one that it has")
             schedule(.written(id, transaction: client.number, .done))
             return
         }
-        client.unanswered[id] = place
-        if chance[.refusedRecord].happens(simulation.scenario.refusedRecords) {
-            schedule(.written(id, transaction: client.number, .refused))
+        if chance[.refusedRecord].happens(simulation.scenario.refusedRecords) || isInvalid(record) {
+            refuseBatch(at: place)
         } else {
             send(
                 .write(
                     id, place, record, effect, epoch: epoch, transaction: client.number, sentAt: simulation.now))
+        }
+    }
+
+    /// The broker refuses all that is on its way to a partition for one record, and says of each that it is refused.
+    private func refuseBatch(at place: Place) {
+        let wait = chance[.producer].between(0, 30)
+        for id in produced.sorted(by: { $0.rawValue < $1.rawValue }) where client.unanswered[id] == place {
+            simulation.schedule(.news(process, .written(id, transaction: client.number, .refused)), after: wait)
         }
     }
 
@@ -313,8 +325,9 @@ extension TransactionalProcess {
             if case .purged = reply { acknowledge(id, KafkaError.purged) }
             return
         }
+        // One that was refused with its batch may have an answer of its own.
+        guard client.unanswered.removeValue(forKey: id) != nil else { return }
         client.outstanding -= 1
-        client.unanswered[id] = nil
         switch reply {
         case .done, .purged: break
         case .fenced: client.isFenced = true
@@ -325,7 +338,8 @@ extension TransactionalProcess {
         // A transaction's commit stands for all of its records.
         case .done, .purged: produced.remove(id)
         case .fenced: noteFence()
-        case .refused, .timedOut: acknowledge(id, .notTaken)
+        case .refused: acknowledge(id, process.isJob ? .notTaken : .invalidRecord)
+        case .timedOut: acknowledge(id, .notTaken)
         }
     }
 
@@ -374,6 +388,8 @@ extension KafkaError {
     fileprivate static let purged = KafkaError(code: Code.purgedInFlight)
     /// No broker has taken the record.
     static let notTaken = KafkaError(code: Code.messageTimedOut)
+    /// A broker does not take it, or one of its batch, for what it is.
+    static let invalidRecord = KafkaError(code: Code.invalidRecord)
     static let timedOut = KafkaError(code: Code.timedOut)
 
     /// What the client library says of a transactional call that came out so; `nil` when it succeeded.

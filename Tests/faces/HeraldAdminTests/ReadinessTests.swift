@@ -44,6 +44,13 @@ struct ReadinessTests {
         },
         Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
         Case(
+            reason: .offsetsMissing,
+            part: "1 partition whose events have outcomes (notifications/0): run `herald offsets"
+        ) {
+            $0.lanes[0].withoutOffsets = [Reports.partition]
+        },
+        Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
+        Case(
             reason: .tooFewBrokers,
             part: "Brokers 2 (b:9092), 3 do not answer, so 1 partition cannot be written or read (notifications/0): "
         ) {
@@ -73,8 +80,8 @@ struct ReadinessTests {
             $0.lanes[0].isReady = false
             $0.cluster.coordinatorObstacle = GroupObstacle(what: "they cannot", remedy: "mend it")
         },
-        Case(reason: .recordsRefused, part: "compare the clocks; nothing is lost") {
-            $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks")
+        Case(reason: .recordsRefused, part: "results takes no record (NO): compare the clocks; nothing is lost") {
+            $0.lanes[0].refusal = .init(since: now, text: "NO", remedy: "compare the clocks", topic: "results")
         },
         Case(reason: .recordsRefused, part: "permissions") { $0.lanes[0].refusal = .init(since: now, text: "NO") },
         Case(reason: .commitsFailing, part: "NO") {
@@ -272,6 +279,27 @@ struct ReadinessTests {
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 200 && text.contains("stranger-in-group"), "\(text)")
         #expect(text.contains("(client.id report-job on /10.0.0.7, 3 partitions and 1 more)"), "\(text)")
+    }
+
+    @Test("Offsets that were passed over warn for twelve hours, with the latest of them")
+    func passedOver() {
+        func text(hoursAgo hours: Int64, _ cause: PassedOver.Cause) -> String {
+            let passed = PassedOver(
+                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9)
+            let page = ReadinessPage(
+                Reports.ready {
+                    $0.lanes[0].meter.passed(passed, now: Self.now.advanced(by: -.hours(hours)))
+                }, now: Self.now
+            ).response
+            #expect(page.status == 200)
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let cut = text(hoursAgo: 1, .cut)
+        #expect(cut.contains("offsets-passed-over"), "\(cut)")
+        #expect(cut.contains("notifications [2] ends before offset 9"), "\(cut)")
+        #expect(cut.contains("offsets 3 to 6 are passed over"), "\(cut)")
+        #expect(text(hoursAgo: 1, .foreign).contains("from 3 to 7 without Herald"))
+        #expect(!text(hoursAgo: 12, .cut).contains("offsets-passed-over"))
     }
 
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {

@@ -273,6 +273,12 @@ final class EngineHarness {
 
     var usersInFlight: [String] { calls.map(user) }
 
+    /// The produced records, each of them once.
+    func takeProduced() -> [ProductionID] {
+        defer { produced.removeAll() }
+        return produced.map(\.id)
+    }
+
     /// The produced records in a short form, each of them once.
     func takeSummaries() -> [String] {
         defer { produced.removeAll() }

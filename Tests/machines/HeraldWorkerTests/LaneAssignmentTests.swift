@@ -170,16 +170,106 @@ struct LaneAssignmentTests {
         fixture.io.messages.append(.starts(assignment: 1, .success([start(100)])))
         fixture.turn()
         let question = RangeQuestion(reading: 1, wanted: 100)
-        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         #expect(fixture.turn().first == "assign notifications/0@0")
         // What was found out about the reading before says nothing about this one, not even when more was taken since.
         fixture.io.queues[0] = (0..<5).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
-        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3))))
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 3, younger: 0))))
         fixture.turn()
         #expect(fixture.lane.engine.nextOffset(of: 0) == 5)
         #expect(!fixture.io.takeDoings().contains { $0.hasPrefix("assign") })
+    }
+
+    @Test("A log that was cut off is read from its first younger record, or from its end, and people are told")
+    func cut() {
+        for (younger, offset) in [(2, 2), (nil, 3)] as [(Int64?, Int64)] {
+            let fixture = LaneFixture()
+            fixture.io.rebalances.append(.assign([partition]))
+            fixture.turn()
+            fixture.io.messages.append(.starts(assignment: 1, .success([start(Offset.none)])))
+            fixture.turn()
+            fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 100, user: "user")]
+            fixture.turn()
+            let question = RangeQuestion(
+                reading: 1, wanted: 101, newest: fixture.lane.engine.newestTaken(of: 0))
+            let range = OffsetRange(low: 0, high: 3, younger: younger)
+            fixture.io.messages.append(.range(partition, question, .success(range)))
+            #expect(fixture.turn().contains("assign notifications/0@\(offset)"))
+            #expect(fixture.lane.meter.lastPassedOver?.what.stood == 101)
+        }
+    }
+
+    private func assigned(_ starts: [StartPosition]) -> LaneFixture {
+        let fixture = LaneFixture()
+        fixture.io.rebalances.append(.assign(starts.map(\.committed.partition)))
+        fixture.turn()
+        fixture.io.messages.append(.starts(assignment: 1, .success(starts)))
+        return fixture
+    }
+
+    private func lost(_ evidence: StartPosition.Evidence, number: Int32 = 0) -> StartPosition {
+        StartPosition(
+            committed: CommitPosition(partition: LaneFixture.partition(number), offset: Offset.none), evidence: evidence
+        )
+    }
+
+    @Test("A partition whose offset was lost is not consumed, and all others are")
+    func lostOffset() {
+        let fixture = assigned([lost(.outcomes), start(7, number: 1)])
+        #expect(
+            fixture.turn() == [
+                "assign notifications/1@7", "forward notifications/1 to 0",
+                "find starts of [notifications/0] for assignment 1 after 3000",
+            ])
+        #expect(fixture.lane.lostOffsets == [partition: .outcomes])
+        // Nor is it asked for again, paused or resumed.
+        fixture.lane.rewind(0)
+        fixture.lane.setPaused(true, 0)
+        #expect(fixture.io.takeDoings() == [])
+        fixture.io.messages.append(.starts(assignment: 1, .failure(KafkaError(code: Code.timedOut))))
+        #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 1000"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([lost(.outcomes)])))
+        #expect(fixture.turn() == ["find starts of [notifications/0] for assignment 1 after 3000"])
+    }
+
+    @Test("As soon as it has an offset it is consumed from there, and what was done beyond it is not done again")
+    func restoredOffset() {
+        let fixture = assigned([lost(.outcomes), start(7, number: 1)])
+        fixture.turn()
+        var map = CompletionMap()
+        map.add(6..<7)
+        let identity = PartitionIdentity(cluster: "", topic: LaneFixture.topic, partition: 0)
+        let restored = CommitPosition(
+            partition: partition, offset: 5, metadata: map.text(committing: 5, of: identity))
+        fixture.io.messages.append(.starts(assignment: 1, .success([StartPosition(committed: restored)])))
+        #expect(
+            fixture.turn() == [
+                "assign notifications/0@5 notifications/1@7", "forward notifications/0 to 0",
+                "forward notifications/1 to 0",
+            ])
+        fixture.io.queues[0] = [5, 6].map { ScriptedRecord(LaneFixture.topic, at: $0, user: "user-\($0)") }
+        #expect(fixture.turn() == ["call service 0 for user-5: hello, id user-5-5"])
+    }
+
+    @Test("While it is not known whether its events have outcomes it waits, then begins at its first record")
+    func soughtOffset() {
+        let fixture = assigned([lost(.sought)])
+        #expect(fixture.turn() == ["assign ", "find starts of [notifications/0] for assignment 1 after 1000"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([lost(.absent)])))
+        #expect(fixture.turn() == ["assign notifications/0@\(Offset.beginning)", "forward notifications/0 to 0"])
+        #expect(fixture.lane.lostOffsets.isEmpty)
+    }
+
+    @Test("What was asked of a partition that has gone meanwhile counts for nothing")
+    func lostAndRevoked() {
+        let fixture = assigned([lost(.outcomes)])
+        fixture.turn()
+        fixture.io.rebalances.append(.revoke([partition], lost: false))
+        #expect(fixture.turn() == ["unassign"])
+        fixture.io.messages.append(.starts(assignment: 1, .success([start(5)])))
+        #expect(fixture.turn() == [])
     }
 
     @Test("Whoever may not read from the start is told how to change that", arguments: [true, false])

@@ -11,7 +11,8 @@ struct KafkaErrorKindTests {
             (KafkaError.Code.groupAuthorizationFailed, .forbidden),
             (KafkaError.Code.transactionalIDAuthorizationFailed, .forbidden), (KafkaError.Code.fenced, .fenced),
             (KafkaError.Code.unknownTopic, .unknownTopic), (KafkaError.Code.autoOffsetReset, .offsetGone),
-            (KafkaError.Code.recordListTooLarge, .tooLarge), (KafkaError.Code.notCoordinator, .settling),
+            (KafkaError.Code.recordListTooLarge, .tooLarge), (KafkaError.Code.invalidTimestamp, .invalidRecord),
+            (KafkaError.Code.policyViolation, .invalidRecord), (KafkaError.Code.notCoordinator, .settling),
             (KafkaError.Code.unsupportedFeature, .unsupported), (KafkaError.Code.queueFull, .other),
         ] as [(Int32, KafkaError.Kind)])
     func kind(code: Int32, kind: KafkaError.Kind) {

@@ -184,7 +184,8 @@ enum KafkaClientSettings {
             // A broker that comes back is found within a second.
             ("reconnect.backoff.max.ms", "1000"),
             // Newer versions forget their brokers when none answers, and with them the coordinator of a transaction: over 2.16 a
-            // worker whose only broker came back never committed again.
+            // worker whose only broker came back never committed again. Brokers that have moved are found without it
+            // (`BrokerDirectory`).
         ] + known([("metadata.recovery.strategy", "none")])
     }
 

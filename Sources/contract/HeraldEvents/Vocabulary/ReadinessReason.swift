@@ -14,6 +14,8 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     case topicsMissing
     /// Partitions without a leader.
     case partitionsWithoutLeader
+    /// Partitions whose offsets were lost: their events have outcomes.
+    case offsetsMissing
     /// Too few brokers answer for some partitions to be written or read.
     case tooFewBrokers
     /// Outcomes or events wait, and nothing is committed.
@@ -35,7 +37,7 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     public static let allCases: [Self] =
         [
             .starting, .stopping, .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader,
-            .tooFewBrokers, .noProgress, .groupRefuses, .unassigned, .recordsRefused, .commitsFailing,
+            .offsetsMissing, .tooFewBrokers, .noProgress, .groupRefuses, .unassigned, .recordsRefused, .commitsFailing,
             .backendUnreachable,
         ] + OutageReason.allCases.map(Self.outage)
 
@@ -55,6 +57,7 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
         case .loginFailed: "login-failed"
         case .topicsMissing: "topics-missing"
         case .partitionsWithoutLeader: "partitions-without-leader"
+        case .offsetsMissing: "offsets-missing"
         case .tooFewBrokers: "too-few-brokers"
         case .noProgress: "no-progress"
         case .groupRefuses: "group-refuses"
@@ -69,8 +72,8 @@ public enum ReadinessReason: Hashable, Sendable, CaseIterable {
     public var holdsEventsUp: Bool {
         switch self {
         case .starting, .stopping, .unassigned: false
-        case .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader, .tooFewBrokers,
-            .noProgress, .groupRefuses, .recordsRefused, .commitsFailing, .backendUnreachable, .outage:
+        case .stuck, .brokersUnreachable, .loginFailed, .topicsMissing, .partitionsWithoutLeader, .offsetsMissing,
+            .tooFewBrokers, .noProgress, .groupRefuses, .recordsRefused, .commitsFailing, .backendUnreachable, .outage:
             true
         }
     }
@@ -88,4 +91,6 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case behindOpenTransaction = "behind-open-transaction"
     /// The group has a member that is no worker.
     case strangerInGroup = "stranger-in-group"
+    /// Offsets of a partition were passed over.
+    case offsetsPassedOver = "offsets-passed-over"
 }

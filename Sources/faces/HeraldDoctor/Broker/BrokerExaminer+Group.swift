@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
@@ -25,7 +26,8 @@ extension BrokerExaminer {
         return Finding(
             [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)]
                 + GroupJudgement.strangers(
-                    description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group) + workers
+                    description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group)
+                + lostOffsets(positions) + workers
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
@@ -38,6 +40,25 @@ extension BrokerExaminer {
         let held = positions.partitions.filter { $0.held > 0 }.map(\.partition)
         let survey = OpenTransactionSurvey(plan.readerProperties)
         return (try? survey.transactions(in: held, now: SystemClock.wall(), timeout: requestLimit)) ?? []
+    }
+
+    /// Partitions without an offset whose events have outcomes.
+    private func lostOffsets(_ positions: GroupPositions) -> [Check] {
+        // Where a topic has an offset, a partition without one is new.
+        let known = Set(positions.partitions.filter { $0.committed != nil }.map(\.partition.topic))
+        let fresh = positions.partitions.filter {
+            $0.begin < $0.end && plan.topics.names.requests.contains($0.partition.topic)
+                && !known.contains($0.partition.topic)
+        }
+        guard !fresh.isEmpty,
+            let search = try? OutcomeSearch(
+                of: Set(fresh.map(\.partition)), topics: plan.topics.names, delays: plan.topics.retryDelays,
+                properties: plan.committedReaderProperties)
+        else { return [] }
+        defer { search.close() }
+        // What cannot be read is another check's failure.
+        try? search.search(for: timeLeft.step(atMost: Self.requestTimeout).duration)
+        return search.hasFound ? [GroupJudgement.lost(plan.group, fresh.map(\.partition))] : []
     }
 
     /// What the workers say of themselves.
@@ -167,6 +188,17 @@ enum GroupJudgement {
         return Check(name, group, .passed, "\(members); each partition has one")
     }
 
+    /// Partitions whose offsets were lost.
+    static func lost(_ group: String, _ partitions: [TopicPartition]) -> Check {
+        let names = partitions.map(\.description).sorted()
+        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " …" : "")
+        return Check(
+            "group offsets", group, .failed,
+            "no offset for \(names.count) partition\(names.count == 1 ? "" : "s") whose events have outcomes (\(shown)): "
+                + "workers do not consume them",
+            fix: "herald offsets restore --dry-run, then herald offsets restore")
+    }
+
     /// What the workers say of themselves.
     static func workers(_ workers: [WorkerSurvey.Worker]) -> [Check] {
         let name = "worker"
@@ -217,8 +249,11 @@ enum GroupJudgement {
         if let renewed = positions.first(where: { ($0.committed ?? 0) > $0.end }) {
             return Check(
                 name, topic, .warning,
-                "the group stands behind the end of partition \(renewed.partition.partition): the topic was recreated",
-                fix: "nothing: the worker begins at the beginning, with a warning")
+                "the group stands behind the end of partition \(renewed.partition.partition): the topic was recreated, or its log "
+                    + "was cut off",
+                fix:
+                    "nothing: the worker begins at the first record that is younger than all that it took, and warns of what it "
+                    + "passes over")
         }
         let total = positions.reduce(0) { $0 + $1.lag }
         guard total > 0, let worst = positions.max(by: { $0.lag < $1.lag }) else {

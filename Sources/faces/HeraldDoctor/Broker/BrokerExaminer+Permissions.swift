@@ -36,7 +36,7 @@ extension BrokerExaminer {
                     return Check(
                         .reading, partition.topic, isNeeded ? .failed : .warning,
                         (isForbidden ? "not allowed" : error.wordsInFull)
-                            + (isNeeded ? "" : " (herald publish --wait, dlq, campaign and feedback need it)"),
+                            + (isNeeded ? "" : " (herald publish --wait, dlq, campaign, feedback and offsets need it)"),
                         fix: "\(KafkaPermission(.read, on: .topic(partition.topic)))")
                 }
             }, isDeadEnd: false)

@@ -69,6 +69,7 @@ extension Engine {
         }
         calls.findHanging(in: &events, now: now.monotonic)
         counters.calls += 1
+        refusals.noteCall(now: now.monotonic)
         actions.append(.call(token))
         return true
     }

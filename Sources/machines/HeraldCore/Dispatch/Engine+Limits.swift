@@ -61,6 +61,11 @@ extension Engine {
             }
             guard let token = dispatcher.next(among: open) else { break }
             guard start(token, now: now) else { continue }
+            if refusals.isOut {
+                // One call is enough to see whether its outcome is taken.
+                _ = dispatcher.began(token, now: now.monotonic)
+                break
+            }
             if dispatcher.began(token, now: now.monotonic) { open = dispatcher.open(now: now.monotonic) }
         }
         dispatcher.findDeferred(now: now.monotonic)

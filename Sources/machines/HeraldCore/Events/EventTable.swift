@@ -327,17 +327,18 @@ extension EventTable {
     }
 
     /// A record of the event was refused.
-    ///
-    /// - Parameter isHopeless: nothing more can be left out of it.
-    /// - Returns: How often that was so before; `nil` when it is isolated already.
-    mutating func isolate(_ slot: Int32, isHopeless: Bool) -> Int64? {
-        // Another record of it may have been refused before.
-        guard slots[Int(slot)].phase != .refused else { return nil }
+    mutating func isolate(_ slot: Int32) {
         refusedCount += 1
         slots[Int(slot)].phase = .refused
-        guard isHopeless else { return 0 }
+    }
+
+    /// The place of the topic that refused its record.
+    mutating func setRefusing(_ slot: Int32, _ topic: Int) { slots[Int(slot)].refusingTopic = topic }
+
+    /// A record of it was refused, and it is to blame itself; how often that has been so.
+    mutating func countRefusal(_ slot: Int32) -> Int64 {
         slots[Int(slot)].refusals += 1
-        return slots[Int(slot)].refusals - 1
+        return slots[Int(slot)].refusals
     }
 
     /// An event of which a record was refused is tried again.
@@ -372,9 +373,11 @@ extension EventTable {
         for index in slots.indices where slots[index].phase == .active { slots[index].activeSince = now }
     }
 
-    /// The offsets of a partition mean nothing any more.
-    mutating func forgetOffsets(of partition: Int32) {
-        for index in slots.indices where slots[index].partition == partition { slots[index].offset = Slot.noOffset }
+    /// The offsets of a partition mean nothing any more, from this one on.
+    mutating func forgetOffsets(of partition: Int32, from offset: Int64) {
+        for index in slots.indices where slots[index].partition == partition && slots[index].offset >= offset {
+            slots[index].offset = Slot.noOffset
+        }
     }
 
     /// What the event is remembered by; 0 when it is not.

@@ -51,6 +51,8 @@ public struct Slot: Sendable {
     var wasCalled = false
     /// How often a record of it was refused although everything that could be was left out.
     var refusals: Int64 = 0
+    /// The place of the topic that refused it last.
+    var refusingTopic = 0
     /// When the first call was made.
     public internal(set) var firstAttemptAt: WallTime?
     /// The calls of this stay in memory that failed.

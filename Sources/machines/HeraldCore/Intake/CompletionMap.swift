@@ -1,24 +1,27 @@
 /// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
 ///
-/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h2`, a letter, and base64 without padding of
-/// a check sum and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first,
-/// or `r` for run lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the
-/// committed offset and the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs
-/// to another offset, partition or cluster, must never skip an event.
+/// The text is ASCII (librdkafka and brokers treat metadata as a string): `h3`, a letter, and base64 without padding of
+/// a check sum, what is known of the log (``LogEvidence``, two LEB128 numbers: its newest time stamp and one, and its begin)
+/// and the payload. The letter is `b` for a bit set from the committed offset on, least significant bit first, or `r` for run
+/// lengths, alternately open and done, as LEB128 numbers; whichever is shorter. The check sum covers the committed offset and
+/// the partition too (``PartitionIdentity``): a text that another program wrote, or that belongs to another offset, partition
+/// or cluster, must never skip an event.
 package struct CompletionMap: Equatable {
     /// The most characters that a text has: the default of the broker's `offset.metadata.max.bytes`.
     static let limit = 4_096
-    /// The most bytes of payload that fit into it, behind three letters and a check sum of four bytes.
-    static let payloadLimit = (limit - 3) / 4 * 3 - 4
-    private static let version: [UInt8] = Array("h2".utf8)
+    /// The most bytes of payload that fit into it, behind three letters, a check sum of four bytes, and evidence of sixteen.
+    static let payloadLimit = (limit - 3) / 4 * 3 - 4 - 16
+    private static let version: [UInt8] = Array("h3".utf8)
     /// No map reaches further than this, nor is one read that does: 2 MiB of bits.
     static let farthest: Int64 = 1 << 24
 
     /// The ranges that are done, rising, none touching another.
     package private(set) var done: [Range<Int64>] = []
+    /// What is known of the log.
+    package var evidence: LogEvidence?
 
     /// Adds a range that lies above all others.
-    mutating func add(_ range: Range<Int64>) {
+    package mutating func add(_ range: Range<Int64>) {
         if let last = done.last, last.upperBound == range.lowerBound {
             done[done.count - 1] = last.lowerBound..<range.upperBound
         } else {
@@ -43,16 +46,21 @@ package struct CompletionMap: Equatable {
         return bytes <= limit
     }
 
-    /// The map as a text for a commit of `offset`; empty when nothing is done beyond it.
+    /// The map as a text for a commit of `offset`; empty when nothing is done beyond it and nothing is known of the log.
     ///
     /// What does not fit is left out from the far end: it would be done again, never lost.
     package func text(committing offset: Int64, of partition: PartitionIdentity) -> String {
-        guard !done.isEmpty else { return "" }
-        let runs = runLengths(from: offset)
+        guard !done.isEmpty || evidence != nil else { return "" }
+        let (runs, isWhole) = runLengths(from: offset)
         let bits = bitSet(from: offset)
-        let (letter, payload) =
-            if let bits, bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else { (UInt8(ascii: "r"), runs) }
-        return Self.text(letter: letter, payload: payload, committing: offset, of: partition)
+        let (letter, map) =
+            if let bits, !isWhole || bits.count <= runs.count { (UInt8(ascii: "b"), bits) } else {
+                (UInt8(ascii: "r"), runs)
+            }
+        var payload: [UInt8] = []
+        Self.append(UInt64((evidence?.newest ?? -1) + 1), to: &payload)
+        Self.append(UInt64(evidence?.begin ?? 0), to: &payload)
+        return Self.text(letter: letter, payload: payload + map, committing: offset, of: partition)
     }
 
     /// A payload with its letter and check sum.
@@ -73,18 +81,22 @@ package struct CompletionMap: Equatable {
             let bytes = Base64.decode(characters[3...]), bytes.count > 4
         else { return nil }
         let letter = characters[2]
-        let payload = Array(bytes[4...])
-        guard Array(bytes[0..<4]) == Self.checkSum(of: payload, letter, offset, partition) else { return nil }
+        var payload = bytes[4...]
+        guard Array(bytes[0..<4]) == Self.checkSum(of: Array(payload), letter, offset, partition),
+            let newest = Self.parseNumber(&payload), let begin = Self.parseNumber(&payload)
+        else { return nil }
+        if newest > 0 { evidence = LogEvidence(newest: Int64(newest) - 1, begin: Int64(begin)) }
         switch letter {
-        case UInt8(ascii: "b"): readBits(payload, from: offset)
-        case UInt8(ascii: "r"): guard readRuns(payload, from: offset) else { return nil }
+        case UInt8(ascii: "b"): readBits(Array(payload), from: offset)
+        case UInt8(ascii: "r"): guard readRuns(Array(payload), from: offset) else { return nil }
         default: return nil
         }
     }
 
     package init() {}
 
-    private func runLengths(from offset: Int64) -> [UInt8] {
+    /// The runs that fit, and whether those are all.
+    private func runLengths(from offset: Int64) -> (bytes: [UInt8], isWhole: Bool) {
         var bytes: [UInt8] = []
         var position = offset
         for range in done {
@@ -93,16 +105,17 @@ package struct CompletionMap: Equatable {
             Self.append(UInt64(range.upperBound - range.lowerBound), to: &bytes)
             if bytes.count > Self.payloadLimit {
                 bytes.removeLast(bytes.count - length)
-                break
+                return (bytes, false)
             }
             position = range.upperBound
         }
-        return bytes
+        return (bytes, true)
     }
 
     /// `nil` when the set would not fit.
     private func bitSet(from offset: Int64) -> [UInt8]? {
-        guard let end = done.last?.upperBound, (end - offset + 7) / 8 <= Self.payloadLimit else { return nil }
+        let end = done.last?.upperBound ?? offset
+        guard (end - offset + 7) / 8 <= Self.payloadLimit else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int((end - offset + 7) / 8))
         for range in done {
             for position in range { bytes[Int((position - offset) >> 3)] |= 1 << UInt8((position - offset) & 7) }

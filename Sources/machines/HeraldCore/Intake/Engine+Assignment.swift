@@ -31,28 +31,44 @@ extension Engine {
         if !credentials.areThere { beginOutage(.tokenUnavailable, now: now) }
     }
 
+    /// A partition that was assigned without an offset, and of which nothing was read, has one now.
+    ///
+    /// - Parameter reading: The number of the reading that begins with it.
+    public mutating func begin(_ partition: Int32, _ assigned: AssignedPartition, reading: Int) {
+        partitions.begin(partition, assigned, reading: reading, actions: &actions)
+    }
+
     /// The broker does not have the offset of a partition that is to be read next, and has said what it has: what follows.
     ///
     /// A partition that ends before what was taken is one of a recreated topic, and goes on at its first record: events of
-    /// the old topic that are under way end as always, and its offsets mean nothing in the new one.
+    /// the old topic that are under way end as always, and its offsets mean nothing in the new one. Or its log was cut off: then
+    /// it goes on behind what was taken, so that nobody is called twice.
     ///
     /// - Parameters:
     ///   - low: The first offset that is there.
-    ///   - high: The offset behind the last record.
+    ///   - high: The offset behind the last record that may be taken.
+    ///   - younger: The first offset whose record is younger than the question's newest time stamp; `nil` without one.
     ///   - committed: What the group has committed, if anything.
     ///   - question: When that was asked.
     ///   - reading: The number of the reading that goes on.
     public mutating func outOfRange(
-        _ partition: Int32, low: Int64, high: Int64, committed: Int64? = nil, answering question: RangeQuestion,
-        reading: Int
+        _ partition: Int32, low: Int64, high: Int64, younger: Int64? = nil, committed: Int64? = nil,
+        answering question: RangeQuestion, reading: Int
     ) -> OffsetReset {
         guard question.reading >= partitions[partition].firstReading, let wanted = nextOffset(of: partition),
             // It has grown past that offset meanwhile, and what was taken of it would be taken twice.
             wanted == question.wanted
         else { return .outdated }
-        let reset = OffsetReset.decide(wanted: wanted, low: low, high: high)
+        let reset = OffsetReset.decide(
+            question, partitions[partition].evidence, low: low, high: high, younger: younger)
         switch reset {
         case .recreated: restart(partition, at: low, reading: reading + 1)
+        case .cut(let younger, let isProven):
+            passOver(isProven ? .cut : .unproven, low..<(younger ?? high), of: partition)
+            cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)
+        case .doubtful(let first):
+            partitions.deleted(before: low, of: partition)
+            partitions.doubt(partition, from: first)
         case .there: partitions.deleted(before: low, of: partition)
         // Another member has the partition since, and has dealt with what was deleted; this one will hear of it.
         case .lost: if let committed, committed >= low { return .outdated }
@@ -62,17 +78,61 @@ extension Engine {
     }
 
     private mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {
-        events.forgetOffsets(of: partition)
-        loudUsers.removeAll()
-        committer.forget(partition: partition)
+        forgetOffsets(of: partition, from: Slot.noOffset)
         partitions.restart(partition, at: offset, reading: reading)
         // The next owner must not begin at the old offset, which the new topic may have by then.
         committer.noteNews()
         resumeFull(partition)
     }
 
+    /// Nothing that was taken lies at this offset or behind it any more.
+    private mutating func cut(
+        _ partition: Int32, at offset: Int64, passing end: Int64, isProven: Bool, reading: Int
+    ) {
+        forgetOffsets(of: partition, from: offset)
+        partitions.cut(partition, at: offset, passing: end, isProven: isProven, reading: reading)
+        committer.noteNews()
+        resumeFull(partition)
+    }
+
+    /// A record that was dealt with, as its offset says, is another one: what lies there from it on is taken.
+    mutating func takeAnew(_ partition: Int32, from offset: Int64, stamped timestamp: WallTime?) {
+        let known = max(offset + 1, partitions[partition].start, partitions[partition].doubtful)
+        passOver(.replaced, offset..<known, of: partition)
+        cut(
+            partition, at: offset, passing: offset, isProven: true, reading: partitions[partition].firstReading)
+        _ = partitions.accept(offset, stamped: timestamp, of: partition)
+    }
+
+    private mutating func passOver(_ cause: PassedOver.Cause, _ offsets: Range<Int64>, of partition: Int32) {
+        let place = partitions[partition]
+        actions.append(
+            .notice(
+                .passedOver(
+                    PassedOver(
+                        topic: partitions.topicName(of: partition), partition: place.number, cause: cause,
+                        offsets: offsets, stood: nextOffset(of: partition) ?? 0))))
+    }
+
+    /// Events under way end as always, but nothing at these offsets is theirs any more.
+    private mutating func forgetOffsets(of partition: Int32, from offset: Int64) {
+        for id in committer.members + committer.pending where events.isCurrent(id) {
+            let event = events[id.index]
+            if event.partition == partition, event.offset >= offset { partitions.undecide(event.offset, of: partition) }
+        }
+        events.forgetOffsets(of: partition, from: offset)
+        loudUsers.removeAll()
+        committer.forget(partition: partition, beyond: offset)
+    }
+
     /// The offset that is to be taken next; `nil` when the first record will tell.
     public func nextOffset(of partition: Int32) -> Int64? { partitions[partition].tracker?.next }
+
+    /// The newest time stamp of all that was taken of a partition (milliseconds since the Unix epoch); `nil` when none is known.
+    public func newestTaken(of partition: Int32) -> Int64? {
+        let newest = partitions[partition].evidence.newest
+        return newest < 0 ? nil : newest
+    }
 
     /// The offset from which a partition is read when its reading begins again, which lies below ``nextOffset(of:)`` as
     /// long as what was dealt with before is read; `nil` when the first record will tell.

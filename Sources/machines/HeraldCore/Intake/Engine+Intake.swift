@@ -59,7 +59,7 @@ extension Engine {
         }
         guard case .assigned = membership else { return .done }
         guard events.room > 0 else { return .noRoom }
-        switch partitions.accept(offset, of: index) {
+        switch partitions.accept(offset, stamped: timestamp, of: index) {
         case .new: committer.noteNews()
         case .doneBefore(let byOthers):
             committer.noteNews()
@@ -69,6 +69,7 @@ extension Engine {
                     source: source, partition: index, offset: offset, value: value, headers: headers, now: now)
             }
             return .done
+        case .replaced: takeAnew(index, from: offset, stamped: timestamp)
         case .unexpected: return .done
         case .noRoom:
             actions.append(.pause(partition: index))

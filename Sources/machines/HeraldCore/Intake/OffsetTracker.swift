@@ -29,7 +29,7 @@ package struct OffsetTracker {
     /// The ring's first word.
     private var first = 0
     /// One above the highest offset that an earlier owner has done, and in how many runs it did what it did.
-    private var mapEnd: Int64
+    private(set) var mapEnd: Int64
     private var mapRuns = 0
     /// Taken and not complete.
     private var open = 0
@@ -63,6 +63,26 @@ package struct OffsetTracker {
     package init(restartingAt offset: Int64) {
         self.init(startingAt: offset)
         changes = 1
+    }
+
+    /// The log was cut off: nothing that was taken at `offset` or behind it is there any more, and a commit has to say so.
+    ///
+    /// What is undone before it stays so.
+    mutating func cut(at offset: Int64) {
+        var kept = CompletionMap()
+        for range in completions.done where range.lowerBound < offset {
+            kept.add(range.lowerBound..<min(range.upperBound, offset))
+        }
+        var shortened = OffsetTracker(startingAt: min(watermark, offset), done: kept)
+        (shortened.changes, shortened.committedChanges) = (changes + 1, committedChanges)
+        if shortened.next < offset {
+            shortened.reserve(upTo: offset)
+            let done = kept.done.reduce(0) { $0 + Int($1.count) }
+            shortened.open = Int(offset - shortened.next) - done
+            shortened.next = offset
+            shortened.decided = decided
+        }
+        self = shortened
     }
 
     /// How many offsets lie between the watermark and the highest taken one.

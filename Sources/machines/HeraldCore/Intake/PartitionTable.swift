@@ -1,4 +1,5 @@
 import HeraldEvents
+import HeraldTime
 
 /// The assigned partitions and how far each of them is done.
 ///
@@ -28,10 +29,16 @@ struct PartitionTable: Sendable {
         fileprivate(set) var firstReading: Int
         /// What failed of the events that were dealt with before; `nil` when nobody could say.
         fileprivate(set) var failed: [Int64: PushServiceSet]?
+        /// What is known of its log.
+        fileprivate(set) var evidence: LogEvidence
+        /// What lies below was dealt with, up to the first record that is younger than all that was: it is looked for.
+        fileprivate(set) var doubtful: Int64 = 0
     }
 
     private(set) var topics: [ConsumedTopic] = []
     private(set) var all: [Partition] = []
+    /// How far the partitions of earlier assignments were done.
+    private var former: [String: [Int32: Int64]] = [:]
 
     subscript(partition: Int32) -> Partition {
         @inline(__always) _read { yield all[Int(partition)] }
@@ -51,7 +58,7 @@ struct PartitionTable: Sendable {
     /// Whether a commit would tell the broker something new.
     var hasUncommitted: Bool { all.contains { $0.tracker?.hasUncommitted == true } }
 
-    /// An assignment begins; where the metadata of its offsets is foreign is told.
+    /// An assignment begins; where the metadata of its offsets is foreign is told, and which offsets others have passed over.
     mutating func assign(
         _ assigned: [AssignedPartition], of topics: [ConsumedTopic], in cluster: String, reading: Int,
         hashSeed: UInt64, actions: inout [Action]
@@ -61,39 +68,99 @@ struct PartitionTable: Sendable {
         for partition in assigned {
             let topic = topics[partition.topic].name
             let identity = PartitionIdentity(cluster: cluster, topic: topic, partition: partition.number)
+            let map = map(of: partition, identity, in: topic, actions: &actions)
+            let start = partition.startOffset
             all.append(
                 Partition(
                     topic: partition.topic, number: partition.number,
                     hash: ByteHash.hash(topic.utf8.span.bytes, seed: hashSeed), identity: identity,
-                    start: partition.startOffset ?? 0,
-                    history: partition.historyOffset ?? partition.startOffset ?? 0,
-                    tracker: Self.tracker(of: partition, identity, in: topic, actions: &actions),
+                    start: start ?? 0, history: partition.historyOffset ?? start ?? 0,
+                    tracker: start.map { OffsetTracker(startingAt: $0, done: map) },
                     firstReading: reading,
-                    failed: partition.failed))
+                    failed: partition.failed, evidence: Self.evidence(map, from: start)))
         }
     }
 
-    private static func tracker(
+    /// What is done beyond a partition's start.
+    private func map(
         of partition: AssignedPartition, _ identity: PartitionIdentity, in topic: String, actions: inout [Action]
-    ) -> OffsetTracker? {
-        guard let offset = partition.startOffset else { return nil }
-        guard let map = CompletionMap(text: partition.metadata, committed: offset, of: identity) else {
+    ) -> CompletionMap {
+        guard let offset = partition.startOffset else { return CompletionMap() }
+        let map = CompletionMap(text: partition.metadata, committed: offset, of: identity)
+        if map == nil {
             actions.append(.notice(.foreignMetadata(topic: topic, partition: partition.number)))
-            return OffsetTracker(startingAt: offset)
         }
-        return OffsetTracker(startingAt: offset, done: map)
+        // Herald's commits never say nothing.
+        if map == nil || partition.metadata.isEmpty, let former = former[topic]?[partition.number], former < offset {
+            let passed = PassedOver(
+                topic: topic, partition: partition.number, cause: .foreign, offsets: former..<offset, stood: former)
+            actions.append(.notice(.passedOver(passed)))
+        }
+        return map ?? CompletionMap()
     }
 
-    mutating func removeAll() { all.removeAll(keepingCapacity: true) }
+    /// What is known of a log that is taken up: nothing of what was done before, where nothing was noted.
+    private static func evidence(_ map: CompletionMap, from start: Int64?) -> LogEvidence {
+        map.evidence ?? LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))
+    }
+
+    mutating func removeAll() {
+        for partition in all {
+            former[topics[partition.topic].name, default: [:]][partition.number] = partition.tracker?.watermark
+        }
+        all.removeAll(keepingCapacity: true)
+    }
+
+    /// The partition had no offset, and waited for one: this is it.
+    mutating func begin(
+        _ partition: Int32, _ assigned: AssignedPartition, reading: Int, actions: inout [Action]
+    ) {
+        let place = Int(partition)
+        let done = map(of: assigned, all[place].identity, in: topicName(of: partition), actions: &actions)
+        all[place].tracker = assigned.startOffset.map { OffsetTracker(startingAt: $0, done: done) }
+        all[place].evidence = Self.evidence(done, from: assigned.startOffset)
+        all[place].start = assigned.startOffset ?? 0
+        all[place].history = assigned.historyOffset ?? all[place].start
+        all[place].firstReading = reading
+        all[place].failed = assigned.failed
+    }
 
     /// The partition's topic was recreated: its offsets begin here.
     ///
     /// - Parameter reading: The first reading of them.
     mutating func restart(_ partition: Int32, at offset: Int64, reading: Int) {
         all[Int(partition)].tracker = OffsetTracker(restartingAt: offset)
+        resume(partition, at: offset, reading: reading)
+    }
+
+    /// The partition's log was cut off, or holds something else from this offset on.
+    ///
+    /// - Parameters:
+    ///   - end: What lies below is taken only from the first record on that is younger than all that was taken.
+    ///   - reading: The first reading of what follows.
+    mutating func cut(_ partition: Int32, at offset: Int64, passing end: Int64, isProven: Bool, reading: Int) {
+        all[Int(partition)].tracker?.cut(at: offset)
+        resume(partition, at: offset, reading: reading)
+        all[Int(partition)].doubtful = end
+        // The time stamps of what is passed over without proof are not known.
+        if !isProven { all[Int(partition)].evidence.begin = offset }
+    }
+
+    private mutating func resume(_ partition: Int32, at offset: Int64, reading: Int) {
         all[Int(partition)].firstReading = reading
         all[Int(partition)].start = offset
         all[Int(partition)].history = offset
+        all[Int(partition)].expected = nil
+        all[Int(partition)].evidence.begin = 0
+        all[Int(partition)].doubtful = 0
+    }
+
+    /// The log may hold other records than were taken, from this offset on: they are read again, up to what is taken next.
+    mutating func doubt(_ partition: Int32, from offset: Int64) {
+        guard let next = all[Int(partition)].tracker?.next else { return }
+        let isHistoryRead = next > all[Int(partition)].start
+        all[Int(partition)].history = isHistoryRead ? offset : min(offset, all[Int(partition)].history)
+        all[Int(partition)].doubtful = next
         all[Int(partition)].expected = nil
     }
 
@@ -106,7 +173,7 @@ struct PartitionTable: Sendable {
     func readOffset(of partition: Int32) -> Int64? {
         let partition = all[Int(partition)]
         guard let next = partition.tracker?.next else { return nil }
-        return next > partition.start ? next : min(next, partition.history)
+        return next > max(partition.start, partition.doubtful) ? next : min(next, partition.history)
     }
 }
 
@@ -117,6 +184,9 @@ extension PartitionTable {
         case new
         /// An earlier owner, or this worker, has dealt with it.
         case doneBefore(byOthers: Bool)
+        /// It was dealt with, as the offsets say, but is younger than all that was: the log was cut off, or made anew, and has
+        /// grown since.
+        case replaced
         /// It is read again, with what lies before it.
         case unexpected
         /// It is the first for which there is no room: the partition is full from now on.
@@ -124,7 +194,7 @@ extension PartitionTable {
     }
 
     /// Whether a record may be taken now, or has to be read again later.
-    mutating func accept(_ offset: Int64, of partition: Int32) -> Taking {
+    mutating func accept(_ offset: Int64, stamped timestamp: WallTime?, of partition: Int32) -> Taking {
         let place = Int(partition)
         if all[place].tracker == nil { all[place].tracker = OffsetTracker(startingAt: offset) }
         if let expected = all[place].expected {
@@ -136,13 +206,23 @@ extension PartitionTable {
             all[place].isFull = true
             return .noRoom
         }
+        let known = max(all[place].start, all[place].doubtful)
+        // An earlier owner has taken all that lies below the end of its map, done or not.
+        let mayBeAnother = offset < max(known, all[place].tracker?.mapEnd ?? 0)
         let taken = all[place].tracker?.accept(offset)
-        guard taken == .new else {
-            if offset < all[place].start { all[place].history = offset + 1 }
-            // What this worker took itself it knows better.
-            return .doneBefore(byOthers: taken == .doneBefore || offset < all[place].start)
+        var isTaken = taken != .new
+        if mayBeAnother, all[place].evidence.isContradicted(by: timestamp, at: offset) {
+            guard !isTaken, offset < all[place].doubtful else { return .replaced }
+            all[place].doubtful = 0
+        } else if offset < known {
+            if !isTaken { all[place].tracker?.complete(offset) }
+            isTaken = true
+            all[place].history = offset + 1
         }
-        return .new
+        if taken != .repeated { all[place].evidence.note(timestamp) }
+        guard isTaken else { return .new }
+        // What this worker took itself it knows better.
+        return .doneBefore(byOthers: taken != .repeated || offset < all[place].start)
     }
 
     /// A partition was read to its end; true when that is news for a commit.
@@ -203,7 +283,9 @@ extension PartitionTable {
     /// - Parameter isUnproven: what is known already shows as well that this worker is still a member.
     func position(_ index: Int32, _ tracker: OffsetTracker?, isUnproven: Bool) -> CommittedPosition? {
         guard let tracker, tracker.hasUncommitted || isUnproven else { return nil }
-        let text = tracker.completions.text(committing: tracker.watermark, of: all[Int(index)].identity)
+        var map = tracker.completions
+        map.evidence = all[Int(index)].evidence
+        let text = map.text(committing: tracker.watermark, of: all[Int(index)].identity)
         let mark = all[Int(index)].tracker?.mark ?? 0
         return CommittedPosition(partition: index, offset: tracker.watermark, metadata: text, mark: mark)
     }

@@ -14,14 +14,15 @@ import HeraldTime
 /// transaction: its records are produced at once. What is settled while none is open, or a commit or an abort is under way, is
 /// *pending*: it belongs to the next transaction. A commit sends the offsets as they are with the members complete, and members
 /// *are* complete only when it is acknowledged. After an abort the members are pending again, with the same records, and no call
-/// is repeated.
+/// is repeated; the next transaction has room for half of them. Events of which a record was refused are *suspects*, which are
+/// tried in transactions of their own (``Suspects``).
 ///
 /// | atomic | when | then |
 /// |---|---|---|
 /// | `preparing` | the producer is ready | `closed`; in doubt: `resolving` |
 /// | `preparing`, in doubt | the partitions are gone | `preparing`, without doubt |
 /// | `closed` | many events are pending; or the interval is over, and an event is settled or pending, or there is news | `open` |
-/// | `open` | the interval is over, it is crowded, one event's alone or the last | `committing` |
+/// | `open` | the interval is over, it is full, of suspects or the last | `committing` |
 /// | `open` | a record failed, or the partitions are gone | `aborting` |
 /// | `committing` | acknowledged | `closed` |
 /// | `committing` | refused, abortable | `aborting` |
@@ -64,13 +65,16 @@ enum CommitState: Sendable, Equatable {
 
     /// What a transaction is from its beginning to its end.
     struct Attempt: Sendable, Equatable {
-        /// It is the transaction of one event with a refused record: no other event joins, and it is committed at once.
-        var isAlone = false
-        /// It fails because of a record that was too large, and whose event does not come again with the others.
+        /// It is a transaction of suspects: no other event joins, and it is committed at once.
+        var isTrial = false
+        /// It fails because of a record that was refused, and whose event does not come again with the others.
         var hasCulprit = false
     }
 
     var isAtomic: Bool { if case .atomic = self { true } else { false } }
+
+    /// Whether members join.
+    var isOpen: Bool { if case .atomic(.open) = self { true } else { false } }
 
     /// Whether the broker is asked what became of a commit.
     var isResolving: Bool { if case .atomic(.ending(_, .resolving, _)) = self { true } else { false } }

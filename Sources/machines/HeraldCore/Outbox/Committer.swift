@@ -17,17 +17,18 @@ struct Committer: Sendable {
     ///
     /// The broker has most of their records by then. With fewer they wait: what a transaction writes at once costs
     /// fewer requests, and a transaction that is not open holds up no reader of the topics.
-    private var early: Int { max(1, crowd / 40) }
+    private var early: Int { max(1, min(crowd / 40, room.count)) }
+    private var room: TransactionRoom
 
     private(set) var state: CommitState
     /// The events whose records belong to the transaction.
     private(set) var members: [SlotID] = []
     /// Settled events that wait for the next one.
     private(set) var pending: [SlotID] = []
-    /// Events of which a record was refused: each waits for a transaction of its own.
-    private(set) var suspects: [SlotID] = []
-    /// The last transaction was one event's own: now it is the others' turn.
-    private var wasAlone = false
+    /// Events of which a record was refused: they wait for transactions of their own.
+    var suspects = Suspects()
+    /// The last transaction was the suspects': now it is the others' turn.
+    private var wasTrial = false
     /// The lane has not handed all records to the producer yet, which may refuse them: a commit would succeed without.
     private var hasUnproducedRecords = false
     /// Since when the broker may have had a transaction open that it knows no end of; `nil` if there is none.
@@ -55,6 +56,7 @@ struct Committer: Sendable {
     init(configuration: EngineConfiguration) {
         state = configuration.isAtomic ? .atomic(.preparing(doubt: nil)) : .plain(.idle(afterFailure: false))
         interval = configuration.commitInterval
+        room = TransactionRoom(timeout: configuration.transactionTimeout)
         crowd = configuration.transactionRoom / 2
     }
 
@@ -78,11 +80,12 @@ struct Committer: Sendable {
         case .plain(.committing), .atomic(.preparing): return nil
         case .plain(.idle(let afterFailure)): return hasNews || isLast ? (afterFailure ? nextCommit : commit) : nil
         case .atomic(.closed):
-            if !suspects.isEmpty { return nextBegin }
-            return hasNews || !pending.isEmpty ? opening(for: pending.count, commit: commit) : nil
+            let others = hasNews || !pending.isEmpty ? opening(for: pending.count, commit: commit) : nil
+            guard let trial = suspects.due else { return others }
+            return min(max(trial, nextBegin), others ?? max(trial, nextBegin))
         case .atomic(.open(let attempt, let withheld)):
             guard withheld == 0, !hasUnproducedRecords else { return nil }
-            return attempt.isAlone || members.count >= crowd ? MonotonicTime.distantPast : commit
+            return attempt.isTrial || members.count >= min(crowd, room.count) ? MonotonicTime.distantPast : commit
         case .atomic(.ending(_, _, let askAgain)): return askAgain
         }
     }
@@ -112,8 +115,10 @@ extension Committer {
 
     mutating func propose(_ position: CommittedPosition) { positions.append(position) }
 
-    /// The commit leaves out a partition whose topic was recreated.
-    mutating func forget(partition: Int32) { positions.removeAll { $0.partition == partition } }
+    /// The commit leaves out a partition of which nothing is known any more from this offset on, if it says more.
+    mutating func forget(partition: Int32, beyond offset: Int64) {
+        positions.removeAll { $0.partition == partition && $0.offset > offset }
+    }
 
     /// The commit goes to the broker.
     ///
@@ -126,8 +131,8 @@ extension Committer {
             exposure.commitBegan(coversAll: recordsOut == 0, now: now)
         case .atomic:
             let attempt = state.attempt ?? CommitState.Attempt()
-            // The others wait on beside a transaction that one event has for itself.
-            if !attempt.isAlone || pending.isEmpty { exposure.commitBegan(coversAll: true, now: now) }
+            // Others wait on beside a transaction of suspects, or one that had no room for them, and suspects beside both.
+            if pending.isEmpty, !suspects.isWaiting { exposure.commitBegan(coversAll: true, now: now) }
             state = .atomic(.ending(attempt, .committing(isLeftBehind: false), askAgain: nil))
         }
         return .commit(sequence: sequence)
@@ -160,7 +165,7 @@ extension Committer {
         hasNews = false
         positions.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
-        suspects.removeAll(keepingCapacity: true)
+        suspects.removeAll()
         switch state {
         case .plain: state = .plain(.idle(afterFailure: false))
         case .atomic(.open): return abort()
@@ -192,11 +197,11 @@ extension Committer {
     mutating func admit(_ id: SlotID, now: MonotonicTime) -> Admission {
         switch state {
         case .plain: return .plain
-        case .atomic(.open(let attempt, _)) where !attempt.isAlone:
+        case .atomic(.open(let attempt, _)) where !attempt.isTrial && members.count < room.count:
             members.append(id)
             return .joins(opening: false)
         case .atomic(.closed)
-        where pending.isEmpty && suspects.isEmpty && now >= opening(for: 1, commit: nextCommit):
+        where pending.isEmpty && !suspects.isWaiting && now >= opening(for: 1, commit: nextCommit):
             open(now: now)
             members.append(id)
             return .joins(opening: true)
@@ -215,35 +220,40 @@ extension Committer {
     mutating func open(_ attempt: CommitState.Attempt = CommitState.Attempt(), now: MonotonicTime) {
         state = .atomic(.open(attempt, withheld: 0))
         openSince = openSince ?? now
+        room.opened(now: now)
     }
 
-    /// Opens one for an event of which a record was refused.
-    mutating func open(for suspect: SlotID, now: MonotonicTime) {
-        open(CommitState.Attempt(isAlone: true), now: now)
-        members.append(suspect)
+    /// Opens one for events of which a record was refused.
+    mutating func open(forSuspects suspects: [SlotID], now: MonotonicTime) {
+        open(CommitState.Attempt(isTrial: true), now: now)
+        members = suspects
     }
 
-    /// Opens one for all events that wait.
+    /// Opens one for the events that wait, as far as it has room.
     mutating func openForPending(now: MonotonicTime) {
         open(now: now)
         swap(&members, &pending)
+        guard members.count > room.count else { return }
+        pending = Array(members[room.count...])
+        members.removeLast(members.count - room.count)
     }
 
-    /// This event may be tried alone, when its turn comes.
-    mutating func add(suspect: SlotID) { suspects.append(suspect) }
-
-    /// The event whose turn it is to be tried alone: every second transaction is for the others, if there are any.
-    mutating func takeSuspect() -> SlotID? {
-        suspects.isEmpty || wasAlone && !pending.isEmpty ? nil : suspects.removeFirst()
+    /// The suspects whose turn it is: every second transaction is for the others, if there are any.
+    mutating func takeSuspects(now: MonotonicTime) -> [SlotID] {
+        guard let due = suspects.due, now >= due, !wasTrial || pending.isEmpty else { return [] }
+        return suspects.take(atMost: room.count, now: now)
     }
 
     /// Members whose records come again in the next transaction, before those that were settled later.
-    mutating func putBack(_ again: [SlotID]) {
+    mutating func putBack(_ again: [SlotID], now: MonotonicTime) {
         members.removeAll(keepingCapacity: true)
-        pending = again + pending
+        let attempt = state.attempt ?? CommitState.Attempt()
+        suspects.failed(tried: attempt.isTrial ? again : nil)
+        room.failed(again.count, attempt, now: now)
+        if !attempt.isTrial { pending = again + pending }
     }
 
-    /// One of its records was too large, and that record's event is isolated.
+    /// One of its records was refused, and that record's event is isolated.
     mutating func noteCulprit() {
         switch state {
         case .atomic(.open(var attempt, let withheld)):
@@ -337,16 +347,22 @@ extension Committer {
     /// A transaction ended.
     mutating func close(succeeded: Bool, now: MonotonicTime) {
         let attempt = state.attempt ?? CommitState.Attempt()
+        if succeeded, !members.isEmpty {
+            room.committed(members.count, attempt, crowd: crowd, now: now)
+            if attempt.isTrial { suspects.passed(members.count) }
+        }
         state = .atomic(.closed)
         members.removeAll(keepingCapacity: true)
         positions.removeAll(keepingCapacity: true)
-        wasAlone = attempt.isAlone
+        wasTrial = attempt.isTrial
         hasNews = hasNews || !succeeded || exposure.isUnproven
         if succeeded {
             failures = 0
-        } else if !attempt.hasCulprit {
+            return
+        }
+        exposure.commitFailed()
+        if !attempt.hasCulprit {
             // The next one will not fail for a culprit, but for anything else perhaps.
-            exposure.commitFailed()
             failures += 1
             let pause = min(Self.pause.doubled(times: min(failures, 10) - 1), Self.longestPause)
             nextBegin = now.advanced(by: pause)
@@ -398,7 +414,7 @@ extension Committer {
     /// Whether anything decided waits for a commit; what is left out of transactions does not.
     func isRecording(_ recordsOut: Int) -> Bool {
         state.isAtomic
-            ? !members.isEmpty || !pending.isEmpty || !suspects.isEmpty
+            ? !members.isEmpty || !pending.isEmpty || suspects.isWaiting
             : recordsOut > 0 || state == .plain(.committing) || hasNews
     }
 }

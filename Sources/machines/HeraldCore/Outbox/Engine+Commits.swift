@@ -99,8 +99,11 @@ extension Engine {
 
     /// Whether another call may begin: nothing that was called has waited for its commit for too long, and the partitions
     /// are this worker's.
+    ///
+    /// While a topic takes no record, one begins now and then: its outcome may be taken.
     mutating func mayCall(now: Moment) -> Bool {
-        committer.allowsCall(
+        guard now.monotonic >= refusals.nextCall else { return false }
+        return committer.allowsCall(
             recordsOut: productions.count, now: now.monotonic, within: configuration.maxUnrecorded)
     }
 

@@ -36,6 +36,7 @@ extension Engine {
             return
         }
         let slot = production.slot.index
+        if refusals.isAny { noteAccepted(production) }
         if productions.remove(id.index, of: slot) {
             noteDelivered(slot)
             if events[slot].offset != Slot.noOffset {
@@ -50,9 +51,9 @@ extension Engine {
     /// A record was not produced.
     ///
     /// It is offered again, smaller if it was too large; a settlement is never given up. A record that is known not to
-    /// fit before the broker has it costs a transaction nothing. A transaction of which the broker refused a record is
-    /// aborted, and the event is isolated: it is tried again in a transaction of its own, whose failure affects no
-    /// other event.
+    /// fit before the broker has it costs a transaction nothing. A transaction of which the broker refused records is
+    /// aborted, and their events are isolated: they are tried again in transactions of their own, whose failure affects no
+    /// other event (``Suspects``).
     public mutating func failed(_ id: ProductionID, _ failure: ProductionFailure, now: Moment) {
         guard let production = productions[id] else {
             counters.stale += 1
@@ -62,8 +63,8 @@ extension Engine {
         case .plain: failedPlain(id, production, failure, now: now)
         case .atomic(.open), .atomic(.ending(_, .committing, _)): failedAtomic(id, production, failure, now: now)
         case .atomic(.ending(_, .aborting, _)):
-            // An abort fails everything that is still on its way, which says nothing about the records but their size.
-            if failure == .tooLarge { failedAtomic(id, production, failure, now: now) }
+            // An abort fails everything that is still on its way, which says nothing about the records.
+            if failure.isOfRecord { failedAtomic(id, production, failure, now: now) }
         case .atomic: break
         }
     }
@@ -73,11 +74,17 @@ extension Engine {
     ) {
         switch failure {
         case .queueFull: schedule(.production(id), after: Self.queueFullPause, now: now)
-        case .doesNotFit, .tooLarge:
-            guard !makeSmaller(id.index, production, emits: true, now: now) else { return }
+        case .doesNotFit, .tooLarge, .refused:
+            if failure != .refused, makeSmaller(id.index, production, emits: true, now: now) { return }
+            // What is known not to fit is to blame itself, and so is what was refused in a batch of its own.
+            let tries = productions.noteRefusal(id.index)
+            if tries == (failure == .doesNotFit ? 0 : 1) {
+                _ = refusals.refused(place(of: production), now: now.monotonic)
+            }
             giveUpShrinking(id)
             let spread = Self.refusalSpread * Int64(id.index % 128)
-            schedule(.production(id), after: Self.productionPause + spread, now: now)
+            let pause = Self.productionPause.doubled(times: min(tries, 3))
+            schedule(.production(id), after: pause + spread, now: now)
         case .other: schedule(.production(id), after: Self.productionPause, now: now)
         }
     }
@@ -91,22 +98,25 @@ extension Engine {
             schedule(.production(id), after: Self.queueFullPause, now: now)
             return
         case .doesNotFit:
-            if makeSmaller(id.index, production, emits: true, now: now) { return }
+            if makeSmaller(id.index, production, emits: committer.state.isOpen, now: now) { return }
             isolate(id, production, isHopeless: true, now: now)
-        case .tooLarge:
+        case .tooLarge, .refused:
             // In company it says nothing of one record: brokers refuse a whole batch.
-            let isToBlame = committer.state.attempt?.isAlone == true
-            let isHopeless = isToBlame && !makeSmaller(id.index, production, emits: false, now: now)
+            let isToBlame = committer.state.attempt?.isTrial == true && committer.members.count == 1
+            let isHopeless =
+                isToBlame
+                && (failure == .refused || !makeSmaller(id.index, production, emits: false, now: now))
             isolate(id, production, isHopeless: isHopeless, now: now)
         case .other: break
         }
         transactionFailed(now: now)
     }
 
-    /// Nothing more can be left out of a record.
+    /// A record is refused, and nothing more can be left out of it.
     private mutating func giveUpShrinking(_ id: ProductionID) {
-        actions.append(.notice(.recordRefused))
-        guard var whole = productions[id], case .copy(var copy) = whole.content else { return }
+        guard var whole = productions[id] else { return }
+        actions.append(.notice(.recordRefused(topic: topic(of: whole))))
+        guard case .copy(var copy) = whole.content else { return }
         // By the next try its topic may take all of it.
         copy.omissions = []
         whole.content = .copy(copy)
@@ -152,23 +162,46 @@ extension Engine {
         }
     }
 
-    /// A record of this event was refused: it waits until it is tried in a transaction of its own, which is at once, or after a
-    /// growing pause when nothing more can be left out.
+    /// A record of this event was refused: it waits until it is tried without others.
+    ///
+    /// That is at once, or after a growing pause when it is to blame itself. If its topic takes nothing, it waits for that.
     private mutating func isolate(_ id: ProductionID, _ production: Production, isHopeless: Bool, now: Moment) {
         if isHopeless { giveUpShrinking(id) }
         committer.noteCulprit()
-        guard let refusals = events.isolate(production.slot.index, isHopeless: isHopeless) else { return }
-        partitions.undecide(events[production.slot.index].offset, of: events[production.slot.index].partition)
-        let pause =
-            isHopeless
-            ? min(Self.productionPause.doubled(times: min(refusals, 10)), Self.longestProductionPause) : .zero
-        schedule(.refusedEvent(production.slot), after: pause, now: now)
+        let slot = production.slot.index
+        // Another record of it may have been refused before.
+        guard events[slot].phase != .refused else { return }
+        setApart(slot)
+        let topic = place(of: production)
+        events.setRefusing(slot, topic)
+        if isHopeless, events.countRefusal(slot) == 1, refusals.refused(topic, now: now.monotonic) {
+            holdSuspects(of: topic, now: now)
+        }
+        if refusals.isOut(topic) {
+            committer.suspects.hold(production.slot, until: now.monotonic.advanced(by: TopicRefusals.trialPause))
+        } else if isHopeless {
+            let pause = Self.productionPause.doubled(times: min(events[slot].refusals - 1, 10))
+            schedule(.refusedEvent(production.slot), after: min(pause, Self.longestProductionPause), now: now)
+        } else {
+            committer.suspects.refuse(production.slot)
+        }
     }
 
-    /// The event may be offered again that had a record refused: alone, when its turn comes.
+    /// The event is none of those that become durable with the next commit.
+    mutating func setApart(_ slot: Int32) {
+        events.isolate(slot)
+        partitions.undecide(events[slot].offset, of: events[slot].partition)
+    }
+
+    /// The event may be offered again that had a record refused.
     mutating func refusedEventIsDue(_ id: SlotID, now: Moment) {
         guard events.isCurrent(id), events[id.index].phase == .refused else { return }
-        committer.add(suspect: id)
+        let topic = events[id.index].refusingTopic
+        if refusals.isOut(topic) {
+            committer.suspects.hold(id, until: now.monotonic.advanced(by: TopicRefusals.trialPause))
+        } else {
+            committer.suspects.add(id)
+        }
         advanceCommits(now: now)
     }
 
@@ -176,5 +209,52 @@ extension Engine {
     mutating func productionIsDue(_ id: ProductionID) {
         guard productions[id] != nil, committer.offersAgain() else { return }
         emit(production: id.index)
+    }
+}
+
+/// Topics that take nothing.
+extension Engine {
+    /// The topic that takes none of this engine's records, and since when; `nil` without one.
+    public var refusingTopic: (name: String, since: MonotonicTime)? {
+        refusals.first.map { (topic(at: $0.topic), $0.since) }
+    }
+
+    /// The place of a record's topic among those that are written.
+    private func place(of production: Production) -> Int {
+        guard case .copy(let copy) = production.content else { return 0 }
+        guard case .retry(let delay, _, _) = copy.destination else { return 1 }
+        return 2 + delay
+    }
+
+    private func topic(at place: Int) -> String {
+        switch place {
+        case 0: configuration.topics.results
+        case 1: configuration.topics.deadLetter
+        default: configuration.topics.retryTopic(configuration.retryDelays[place - 2])
+        }
+    }
+
+    private mutating func holdSuspects(of topic: Int, now: Moment) {
+        let next = now.monotonic.advanced(by: TopicRefusals.trialPause)
+        committer.suspects.hold(until: next) { id in
+            events.isCurrent(id) && events[id.index].refusingTopic == topic
+        }
+    }
+
+    /// All records of the event are durable.
+    mutating func noteAccepted(_ slot: Int32) {
+        var next = productions.first(of: slot)
+        while let index = next {
+            if let production = productions[productions.id(of: index)] { noteAccepted(production) }
+            next = productions.next(behind: index)
+        }
+    }
+
+    private mutating func noteAccepted(_ production: Production) {
+        let topic = place(of: production)
+        guard refusals.accepted(topic) else { return }
+        committer.suspects.release { id in
+            events.isCurrent(id) && events[id.index].refusingTopic == topic
+        }
     }
 }

@@ -22,14 +22,17 @@ extension Engine {
         actions.append(.beginTransaction)
     }
 
-    /// Opens the transaction of a refused event, or of all that wait, or one for what is known of offsets alone.
+    /// Opens the transaction of refused events, or of those that wait, or one for what is known of offsets alone.
     mutating func openNext(now: Moment) {
-        if let suspect = nextSuspect() {
+        let suspects = nextSuspects(now: now)
+        if !suspects.isEmpty {
             actions.append(.beginTransaction)
-            committer.open(for: suspect, now: now.monotonic)
-            events.tryAgain(suspect.index)
-            partitions.decide(events[suspect.index].offset, of: events[suspect.index].partition)
-            emit(suspect.index)
+            committer.open(forSuspects: suspects, now: now.monotonic)
+            for suspect in suspects {
+                events.tryAgain(suspect.index)
+                partitions.decide(events[suspect.index].offset, of: events[suspect.index].partition)
+                emit(suspect.index)
+            }
         } else if !committer.pending.isEmpty {
             actions.append(.beginTransaction)
             committer.openForPending(now: now.monotonic)
@@ -39,11 +42,14 @@ extension Engine {
         }
     }
 
-    private mutating func nextSuspect() -> SlotID? {
-        while let id = committer.takeSuspect() {
-            if events.isCurrent(id), events[id.index].phase == .refused { return id }
-        }
-        return nil
+    private mutating func nextSuspects(now: Moment) -> [SlotID] {
+        var suspects: [SlotID] = []
+        repeat {
+            suspects = committer.takeSuspects(now: now.monotonic)
+            guard !suspects.isEmpty else { break }
+            suspects.removeAll { !events.isCurrent($0) || events[$0.index].phase != .refused }
+        } while suspects.isEmpty
+        return suspects
     }
 
     /// The producer is ready for transactions: at the start, and after each `renewProducer`.
@@ -76,20 +82,9 @@ extension Engine {
             actions.append(.notice(.rival))
             return
         }
-        suspectWaitsAgain()
-        if committer.state.doubt == nil { membersWaitAgain() }
+        if committer.state.doubt == nil { membersWaitAgain(now: now) }
         committer.producerLost(now: now.monotonic)
         actions.append(.renewProducer)
-    }
-
-    /// What was to be tried alone, and may not have come to the broker, is tried alone again.
-    private mutating func suspectWaitsAgain() {
-        guard case .atomic(.open(let attempt, _)) = committer.state, attempt.isAlone else { return }
-        for id in committer.members where events.isCurrent(id) && events[id.index].phase == .settling {
-            _ = events.isolate(id.index, isHopeless: false)
-            partitions.undecide(events[id.index].offset, of: events[id.index].partition)
-            committer.add(suspect: id)
-        }
     }
 
     /// What follows when a commit was not made.
@@ -111,7 +106,7 @@ extension Engine {
             switch next {
             case .abort(let isRefused): actions.append(committer.abort(isRefused: isRefused))
             case .close:
-                membersWaitAgain()
+                membersWaitAgain(now: now)
                 committer.close(succeeded: false, now: now.monotonic)
             }
         case .fatal(let isFenced): producerLost(isFenced: isFenced, now: now)
@@ -120,6 +115,7 @@ extension Engine {
 
     private mutating func completeMembers() {
         for id in committer.members where events.isCurrent(id) {
+            if refusals.isAny { noteAccepted(id.index) }
             partitions.completeAcknowledged(events[id.index].offset, of: events[id.index].partition)
             free(id.index)
         }
@@ -130,7 +126,7 @@ extension Engine {
         guard case .atomic(.ending(_, .aborting(let isRefused), _)) = committer.state else { return }
         switch outcome {
         case .acknowledged:
-            membersWaitAgain()
+            membersWaitAgain(now: now)
             committer.close(succeeded: false, now: now.monotonic)
             // Another member has the partitions: what is not committed by now never will be.
             if isRefused, membership.isLastCommit { endStopping(now: now) }
@@ -141,13 +137,16 @@ extension Engine {
         run(now: now)
     }
 
-    /// The members' records are produced again in the next transaction.
-    private mutating func membersWaitAgain() {
+    /// The members' records are produced again in the next transaction; suspects stay suspects.
+    private mutating func membersWaitAgain(now: Moment) {
+        let isTrial = committer.state.attempt?.isTrial == true
         var again: [SlotID] = []
         for id in committer.members where events.isCurrent(id) {
             productions.rename(of: id.index)
-            if events[id.index].phase == .settling { again.append(id) }
+            guard events[id.index].phase == .settling else { continue }
+            if isTrial { setApart(id.index) }
+            again.append(id)
         }
-        committer.putBack(again)
+        committer.putBack(again, now: now.monotonic)
     }
 }

@@ -111,8 +111,19 @@ public enum ProductionFailure: Sendable, Equatable {
     case doesNotFit
     /// The broker or the producer refused it, or a batch with it, as too large.
     case tooLarge
+    /// The broker refused it, or a batch with it, for what it is: without a key in a compacted topic, with a time stamp that is
+    /// not allowed, against a schema.
+    case refused
     /// The producer's queue is full: try again in a moment.
     case queueFull
     /// Anything else; it is tried again until it works.
     case other
+
+    /// Whether it says something of the record, or of one in its batch.
+    var isOfRecord: Bool {
+        switch self {
+        case .doesNotFit, .tooLarge, .refused: true
+        case .queueFull, .other: false
+        }
+    }
 }

@@ -6,6 +6,8 @@ struct ProductionTable: Sendable {
         /// Counts the uses of the place, and within one use how often its record was produced again.
         var generation: UInt32 = 0
         var production: Production?
+        /// How often it was refused, as far as that is counted.
+        var refusals = 0
         /// The next record of the same event.
         var next = ProductionTable.none
     }
@@ -51,6 +53,7 @@ struct ProductionTable: Sendable {
             places.append(Place())
         }
         places[Int(index)].production = production
+        places[Int(index)].refusals = 0
         places[Int(index)].next = Self.none
         count += 1
         var last = first[Int(production.slot.index)]
@@ -65,6 +68,12 @@ struct ProductionTable: Sendable {
 
     /// The same record in other words: smaller, or of another kind.
     mutating func replace(_ index: Int32, with production: Production) { places[Int(index)].production = production }
+
+    /// It was refused; how often that was so before.
+    mutating func noteRefusal(_ index: Int32) -> Int {
+        defer { places[Int(index)].refusals += 1 }
+        return places[Int(index)].refusals
+    }
 
     /// What is said of the event's records from now on is not about the ones that were produced before.
     mutating func rename(of slot: Int32) {

@@ -86,8 +86,8 @@ extension Engine {
         if !activations.isEmpty { return .distantPast }
         // Only a commit makes a call possible.
         if committer.isInTheWay(recordsOut: productions.count) { return nil }
-        if health.isInOutage { return nextProbeTime }
-        guard let opens = dispatcher.opens else { return nil }
+        if health.isInOutage { return nextProbeTime.map { max($0, refusals.nextCall) } }
+        guard let opens = dispatcher.opens.map({ max($0, refusals.nextCall) }) else { return nil }
         return calls.hasRoom ? opens : calls.nextHanging.map { max($0, opens) }
     }
 

@@ -91,15 +91,18 @@ extension LaneClients {
                 "the group's offset carries metadata that is not Herald's, or damaged; it is ignored, and what was done "
                     + "beyond the offset may be done again",
                 ["topic": .string(topic), "partition": .int(Int(partition))])
-        case .recordRefused:
-            logger.error(
-                "a record is too large for its topic whatever is left out of it; raise the topic's max.message.bytes. "
-                    + "Herald offers it again by itself; others continue.")
+        case .passedOver(let passed):
+            logger.warning(
+                passed.sentence,
+                [
+                    "topic": .string(passed.topic), "partition": .int(Int(passed.partition)),
+                    "committed": .int(Int(passed.stood)),
+                ])
         case .gaveUp(let events):
             logger.warning(
                 "the drain timeout is over; events in progress will be consumed again", ["events": .int(events)])
-        // The lane's end says it.
-        case .rival: break
+        // The lane says it.
+        case .rival, .recordRefused: break
         }
     }
 }

@@ -25,11 +25,12 @@ extension LaneClients {
         let failures = FailedBefore(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
             pushServices: engine.decoder.pushServices, begin: history.begin)
-        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger] in
+        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger, lostOffsets] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
                 let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
-                let starts = try history.starts(of: committed, queries: queries)
+                let starts = try lostOffsets.judged(
+                    try history.starts(of: committed, queries: queries), queries: queries)
                 guard history.size > 0 else { return starts }
                 do throws(KafkaError) {
                     return try failures.added(to: starts, queries: queries)
@@ -50,7 +51,14 @@ extension LaneClients {
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                 let (low, high) = try queries.watermarks(of: partition, timeout: Self.questionTimeout)
-                guard question.wanted < low else { return OffsetRange(low: low, high: high) }
+                guard question.wanted < low else {
+                    let younger = try question.newest.flatMap { newest throws(KafkaError) in
+                        try queries.offsets(of: [partition], at: newest + 1, timeout: Self.questionTimeout)[partition]
+                    }
+                    // What lies in open transactions was not taken: a log that ends with them before the offset is another.
+                    let end = try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition]
+                    return OffsetRange(low: low, high: end ?? high, younger: younger)
+                }
                 // Records are gone: whether another member had them first is worth a question, not a failure.
                 let committed = try? queries.committed([partition], timeout: Self.questionTimeout)
                 return OffsetRange(low: low, high: high, committed: committed?.first?.offset)

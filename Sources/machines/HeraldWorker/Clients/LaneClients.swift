@@ -36,6 +36,7 @@ final class LaneClients: LaneIO {
     /// The questions that block.
     let helper: DispatchQueue
     let transactionQueue: DispatchQueue
+    let lostOffsets: LostOffsets
 
     let loop: EventLoop
     let consumerWakeup: Wakeup
@@ -55,6 +56,8 @@ final class LaneClients: LaneIO {
     @exclusivity(unchecked) var jitter = SplitMix64(seed: .random(in: .min ... .max))
     var credentials: LaneCredentials
     var statistics = LaneStatistics()
+    private var throttleTime = Milliseconds.zero
+    private var throttledUntil: MonotonicTime?
 
     /// Makes the clients, on the lane's own thread.
     init(
@@ -69,6 +72,9 @@ final class LaneClients: LaneIO {
         self.logger = logger
         helper = DispatchQueue(label: "herald.lane.\(configuration.number).helper")
         transactionQueue = DispatchQueue(label: "herald.lane.\(configuration.number).transactions")
+        lostOffsets = LostOffsets(
+            topics: configuration.engine.topics, delays: configuration.engine.retryDelays,
+            properties: configuration.readerProperties, logger: logger)
         loop = try EventLoop()
         consumerWakeup = try Wakeup()
         producerWakeup = try Wakeup()
@@ -144,8 +150,18 @@ final class LaneClients: LaneIO {
 
     func leave(_ report: LaneReport) -> Bool {
         updateStatistics()
+        noteThrottling()
         producer.use(configuration.limits)
         return snapshot.leave(completed(report))
+    }
+
+    /// Takes how long the brokers made the producer wait since the last time.
+    private func noteThrottling() {
+        let waits = producer.client.takeThrottleTime()
+        guard waits.count > 0 else { return }
+        throttleTime += waits.total
+        throttledUntil = now.monotonic.advanced(by: waits.latest)
+        troubles.note([(.throttled, waits.count)], now: now.monotonic)
     }
 
     private func completed(_ report: LaneReport) -> LaneReport {
@@ -153,6 +169,7 @@ final class LaneClients: LaneIO {
         report.connections = calls.connectionCount
         report.sharedConnections = calls.sharedConnectionCount
         report.statistics = statistics
+        (report.throttleTime, report.throttledUntil) = (throttleTime, throttledUntil)
         return report
     }
 
@@ -175,6 +192,7 @@ final class LaneClients: LaneIO {
 
     func close(_ report: LaneReport) {
         transactionCalls?.close()
+        helper.async { [lostOffsets] in lostOffsets.close() }
         queues.removeAll()
         calls.close()
         consumer.close()

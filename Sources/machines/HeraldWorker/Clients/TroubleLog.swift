@@ -27,6 +27,8 @@ final class TroubleLog: Sendable {
         case publisher(topic: String, PublisherFault)
         /// What is wrong with the lanes' group, in a sentence.
         case group(String)
+        /// The brokers made the producer wait.
+        case throttled
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -75,6 +77,12 @@ final class TroubleLog: Sendable {
             return Self.takeDue(&entries, now: now)
         }
         write(due)
+    }
+
+    /// Says that brokers are not where they were.
+    func moved(_ brokers: [ClusterMetadata.Broker]) {
+        let places = brokers.map { "\($0)" }.joined(separator: ", ")
+        warn("brokers have moved, and are asked where they are now: \(places)", [:])
     }
 
     /// Counts a line or an error of a client; its lanes' clients all say the same, some of it twice.
@@ -144,6 +152,11 @@ final class TroubleLog: Sendable {
                         "example": .string(entry.records?.exampleText ?? ""),
                     ])
             case .group(let sentence): warn(sentence, [:])
+            case .throttled:
+                warn(
+                    "the brokers throttle this worker's producer: a quota (producer_byte_rate) of its user or client id; "
+                        + "outcomes are recorded as fast as it allows, and calls wait for them",
+                    ["count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

@@ -7,9 +7,12 @@ import HeraldTime
 extension Lane {
     /// A question to the brokers that failed is asked again after this long.
     private static var questionPause: Milliseconds { .seconds(1) }
+    /// Offsets that were lost are looked for this often.
+    private static var lostPause: Milliseconds { .seconds(3) }
 
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
+        lostOffsets = [:]
         switch rebalance {
         case .assign(let partitions):
             meter.assignments += 1
@@ -36,17 +39,75 @@ extension Lane {
         }
     }
 
-    /// It is known where to begin: now the assignment is answered.
+    /// It is known where to begin: now the assignment is answered, or what waited for its offset begins.
     func answerAssignment(_ assignment: Int, _ result: Result<[StartPosition], KafkaError>) {
-        guard assignment == self.assignment, let partitions = pendingAssignment else { return }
+        guard assignment == self.assignment else { return }
+        let partitions = pendingAssignment ?? withoutOffsets
+        guard pendingAssignment != nil || !partitions.isEmpty else { return }
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
             io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
         case .success(let positions):
-            pendingAssignment = nil
-            begin(positions)
+            let former = lostOffsets
+            if pendingAssignment != nil {
+                pendingAssignment = nil
+                begin(positions)
+            } else {
+                takeUp(positions)
+            }
+            guard assignment == self.assignment else { return }
+            announceLostOffsets(since: former)
+            askForLostOffsets()
         }
+    }
+
+    /// Says once which partitions wait for their offsets, and when they go on.
+    private func announceLostOffsets(since former: [TopicPartition: StartPosition.Evidence]) {
+        let lost = withoutOffsets.filter { lostOffsets[$0] == .outcomes && former[$0] != .outcomes }
+        if !lost.isEmpty {
+            let names = lost.prefix(5).map(\.description).joined(separator: ", ") + (lost.count > 5 ? " …" : "")
+            logger.error(
+                "the group has no offset for partitions whose events have outcomes: it was lost. They are not consumed, so "
+                    + "that nobody is notified again; run `herald offsets restore`",
+                ["partitions": .string(names), "count": .int(lost.count)])
+        }
+        let back = former.count { $0.value == .outcomes && lostOffsets[$0.key] == nil }
+        if back > 0 { logger.info("partitions have their offsets again", ["count": .int(back)]) }
+    }
+
+    private func askForLostOffsets() {
+        guard !lostOffsets.isEmpty, end == nil else { return }
+        let isKnown = lostOffsets.values.allSatisfy { $0 == .outcomes }
+        io.findStarts(
+            of: withoutOffsets, assignment: assignment, after: isKnown ? Self.lostPause : Self.questionPause)
+    }
+
+    /// In an order that is always the same.
+    private var withoutOffsets: [TopicPartition] { lostOffsets.keys.sorted { "\($0)" < "\($1)" } }
+
+    /// Partitions that have waited begin, if they have an offset by now, or certainly had none before.
+    private func takeUp(_ starts: [StartPosition]) {
+        // As an answer to the group it would be the wrong one: see `judgeRange`.
+        serveConsumer()
+        guard engine.isTaking else { return }
+        var hasBegun = false
+        for start in starts {
+            let partition = start.committed.partition
+            guard lostOffsets[partition] != nil, let index = engine.index(of: partition.partition, in: partition.topic)
+            else { continue }
+            note(start)
+            guard lostOffsets[partition] == nil else { continue }
+            hasBegun = true
+            engine.begin(index, assigned(start, topic: 0), reading: reading + 1)
+        }
+        if hasBegun { readAgain() }
+    }
+
+    /// Notes whether a partition waits for its offset.
+    private func note(_ start: StartPosition) {
+        let isWaiting = start.committed.offset == Offset.none && start.evidence != .absent
+        lostOffsets[start.committed.partition] = isWaiting ? start.evidence : nil
     }
 
     /// Consumes these partitions from what was committed, from the beginning where nothing was.
@@ -60,13 +121,13 @@ extension Lane {
             // Named like a retry topic by the pattern, but with a delay beyond all bounds: left alone.
             guard let role = role(of: name) else { continue }
             let isFresh = position.offset == Offset.none
-            known.append((position.partition, isFresh ? Offset.beginning : start.history ?? position.offset))
+            note(start)
+            if lostOffsets[position.partition] == nil {
+                known.append((position.partition, isFresh ? Offset.beginning : start.history ?? position.offset))
+            }
             let topic = topics.firstIndex { $0.name == name } ?? topics.count
             if topic == topics.count { topics.append(ConsumedTopic(name: name, role: role)) }
-            assigned.append(
-                AssignedPartition(
-                    topic: topic, number: position.partition.partition, startOffset: isFresh ? nil : position.offset,
-                    historyOffset: start.history, metadata: isFresh ? "" : position.metadata, failed: start.failed))
+            assigned.append(self.assigned(start, topic: topic))
         }
         member = io.member()
         read(known)
@@ -79,6 +140,15 @@ extension Lane {
         hasQueues = true
         forward()
         logger.info("partitions assigned", ["count": .int(assigned.count)])
+    }
+
+    /// A partition in the engine's words; its topic's place counts in an assignment alone.
+    private func assigned(_ start: StartPosition, topic: Int) -> AssignedPartition {
+        let isFresh = start.committed.offset == Offset.none
+        return AssignedPartition(
+            topic: topic, number: start.committed.partition.partition,
+            startOffset: isFresh ? nil : start.committed.offset, historyOffset: start.history,
+            metadata: isFresh ? "" : start.committed.metadata, failed: start.failed)
     }
 
     /// What a consumed topic is for.
@@ -107,6 +177,7 @@ extension Lane {
         // Of a new one nothing may have been taken yet, and some of it fetched.
         let offset = engine.readOffset(of: partition) ?? Offset.beginning
         let name = topicPartition(partition)
+        guard lostOffsets[name] == nil else { return }
         do {
             try io.seek(name, to: offset)
         } catch {
@@ -126,6 +197,7 @@ extension Lane {
 
     func setPaused(_ isPaused: Bool, _ partition: Int32) {
         let name = topicPartition(partition)
+        guard lostOffsets[name] == nil else { return }
         do {
             if isPaused {
                 try io.pause(name)

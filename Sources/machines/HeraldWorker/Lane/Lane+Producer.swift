@@ -37,7 +37,9 @@ extension Lane {
         }
         switch answer {
         case .taken: break
-        case .doesNotFit: engine.failed(id, .doesNotFit, now: now)
+        case .doesNotFit:
+            noteRefusal(of: id, KafkaError(code: KafkaError.Code.messageSizeTooLarge))
+            engine.failed(id, .doesNotFit, now: now)
         case .refused(let error): failed(id, error, now: now)
         }
     }
@@ -46,10 +48,11 @@ extension Lane {
         switch error.code {
         case KafkaError.Code.queueFull:
             engine.failed(id, .queueFull, now: now)
-        case _ where error.kind == .tooLarge:
-            engine.failed(id, .tooLarge, now: now)
-        case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight:
-            // Of a transaction that is aborted.
+        case _ where error.kind == .tooLarge || error.kind == .invalidRecord:
+            noteRefusal(of: id, error)
+            engine.failed(id, error.kind == .tooLarge ? .tooLarge : .refused, now: now)
+        case KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight, KafkaError.Code.invalidDifferentRecord:
+            // Of a transaction that is aborted, or of a batch that another record has spoilt.
             engine.failed(id, .other, now: now)
         case KafkaError.Code.topicAuthorizationFailed where !hasProduced:
             let topic = engine.production(id).map { engine.topic(of: $0) } ?? "a topic"
@@ -64,16 +67,50 @@ extension Lane {
 
     /// Says that records are refused, when that begins and then now and again: a broker that refuses one refuses all.
     func reportOnce(_ error: KafkaError, now: Moment) {
-        let isOfTime = error.code == KafkaError.Code.invalidTimestamp
-        refusal = .init(
-            since: refusal?.since ?? now.monotonic, text: error.words,
-            remedy: isOfTime
-                ? "compare the clocks of this machine and of the brokers, and look at the topic's "
-                    + "message.timestamp.after.max.ms and message.timestamp.before.max.ms" : nil)
+        refusal = .init(since: refusal?.since ?? now.monotonic, text: error.words)
         guard error.code != produceTrouble?.code || now.monotonic >= reportAgain else { return }
         produceTrouble = error
         reportAgain = now.monotonic.advanced(by: Self.troubleInterval)
         logger.error("the broker does not accept records, retrying: \(error)")
+    }
+
+    private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
+        guard let production = engine.production(id) else { return }
+        recordRefusals[engine.topic(of: production)] = RecordRefusal(error)
+    }
+
+    /// The topic that takes nothing, and why.
+    var topicRefusal: LaneReport.Trouble? {
+        engine.refusingTopic.map { topic, since in
+            let refusal = recordRefusals[topic]
+            return .init(since: since, text: refusal?.text ?? "", remedy: refusal?.remedy, topic: topic)
+        }
+    }
+
+    /// Says that a record is refused for its own sake, when that begins and then now and again.
+    func announceRefusedRecord(of topic: String, now: Moment) {
+        guard let refusal = recordRefusals[topic], engine.refusingTopic == nil, now.monotonic >= sayRefusalAgain else {
+            return
+        }
+        sayRefusalAgain = now.monotonic.advanced(by: Self.troubleInterval)
+        logger.error(
+            "\(topic) does not take a record (\(refusal.text)): \(refusal.remedy); Herald offers it again by itself, and "
+                + "others continue.")
+    }
+
+    /// Says that a topic takes nothing, when that begins and then now and again, and when it is over.
+    func announceRefusingTopic(now: MonotonicTime) {
+        guard let trouble = topicRefusal, let topic = trouble.topic else {
+            if let refusingTopic { logger.info("\(refusingTopic) takes records again") }
+            refusingTopic = nil
+            return
+        }
+        guard topic != refusingTopic || now >= sayRefusalAgain else { return }
+        refusingTopic = topic
+        sayRefusalAgain = now.advanced(by: Self.troubleInterval)
+        logger.error(
+            "\(topic) takes no record (\(trouble.text)): \(trouble.remedy ?? ""); calls wait, because their outcomes could "
+                + "not be recorded. Nothing is lost, and Herald goes on by itself.")
     }
 
     /// Learns which records the broker has.

@@ -145,10 +145,12 @@ extension Lane {
         guard let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
-        io.findRange(of: partition, RangeQuestion(reading: reading, wanted: wanted))
+        io.findRange(
+            of: partition,
+            RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index)))
     }
 
-    /// The offset to take next is not there: records were lost to retention, or the topic was recreated.
+    /// The offset to take next is not there: records were lost to retention, the log was cut off, or the topic was recreated.
     func judgeRange(
         of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<OffsetRange, KafkaError>
     ) {
@@ -165,8 +167,8 @@ extension Lane {
                     + "Start the worker again when the broker is well.")
         case .success(let range):
             switch engine.outOfRange(
-                index, low: range.low, high: range.high, committed: range.committed, answering: question,
-                reading: reading)
+                index, low: range.low, high: range.high, younger: range.younger, committed: range.committed,
+                answering: question, reading: reading)
             {
             case .lost(let count):
                 end = .failed(
@@ -182,6 +184,8 @@ extension Lane {
                         "committed": .int(Int(wanted)),
                     ])
                 readAgain()
+            // The engine's notice says it.
+            case .cut, .doubtful: readAgain()
             case .there:
                 // Unless it was read again since.
                 if question.reading == reading { readAgain() }
@@ -194,10 +198,10 @@ extension Lane {
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
     /// does. The engine keeps what is under way.
-    private func readAgain() {
+    func readAgain() {
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
             (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
-        }
+        }.filter { lostOffsets[$0.0] == nil }
         read(positions)
         guard end == nil else { return }
         forward()
@@ -215,7 +219,9 @@ extension Lane {
     /// Gives each of the engine's sources its queue's records.
     func forward() {
         for (queue, source) in engine.sourceList.enumerated() {
-            for partition in source.partitions { io.forward(topicPartition(partition), to: queue) }
+            for partition in source.partitions.map(topicPartition) where lostOffsets[partition] == nil {
+                io.forward(partition, to: queue)
+            }
         }
         pollUnforwarded()
     }

@@ -11,6 +11,7 @@ extension Lane {
     /// Leaves a report for others.
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
+        announceRefusingTopic(now: now.monotonic)
         if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
             nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
@@ -57,9 +58,11 @@ extension Lane {
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
+        report.withoutOffsets = lostOffsets.filter { $0.value == .outcomes }.map(\.key)
+        report.lookedUp = lostOffsets.filter { $0.value == .sought }.map(\.key)
         report.oldestEvents = oldestEvents
         report.waiting = waiting
-        report.refusal = refusal
+        report.refusal = topicRefusal ?? refusal
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil

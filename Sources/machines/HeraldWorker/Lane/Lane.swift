@@ -52,6 +52,9 @@ package final class Lane<IO: LaneIO> {
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
+    /// The partitions of the assignment that are not consumed, because they have no offset although their events have
+    /// outcomes, or may have.
+    var lostOffsets: [TopicPartition: StartPosition.Evidence] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
@@ -65,6 +68,11 @@ package final class Lane<IO: LaneIO> {
     /// Why it takes none at the moment, as far as was logged.
     var produceTrouble: KafkaError?
     var reportAgain = MonotonicTime.distantPast
+    /// Why topics refused records, by their names.
+    var recordRefusals: [String: RecordRefusal] = [:]
+    /// The topic that takes nothing, as far as was logged.
+    var refusingTopic: String?
+    var sayRefusalAgain = MonotonicTime.distantPast
 
     // What others may know of the lane.
     @exclusivity(unchecked) var meter: LaneMeter
@@ -242,9 +250,11 @@ package final class Lane<IO: LaneIO> {
     }
 
     private func announce(_ notice: Notice) {
+        if case .recordRefused(let topic) = notice { announceRefusedRecord(of: topic, now: io.now) }
         io.announce(notice, outage: engine.outage)
         // What the log says, `/readyz` says at the end of this turn: people and tools ask right after they read it.
         nextReport = .distantPast
+        if case .passedOver(let passed) = notice { meter.passed(passed, now: io.now.monotonic) }
         guard case .rival = notice else { return }
         end = .failed(
             "another process writes under this worker's name: two workers must never share kafka.instance. "

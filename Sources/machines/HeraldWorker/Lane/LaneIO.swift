@@ -33,6 +33,8 @@ package protocol LaneIO: AnyObject {
     /// The oldest rebalance that was not taken yet.
     func takeRebalance() -> Rebalance?
     /// Finds out where these partitions are taken up, after a pause (milliseconds): ``LaneMessage/starts(assignment:_:)``.
+    ///
+    /// A partition that begins at its first record has that committed before.
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds)
     /// Fetches exactly these partitions from these offsets.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)

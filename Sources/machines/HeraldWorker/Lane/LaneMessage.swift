@@ -9,7 +9,7 @@ package enum LaneMessage: Sendable {
     case drain
     /// What became of a transactional call.
     case transaction(TransactionReport)
-    /// Where the partitions of a coming assignment are taken up.
+    /// Where the partitions of a coming assignment are taken up, or those of the present one that wait for their offsets.
     case starts(assignment: Int, Result<[StartPosition], KafkaError>)
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, RangeQuestion, Result<OffsetRange, KafkaError>)
@@ -46,6 +46,16 @@ public struct LaneSettings: Sendable, Equatable {
 
 /// Where a partition of a coming assignment is taken up.
 package struct StartPosition: Sendable {
+    /// Whether a partition without an offset was consumed before.
+    package enum Evidence: Sendable {
+        /// It was not: it begins at its first record.
+        case absent
+        /// That is still to be found out.
+        case sought
+        /// Its events have outcomes: its offset was lost.
+        case outcomes
+    }
+
     /// What the group has committed.
     package var committed: CommitPosition
     /// Where its records are read from, to find out which events came before; `nil` when that is not wanted.
@@ -53,30 +63,37 @@ package struct StartPosition: Sendable {
     /// What the dead-letter topic says of what was dealt with before: which push services failed; `nil` when it could not
     /// be read.
     package var failed: [Int64: PushServiceSet]? = [:]
+    /// What is known of a partition for which nothing is committed.
+    package var evidence = Evidence.absent
 
-    package init(committed: CommitPosition, history: Int64? = nil) {
+    package init(committed: CommitPosition, history: Int64? = nil, evidence: Evidence = .absent) {
         self.committed = committed
         self.history = history
+        self.evidence = evidence
     }
 
     /// The same where nobody can say what failed of the history: it is of no use then.
     var withoutHistory: StartPosition {
-        var start = StartPosition(committed: committed)
+        var start = StartPosition(committed: committed, evidence: evidence)
         start.failed = nil
         return start
     }
 }
 
-/// The first offset of a partition and the one after its last, and what its group has committed.
+/// The first offset of a partition and the one after its last, what its group has committed, and where the first record lies that
+/// is younger than all that was taken.
 package struct OffsetRange: Sendable {
     package var low: Int64
     package var high: Int64
     /// `nil` when it has committed nothing.
     package var committed: Int64?
+    /// `nil` when there is none, or nobody asked.
+    package var younger: Int64?
 
-    package init(low: Int64, high: Int64, committed: Int64? = nil) {
+    package init(low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil) {
         self.low = low
         self.high = high
         self.committed = committed
+        self.younger = younger
     }
 }

@@ -28,6 +28,11 @@ public struct LaneMeter: Sendable {
     /// When the latest call ended; `nil` when none has.
     public internal(set) var lastCallAt: MonotonicTime?
 
+    /// Offsets that were passed over, by their cause.
+    public private(set) var passedOver: [PassedOver.Cause: Int] = [:]
+    /// The latest of them, and when that was.
+    public private(set) var lastPassedOver: (what: PassedOver, at: MonotonicTime)?
+
     private var transactionBegan: MonotonicTime?
 
     /// Nothing yet, with this many push services.
@@ -59,6 +64,11 @@ public struct LaneMeter: Sendable {
             transactionDurations.observe(microseconds: (now.nanoseconds - began.nanoseconds) / 1_000)
         }
         transactionBegan = nil
+    }
+
+    mutating func passed(_ passed: PassedOver, now: MonotonicTime) {
+        passedOver[passed.cause, default: 0] += passed.count
+        lastPassedOver = (passed, now)
     }
 
     mutating func transactionAborted() {

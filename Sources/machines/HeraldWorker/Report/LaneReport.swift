@@ -45,10 +45,18 @@ public struct LaneReport: Sendable {
     public var waiting: [Int] = []
     /// Its partitions.
     public var partitions: [PartitionReport] = []
+    /// Those of them that it does not consume, because their offsets were lost: their events have outcomes.
+    public var withoutOffsets: [TopicPartition] = []
+    /// Those that have no offset, and wait until it is known whether their events have outcomes.
+    public var lookedUp: [TopicPartition] = []
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
+    /// For how long in all the brokers made its producer wait, for a quota (milliseconds).
+    public var throttleTime: Milliseconds = .zero
+    /// Until when they do, as they said last; `nil` when they never did.
+    public var throttledUntil: MonotonicTime?
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
@@ -66,12 +74,15 @@ public struct LaneReport: Sendable {
         public var text: String
         /// What to look at, where the text tells.
         public var remedy: String?
+        /// The one topic that it is about, if it is.
+        public var topic: String?
 
         /// Something that lasts since this moment.
-        public init(since: MonotonicTime, text: String, remedy: String? = nil) {
+        public init(since: MonotonicTime, text: String, remedy: String? = nil, topic: String? = nil) {
             self.since = since
             self.text = text
             self.remedy = remedy
+            self.topic = topic
         }
     }
 

@@ -91,6 +91,10 @@ public final class Admin: Sendable {
         try ConsumerQueries(handle).ends(of: partitions, timeout: timeout)
     }
 
+    /// The brokers that were found elsewhere since the last call, by any client of this process that begins at the same
+    /// addresses.
+    public func takeMovedBrokers() -> [ClusterMetadata.Broker] { handle.callbacks.directory?.takeMoved() ?? [] }
+
     /// Log lines and errors since the last call, such as refused credentials, and how many more were dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) {
         // Errors wait in the main queue until it is polled.

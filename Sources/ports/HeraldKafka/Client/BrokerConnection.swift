@@ -57,7 +57,7 @@ enum BrokerConnection {
         }
     }
 
-    private static func addresses(of broker: ClusterMetadata.Broker) -> [[UInt8]] {
+    static func addresses(of broker: ClusterMetadata.Broker) -> [[UInt8]] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

@@ -6,12 +6,8 @@ final class ClientConfiguration {
     private var owned: OpaquePointer?
     /// The names that were set, to let defaults stand back.
     private(set) var names: Set<String> = []
-    /// The client's login, unless its properties say so.
-    private(set) var login: BrokerLogin?
-    /// How it logs in.
-    private(set) var saslMechanism: String?
-    /// What notes its brokers' answers.
-    private(set) var answers: AnswerClock?
+    /// What the caller has set.
+    private(set) var properties: ClientProperties = []
 
     init() {
         owned = rd_kafka_conf_new()
@@ -42,9 +38,7 @@ final class ClientConfiguration {
             if let error = set(name, value) { throw error }
         }
         try properties.login?.configure(self)
-        login = properties.login
-        saslMechanism = properties.saslMechanism
-        answers = properties.answers
+        self.properties = properties
         for (name, value) in defaults where !names.contains(name) {
             if let error = set(name, value) { throw error }
         }

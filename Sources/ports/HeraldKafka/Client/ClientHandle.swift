@@ -1,5 +1,7 @@
 internal import CRDKafka
+internal import Glibc
 internal import HeraldThreads
+internal import HeraldTime
 
 /// Owns a `rd_kafka_t` and what its callbacks write to.
 ///
@@ -15,29 +17,28 @@ final class ClientHandle: @unchecked Sendable {
         /// The newest statistics, as librdkafka wrote them, until they are taken.
         let statistics = Guarded<[UInt8]?>(nil)
         let fetches = FetchMeter()
+        /// How long brokers made the client wait, for a quota, until it is taken.
+        let throttling = Guarded(ThrottleTime())
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
-        /// The client's login, unless its properties say so.
-        let login: BrokerLogin?
-        /// How it logs in.
-        let saslMechanism: String?
-        /// What notes its brokers' answers.
-        let answers: AnswerClock?
+        /// What the client was made from.
+        let properties: ClientProperties
+        /// Where its brokers are.
+        let directory: BrokerDirectory?
         /// From now on a revoke is answered at once, because no thread polls any more.
         var answersAtOnce = false
 
-        init(login: BrokerLogin?, saslMechanism: String?, answers: AnswerClock?) {
-            self.login = login
-            self.answers = answers
-            self.saslMechanism = saslMechanism
+        init(_ properties: ClientProperties) {
+            self.properties = properties
+            directory = BrokerDirectory.of(properties)
         }
 
         /// Notes an error of this client; behind `_FATAL` is the true one.
         func note(_ code: Int32, _ reason: String?, of client: OpaquePointer) {
             var error = KafkaError(code: code, message: reason)
             if code == KafkaError.Code.fatal, let cause = ClientHandle.fatalError(of: client) { error = cause }
-            error = error.explained(saslMechanism: saslMechanism)
+            error = error.explained(saslMechanism: properties.saslMechanism)
             notices.add(ClientNotice(level: error.isFatal ? 2 : 3, text: error.description, error: error))
         }
 
@@ -52,8 +53,7 @@ final class ClientHandle: @unchecked Sendable {
 
     /// Makes the client; librdkafka's threads start here.
     init(_ type: rd_kafka_type_t, _ configuration: ClientConfiguration) throws(KafkaError) {
-        let callbacks = Callbacks(
-            login: configuration.login, saslMechanism: configuration.saslMechanism, answers: configuration.answers)
+        let callbacks = Callbacks(configuration.properties)
         let pointer = configuration.pointer
         rd_kafka_conf_set_opaque(pointer, Unmanaged.passUnretained(callbacks).toOpaque())
         rd_kafka_conf_set_log_cb(pointer) { client, level, facility, text in
@@ -66,9 +66,22 @@ final class ClientHandle: @unchecked Sendable {
             guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
             callbacks.note(code, reason.map { String(cString: $0) }, of: client)
         }
+        if callbacks.directory != nil {
+            rd_kafka_conf_set_connect_cb(pointer) { socket, address, size, place, opaque in
+                guard let address, let place, let directory = ClientHandle.callbacks(opaque)?.directory else {
+                    return EINVAL
+                }
+                return directory.connect(socket, address, socklen_t(size), place: String(cString: place))
+            }
+        }
         let isTransactional = configuration.names.contains("transactional.id")
         if isTransactional { callbacks.controlRequests.watch(pointer) }
-        if type == RD_KAFKA_CONSUMER {
+        if type == RD_KAFKA_PRODUCER {
+            rd_kafka_conf_set_throttle_cb(pointer) { _, _, _, milliseconds, opaque in
+                guard milliseconds > 0 else { return }
+                ClientHandle.callbacks(opaque)?.throttling.withLock { $0.note(.milliseconds(Int64(milliseconds))) }
+            }
+        } else {
             callbacks.fetches.watch(pointer)
             // A producer's come as events.
             rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
@@ -89,16 +102,16 @@ final class ClientHandle: @unchecked Sendable {
         configuration.relinquish()
         self.client = client
         self.callbacks = callbacks
-        try callbacks.login?.add(client, callbacks.notices)
+        try callbacks.properties.login?.add(client, callbacks.notices)
     }
 
     deinit {
-        callbacks.login?.remove(client)
+        callbacks.properties.login?.remove(client)
         ClientEnd(client, callbacks).destroy()
     }
 
     /// A broker has answered what was asked for.
-    func noteAnswer() { callbacks.answers?.note() }
+    func noteAnswer() { callbacks.properties.answers?.note() }
 
     /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
     func takeStatistics() -> [UInt8]? {

@@ -102,11 +102,15 @@ extension ClientHandle {
             let begin = ContinuousClock.now
             let attempt = min(patience, end - begin)
             do throws(KafkaError) {
-                return try ask(for: topic, allTopics: allTopics, within: attempt)
+                let answer = try ask(for: topic, allTopics: allTopics, within: attempt)
+                callbacks.directory?.note(answer.brokers)
+                return answer
             } catch {
+                guard error.kind == .unreachable else { throw error }
+                callbacks.directory?.noteSilence(callbacks.properties)
                 // What comes sooner is an answer.
                 let now = ContinuousClock.now
-                guard error.kind == .unreachable, now - begin >= attempt, now < end else { throw error }
+                guard now - begin >= attempt, now < end else { throw error }
             }
             patience *= 2
         }

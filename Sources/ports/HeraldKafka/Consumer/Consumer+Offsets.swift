@@ -100,6 +100,13 @@ public final class ConsumerQueries: Sendable {
         return list.elements.map(\.commitPosition)
     }
 
+    /// Commits offsets as the member that the consumer is at the moment, and waits for the answer.
+    package func commit(_ positions: [CommitPosition]) throws(KafkaError) {
+        let list = TopicPartitionList(positions)
+        try KafkaError.check(rd_kafka_commit(handle.client, list.pointer, 0))
+        if let error = list.firstError { throw error }
+    }
+
     /// The offset of each partition's first record at or after a moment (milliseconds since the Unix epoch); left out where
     /// there is none.
     ///

@@ -200,13 +200,14 @@ public final class TopicReader {
         return nil
     }
 
-    /// A partition that ends before what was read of it: its topic was recreated.
+    /// A partition that ends before what was read of it: its topic was recreated, or its log was cut off.
     private func checkAge(of place: Place) throws(KafkaError) {
         // Without an answer nothing is thrown; the next end tells.
         guard let high = try? watermarks(of: place.partition).high, high < place.position else { return }
         throw KafkaError(
             code: KafkaError.Code.offsetOutOfRange,
-            message: "\(place.partition) was read up to \(place.position) and ends at \(high): it was recreated")
+            message: "\(place.partition) was read up to \(place.position) and ends at \(high): "
+                + "it was recreated, or its log was cut off")
     }
 
     private func advance(_ key: Key, to position: Int64) {

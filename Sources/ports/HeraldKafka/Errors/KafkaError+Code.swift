@@ -65,6 +65,16 @@ extension KafkaError {
         public static let messageSizeTooLarge = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue
         /// A batch is larger than a segment of its topic.
         public static let recordListTooLarge = RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE.rawValue
+        /// A record is not what its topic takes: it has no key, or a schema does not allow it.
+        public static let invalidRecord = RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue
+        /// A record's time stamp is further from the broker's clock than its topic allows.
+        public static let invalidTimestamp = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP.rawValue
+        /// A record is not what its topic takes, as brokers before Kafka 2.4 say it.
+        public static let invalidMessage = RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue
+        /// A policy of the brokers forbids it.
+        public static let policyViolation = RD_KAFKA_RESP_ERR_POLICY_VIOLATION.rawValue
+        /// Another record of the same batch is not what the topic takes: `_INVALID_DIFFERENT_RECORD`, of clients from 2.4 on.
+        public static let invalidDifferentRecord: Int32 = -138
         /// A commit's metadata is longer than the broker allows.
         public static let offsetMetadataTooLarge = RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue
         /// The partition has no leader at the moment.
@@ -89,8 +99,6 @@ extension KafkaError {
         public static let inconsistentGroupProtocol = RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue
         /// The brokers do not allow so long a transaction.
         public static let invalidTransactionTimeout = RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT.rawValue
-        /// The record's time stamp is too far from the broker's time.
-        public static let invalidTimestamp = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP.rawValue
         /// The topic's ACLs forbid it.
         public static let topicAuthorizationFailed = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED.rawValue
         /// The group's ACLs forbid it.

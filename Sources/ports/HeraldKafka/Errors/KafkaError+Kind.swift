@@ -21,6 +21,8 @@ extension KafkaError {
         case offsetGone
         /// The record, or its batch, is larger than the topic allows.
         case tooLarge
+        /// The record, or one of its batch, is not what its topic takes.
+        case invalidRecord
         /// A leader or a coordinator is only just taking office.
         case settling
         /// The brokers or the client cannot do it at all.
@@ -49,6 +51,8 @@ extension KafkaError {
         Code.unknownPartition: .unknownTopic,
         Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
         Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
+        Code.invalidRecord: .invalidRecord, Code.invalidTimestamp: .invalidRecord, Code.invalidMessage: .invalidRecord,
+        Code.policyViolation: .invalidRecord,
         Code.notLeaderForPartition: .settling, Code.leaderNotAvailable: .settling, Code.notCoordinator: .settling,
         Code.coordinatorNotAvailable: .settling, Code.coordinatorLoadInProgress: .settling,
         Code.unsupportedFeature: .unsupported, Code.unsupportedVersion: .unsupported,

@@ -76,7 +76,7 @@ public final class BrokerLogin: Sendable {
             rd_kafka_conf_enable_sasl_queue(configuration.pointer, 1)
             rd_kafka_conf_set_oauthbearer_token_refresh_cb(configuration.pointer) { client, _, opaque in
                 guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
-                callbacks.login?.refresh(client)
+                callbacks.properties.login?.refresh(client)
             }
             return
         }

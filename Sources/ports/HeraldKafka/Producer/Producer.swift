@@ -255,6 +255,14 @@ public final class Producer: @unchecked Sendable {
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
+    /// How long brokers have made this client wait since the last call.
+    public func takeThrottleTime() -> ThrottleTime {
+        handle.callbacks.throttling.withLock { time in
+            defer { time = ThrottleTime() }
+            return time
+        }
+    }
+
     /// Gives up all that is outstanding (``flush(timeout:_:)`` it before) and releases the topics.
     ///
     /// The client is destroyed when this object and its ``ProducerTopic``s are released.

@@ -209,7 +209,7 @@ struct EngineSettlementTests {
         #expect(harness.headers(at: last, keyByteCount: 1_025)["herald-omitted"] == "history,detail,headers,key,value")
         #expect(harness.takeOthers().isEmpty)
         harness.fail(id, .tooLarge)
-        #expect(harness.takeOthers() == [.notice(.recordRefused)])
+        #expect(harness.takeOthers() == [.notice(.recordRefused(topic: "notifications.dead-letter"))])
         harness.pass(.seconds(1) + 128 * Engine.refusalSpread)
         #expect(harness.produced.count == last + 2)
         #expect(harness.engine.load.events == 1)

@@ -27,14 +27,37 @@ struct CompletionMapTests {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == map)
     }
 
+    @Test(
+        "says what is known of the log, whether or not anything is done",
+        arguments: [0, 1_764_288_000_000] as [Int64], [[], [101..<102]] as [[Range<Int64>]])
+    func evidence(newest: Int64, done: [Range<Int64>]) {
+        var known = map(done)
+        known.evidence = LogEvidence(newest: newest, begin: 77)
+        let text = known.text(committing: 100, of: .first)
+        #expect(text.utf8.count < 40)
+        #expect(CompletionMap(text: text, committed: 100, of: .first) == known)
+        #expect(CompletionMap(text: text, committed: 101, of: .first) == nil)
+    }
+
+    @Test("has room for the evidence beside the largest map")
+    func largest() {
+        let end = 100 + Int64(CompletionMap.payloadLimit) * 8
+        var known = map(stride(from: Int64(101), to: end, by: 2).map { $0..<$0 + 1 })
+        known.evidence = LogEvidence(newest: 253_402_300_799_999, begin: .max - 1)
+        let text = known.text(committing: 100, of: .first)
+        #expect(text.utf8.count <= 4_096)
+        let read = CompletionMap(text: text, committed: 100, of: .first)
+        #expect(read?.evidence == known.evidence && read?.done.count == known.done.count)
+    }
+
     @Test("is a bit set where that is shorter, and run lengths where those are")
     func forms() {
         let odd = stride(from: Int64(101), to: 501, by: 2)
         let scattered = map(odd.map { $0..<$0 + 1 })
-        #expect(scattered.text(committing: 100, of: .first).hasPrefix("h2b"))
+        #expect(scattered.text(committing: 100, of: .first).hasPrefix("h3b"))
         let long = map([101..<1_000_000])
-        #expect(long.text(committing: 100, of: .first).hasPrefix("h2r"))
-        #expect(long.text(committing: 100, of: .first).utf8.count < 20)
+        #expect(long.text(committing: 100, of: .first).hasPrefix("h3r"))
+        #expect(long.text(committing: 100, of: .first).utf8.count < 24)
     }
 
     @Test("leaves the far end out when it does not fit, and never says more than is true")
@@ -79,18 +102,18 @@ struct CompletionMapTests {
 
     @Test("refuses one that reaches too far, or was committed with an offset that none can follow")
     func tooFar() {
-        let far = [UInt8](repeating: 0x80, count: 3) + [8, 1]
+        let far = [0, 0] + [UInt8](repeating: 0x80, count: 3) + [8, 1]
         let text = CompletionMap.text(letter: 0x72, payload: far, committing: 5, of: .first)
         #expect(CompletionMap(text: text, committed: 5, of: .first) == nil)
         for offset in [Int64.min, -1, .max] {
-            let text = CompletionMap.text(letter: 0x72, payload: [1, 1], committing: offset, of: .first)
+            let text = CompletionMap.text(letter: 0x72, payload: [0, 0, 1, 1], committing: offset, of: .first)
             #expect(CompletionMap(text: text, committed: offset, of: .first) == nil)
         }
     }
 
     @Test(
         "refuses what it did not write",
-        arguments: ["x", "h2", "h2r", "h2bAAAA", "h2rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h2r====", "é"])
+        arguments: ["x", "h3", "h3r", "h3bAAAA", "h3rAAAAAAAA", "consumer-7@host", "h1bAAAAAAAAAA", "h3r====", "é"])
     func foreign(text: String) {
         #expect(CompletionMap(text: text, committed: 100, of: .first) == nil)
     }

@@ -59,8 +59,9 @@ struct EngineAssignmentTests {
     @Test("what was done beyond the committed offset is not done again by the next owner")
     func completions() {
         let harness = EngineHarness()
-        harness.event("slow")
-        harness.event("quick")
+        let published = harness.time
+        harness.event("slow", stamped: published)
+        harness.event("quick", stamped: published)
         let slow = harness.takeCall()
         harness.answer(200)
         harness.acknowledgeAll()
@@ -70,8 +71,8 @@ struct EngineAssignmentTests {
         harness.lose()
         harness.engine.unassigned(now: harness.now)
         harness.assign(metadata: positions[0].metadata)
-        harness.event("slow")
-        harness.event("quick")
+        harness.event("slow", stamped: published)
+        harness.event("quick", stamped: published)
         #expect(harness.usersInFlight == ["slow"])
         harness.answer(slow, CallResult(status: 200))
         harness.answer(200)
@@ -313,7 +314,8 @@ struct EngineAssignmentEdgeTests {
             _ low: Int64, _ high: Int64, askedIn reading: Int, at wanted: Int64 = 40, reading present: Int
         ) -> OffsetReset {
             let question = RangeQuestion(reading: reading, wanted: wanted)
-            return harness.engine.outOfRange(0, low: low, high: high, answering: question, reading: present)
+            return harness.engine.outOfRange(
+                0, low: low, high: high, younger: low, answering: question, reading: present)
         }
         #expect(answer(0, 2, askedIn: 2, reading: 3) == .outdated, "of another assignment")
         #expect(answer(50, 60, askedIn: 3, reading: 3) == .lost(count: 10))

@@ -136,7 +136,7 @@ struct EngineTooLargeTests {
     @Test("an event that is refused whatever is done is left out for growing pauses, while others commit")
     func leftOut() throws {
         let harness = try hopeless()
-        #expect(harness.others.contains(.notice(.recordRefused)))
+        #expect(harness.others.contains(.notice(.recordRefused(topic: "notifications.dead-letter"))))
         var pauses: [Int64] = []
         for round in 0..<9 {
             harness.abortEnds()

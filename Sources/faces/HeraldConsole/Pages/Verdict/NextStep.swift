@@ -60,6 +60,10 @@ struct NextStep: Sendable, Equatable {
                 "See what differs, and create what is missing.", ["herald", "topics", "plan"], section: "topics-missing"
             )
         case .partitionsWithoutLeader: leaders
+        case .offsetsMissing:
+            Self(
+                "See what would be restored from the results, and restore it.",
+                ["herald", "offsets", "restore", "--dry-run"], section: "offsets-missing")
         case .tooFewBrokers: Self("Bring back the brokers that do not answer.", kafka, section: "heraldtoofewbrokers")
         case .noProgress:
             Self(
@@ -130,6 +134,10 @@ struct NextStep: Sendable, Equatable {
             Self(
                 "See whose transaction it is, and abort it if its publisher is dead.", kafka,
                 section: "heraldbehindopentransaction")
+        case .offsetsPassedOver:
+            Self(
+                "Nobody is called twice. Decide whether what was passed over is to be called.", kafka,
+                section: "heraldoffsetspassedover")
         }
     }
 

@@ -249,7 +249,7 @@ struct VerdictRules {
                 switch ReadinessWarning(rawValue: reason.reason) {
                 // The calls themselves tell more.
                 case .lagGrowing, .pushServiceFailing: false
-                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, nil: true
+                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, .offsetsPassedOver, nil: true
                 }
             }
         }.map(finding)
@@ -329,7 +329,7 @@ struct VerdictRules {
         case .starting: ("Starting", .warn)
         case .stopping: ("Stopping", .warn)
         case .unassigned: ("Waiting for partitions", .warn)
-        case .partitionsWithoutLeader: ("Degraded", .bad)
+        case .partitionsWithoutLeader, .offsetsMissing: ("Degraded", .bad)
         case .brokersUnreachable: ("Brokers unreachable", .bad)
         case .tooFewBrokers: ("Too few brokers", .bad)
         case .noProgress: ("No progress", .bad)
@@ -343,6 +343,7 @@ struct VerdictRules {
             case .pushServiceFailing: ("A push service fails", .warn)
             case .behindOpenTransaction: ("A transaction is open", .warn)
             case .strangerInGroup: ("Another program takes events", .warn)
+            case .offsetsPassedOver: ("Offsets were passed over", .warn)
             // Of a worker that is newer than this console.
             case nil: ("Not delivering", .bad)
             }

@@ -1,0 +1,102 @@
+internal import HeraldCore
+internal import HeraldEvents
+package import HeraldKafka
+internal import HeraldTime
+internal import HeraldTools
+
+/// Where a group stands in a partition, and what there is of it.
+package struct PartitionOffsets: Sendable, Equatable {
+    /// The partition.
+    package var partition: TopicPartition
+    /// `nil`: the group has no offset.
+    package var committed: Int64?
+    /// How many offsets beyond that are done; `nil` when the metadata is not Herald's, or damaged.
+    package var doneBeyond: Int?
+    /// The first offset that is left.
+    package var begin: Int64
+    /// The offset behind the last record.
+    package var end: Int64
+    /// The last stable offset: readers of committed records get no further.
+    package var stable: Int64
+
+    /// Whether there are records, and no offset.
+    package var isMissing: Bool { committed == nil && begin < stable }
+}
+
+/// Asks where the group stands; joins nothing.
+package final class OffsetSurvey {
+    static let timeout = Milliseconds.seconds(10)
+
+    private let context: OffsetContext
+    private let admin: Admin
+    private let surveyor: Consumer
+    let reader: TopicReader
+
+    package init(_ context: OffsetContext, admin: Admin) throws {
+        self.context = context
+        self.admin = admin
+        do throws(KafkaError) {
+            surveyor = try Consumer(properties: context.surveyProperties)
+            reader = try TopicReader(properties: context.readerProperties)
+        } catch {
+            throw ToolFailure(error)
+        }
+    }
+
+    package func close() {
+        surveyor.close()
+        reader.close()
+    }
+
+    /// The group's members.
+    package func members() throws -> Int {
+        do throws(KafkaError) {
+            return try admin.describeGroup(context.group, timeout: Self.timeout).members.count
+        } catch {
+            throw ToolFailure(
+                "it is not known whether workers of the group \(context.group) run", error,
+                allow: KafkaPermission(.describe, on: .group(context.group)))
+        }
+    }
+
+    /// The partitions of the request topics and of every topic that is named like a retry topic, in order.
+    package func partitions() throws -> [PartitionOffsets] {
+        do throws(KafkaError) {
+            let all = try consumed()
+            let positions = try GroupSurvey(surveyor.queries, admin: admin) { Self.timeout }.positions(of: all)
+            let cluster = surveyor.queries.clusterID ?? ""
+            return positions.partitions.map { position in
+                let map = position.committed.map {
+                    CompletionMap(
+                        text: position.note, committed: $0,
+                        of: PartitionIdentity(
+                            cluster: cluster, topic: position.partition.topic, partition: position.partition.partition))
+                }
+                return PartitionOffsets(
+                    partition: position.partition, committed: position.committed,
+                    doneBeyond: map.flatMap { $0?.done.reduce(0) { $0 + $1.count } },
+                    begin: position.begin, end: position.end, stable: position.stable)
+            }
+        } catch {
+            throw ToolFailure(
+                "the group's offsets cannot be read", error, allow: KafkaPermission(.read, on: .group(context.group)))
+        }
+    }
+
+    private func consumed() throws(KafkaError) -> [TopicPartition] {
+        let found = try admin.metadata(timeout: Self.timeout).topics
+        func partitions(_ name: String) -> [TopicPartition] {
+            let topic = found.first { $0.name == name }
+            return (topic?.partitions.map(\.id) ?? []).sorted().map { TopicPartition(topic: name, partition: $0) }
+        }
+        let missing = context.topics.requests.first { partitions($0).isEmpty }
+        if let missing { throw KafkaError(code: KafkaError.Code.unknownTopicOrPartition, message: missing) }
+        let retries = found.map(\.name).filter { context.topics.delay(ofTopic: $0) != nil }
+        return (context.topics.requests + retries.sorted()).flatMap(partitions)
+    }
+
+    /// The identity of the cluster.
+    var cluster: String { surveyor.queries.clusterID ?? "" }
+    /// The group without a member: what commits for it is in no generation.
+    var groupMetadata: GroupMetadata? { surveyor.groupMetadata() }
+}

@@ -1,0 +1,129 @@
+import HeraldDriver
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+/// Tells partitions whose offsets were lost from those that nobody has consumed.
+///
+/// Only asked on the helper's queue. A worker with all its offsets asks nothing.
+final class LostOffsets: Sendable {
+    /// How long the results are read for one answer: an assignment waits for it.
+    private static let patience = Duration.seconds(2)
+    private static let questionTimeout: Milliseconds = .seconds(10)
+
+    private let topics: Topics
+    private let delays: [DelayName]
+    /// The reader's, `read_committed`.
+    private let properties: ClientProperties
+    private let logger: Logger
+    private nonisolated(unsafe) var search: OutcomeSearch?
+    /// What was logged of the present search.
+    private nonisolated(unsafe) var trouble: KafkaError?
+
+    init(topics: Topics, delays: [DelayName], properties: ClientProperties, logger: Logger) {
+        self.topics = topics
+        self.delays = delays
+        self.properties = properties
+        self.logger = logger
+    }
+
+    /// The starts, with what results and retries say of the partitions that have no offset.
+    func judged(_ starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
+        let fresh = starts.filter { $0.committed.offset < 0 }.map(\.committed.partition)
+        guard !fresh.isEmpty else {
+            close()
+            return starts
+        }
+        let begins = try queries.beginnings(of: fresh, timeout: Self.questionTimeout)
+        var evidence = try evidence(of: fresh, queries)
+        // Those that begin: what was restored in this moment is found when they are asked for again.
+        let begun = fresh.filter { evidence[$0] == .absent }
+        if !begun.isEmpty {
+            for position in try queries.committed(begun, timeout: Self.questionTimeout) where position.offset >= 0 {
+                evidence[position.partition] = .sought
+            }
+        }
+        let judged = starts.map { start in
+            var start = start
+            start.evidence = evidence[start.committed.partition] ?? .absent
+            return start
+        }
+        return try committed(judged, begins, queries)
+    }
+
+    /// A group loses its offsets together, and what is in doubt waits together: an outcome names its request, whose partition
+    /// may be another worker's.
+    private func evidence(
+        of fresh: [TopicPartition], _ queries: ConsumerQueries
+    ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
+        let lost = try lostRequests(queries)
+        let isOver = lost.isEmpty || find(Set(lost))
+        let isFound = !lost.isEmpty && search?.hasFound == true
+        return Dictionary(fresh.map { ($0, isFound ? .outcomes : isOver ? .absent : .sought) }) { $1 }
+    }
+
+    /// The request partitions, of this worker and others, that have records, in topics without any offset.
+    ///
+    /// Where a topic has some, a partition without one is new: the topic has grown.
+    private func lostRequests(_ queries: ConsumerQueries) throws(KafkaError) -> [TopicPartition] {
+        var lost: [TopicPartition] = []
+        for topic in topics.requests {
+            let all = try queries.partitions(of: topic, timeout: Self.questionTimeout)
+            let committed = try queries.committed(all, timeout: Self.questionTimeout)
+            if committed.allSatisfy({ $0.offset < 0 }) { lost += all }
+        }
+        guard !lost.isEmpty else { return [] }
+        // An embedded broker says neither: there nothing is lost, because nothing is kept.
+        let begins = try queries.beginnings(of: lost, timeout: Self.questionTimeout)
+        let ends = try queries.ends(of: lost, timeout: Self.questionTimeout)
+        return lost.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
+    }
+
+    /// Goes on searching; whether everything about these partitions is known.
+    private func find(_ wanted: Set<TopicPartition>) -> Bool {
+        do throws(KafkaError) {
+            if search.map({ wanted.isSubset(of: $0.partitions) }) != true {
+                close()
+                search = try OutcomeSearch(of: wanted, topics: topics, delays: delays, properties: properties)
+            }
+            try search?.search(for: Self.patience)
+            trouble = nil
+        } catch {
+            // Said once: it is asked again every second.
+            if trouble?.code != error.code {
+                logger.warning(
+                    "results and retries could not be read: partitions without an offset wait until it is known whether "
+                        + "their events have outcomes: \(error)"
+                        + error.advice(KafkaPermission(.read, on: .topic(topics.results))))
+            }
+            close()
+            trouble = error
+        }
+        return search?.isOver ?? false
+    }
+
+    /// Commits the first offset of those that begin, before their first record is taken.
+    ///
+    /// Outside of transactions results come before their offset, and a crash between the two would look like offsets that were
+    /// lost; so would, in each rebalance, a topic of which nothing was taken yet, where another group's outcomes are in the
+    /// same results topic (`herald sandbox`).
+    private func committed(
+        _ starts: [StartPosition], _ begins: [TopicPartition: Int64], _ queries: ConsumerQueries
+    ) throws(KafkaError) -> [StartPosition] {
+        var starts = starts
+        var positions: [CommitPosition] = []
+        for index in starts.indices where starts[index].committed.offset < 0 && starts[index].evidence == .absent {
+            guard let begin = begins[starts[index].committed.partition] else { continue }
+            starts[index].committed.offset = begin
+            positions.append(starts[index].committed)
+        }
+        if !positions.isEmpty { try queries.commit(positions) }
+        return starts
+    }
+
+    func close() {
+        search?.close()
+        search = nil
+    }
+}

@@ -1,0 +1,103 @@
+import HeraldKafka
+import HeraldSandbox
+import TestSupport
+import Testing
+
+@Suite("Offsets that were lost", .realKafka("Offsets that were lost"), .hangLimit)
+struct LostOffsetsTests {
+    /// Of the events one goes on as a retry that is due long after the test.
+    private static var plan: Fixture.Plan {
+        var plan = Fixture.Plan()
+        plan.more = ["notifications.audit"]
+        plan.settings = ["retry.delays": "[1h]"]
+        plan.misbehaviour = [.status(503) { $0.user = "user-7" }]
+        return plan
+    }
+
+    /// Delivers twenty events, of which one is retried later, and deletes the group.
+    private static func deliverAndLose(_ fixture: Fixture) async throws {
+        let worker = try await fixture.startWorker()
+        try await fixture.publish(Batch.events(0..<20))
+        try await fixture.waitForResults(19)
+        // Their offsets are committed with them.
+        try await fixture.wait("one is retried") { fixture.retries.count == 1 }
+        worker.terminate()
+        #expect(try await worker.waitForExit() == 0)
+        try await Blocking.run { try fixture.kafka.admin().deleteGroup(fixture.name, timeout: Patience.timeout) }
+        #expect(try await fixture.commits().values.allSatisfy { $0.offset < 0 })
+        fixture.backend.misbehave([])
+    }
+
+    @Test("A group that lost its offsets calls nobody again; offsets restore gives them back to waiting workers")
+    func restored() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            try await Self.deliverAndLose(fixture)
+            let worker = try await fixture.startWorker()
+            let sentence = try await worker.waitUntilNotReady("offsets-missing", naming: "notifications/0")
+            #expect(sentence.contains("herald offsets restore"))
+            #expect(try await worker.metrics()["herald_partitions_offsets_missing"] ?? 0 > 0)
+            try await fixture.publish(Batch.events(20..<30))
+
+            let shown = try await fixture.tool("offsets", "show", "-o", "jsonl")
+            #expect(shown.status == 0 && shown.output.contains("without an offset"), "\(shown.output)")
+            let dry = try await fixture.tool("offsets", "restore", "--dry-run")
+            #expect(dry.status == 0 && dry.output.contains("20 records are done; 11 are not"), "\(dry.output)")
+            let refused = try await fixture.tool("offsets", "restore", "--yes")
+            #expect(refused.status == 1 && refused.output.contains("stop all workers"), "\(refused.output)")
+            #expect(fixture.backend.calls.count == 20, "nobody is called again, and nobody new")
+
+            let restored = try await fixture.tool("offsets", "restore", "--yes", "--with-workers")
+            #expect(restored.status == 0, "\(restored.output)")
+            try await worker.waitUntilReady()
+            try await fixture.waitForResults(29)
+            let oracle = try await Oracle(fixture)
+            oracle.expectCalls { _ in 1 }
+            let audit = fixture.records("notifications.audit").map { String(decoding: $0.value ?? [], as: UTF8.self) }
+            #expect(audit.count == 1 && audit[0].contains("offsets.restore"), "\(audit)")
+        }
+    }
+
+    @Test("Restored before the worker starts, it goes on at once; what lives on as a retry is no request again")
+    func restoredBefore() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            try await Self.deliverAndLose(fixture)
+            try await fixture.publish(Batch.events(20..<30))
+            #expect(try await fixture.tool("offsets", "restore", "--yes", "--reason", "a test").status == 0)
+            let worker = try await fixture.startWorker()
+            try await fixture.waitForResults(29)
+            try await worker.waitUntilReady()
+            try await Oracle(fixture).expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("A second group on purpose begins at the end, when it is told so")
+    func secondGroup() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            try await Self.deliverAndLose(fixture)
+            let green = ["kafka.group": "\(fixture.name)-green"]
+            let restored = try await fixture.tool("offsets", "restore", "--from", "latest", "--yes", changing: green)
+            #expect(restored.status == 0, "\(restored.output)")
+            _ = try await fixture.startWorker(changing: green)
+            try await fixture.publish(Batch.events(20..<30))
+            try await fixture.waitForResults(29)
+            try await Oracle(fixture).expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("At least once: a worker killed before its first commit is followed by one that does not wait")
+    func firstCommit() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = [
+            "delivery.guarantee": "at-least-once", "delivery.commitInterval": "60s",
+            "kafka.properties": Fixture.shortSession,
+        ]
+        try await Fixture.run(plan) { fixture in
+            try await fixture.publish(Batch.events(0..<20))
+            let first = try await fixture.startWorker()
+            try await fixture.waitForResults(20)
+            first.kill()
+            _ = try await fixture.startWorker()
+            try await fixture.wait("all are called again") { fixture.backend.calls.count == 40 }
+        }
+    }
+}
