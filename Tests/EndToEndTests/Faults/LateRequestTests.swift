@@ -4,8 +4,10 @@ import Testing
 
 @Suite("A request of one transaction that arrives in the next", .realKafka("Late requests"), .hangLimit)
 struct LateRequestTests {
-    /// A transaction ends when so many outcomes are in it (``CrashTests/noCommit``), and otherwise not within the test.
-    private static let crowd = 75
+    /// A transaction ends when so many outcomes are in it, and otherwise not within the test.
+    ///
+    /// Five times as many as calls in flight; the first transaction has room for them, too.
+    private static let crowd = 25
 
     /// Runs a worker behind the proxy whose first transaction leaves a late request behind.
     private static func behind(
@@ -16,6 +18,7 @@ struct LateRequestTests {
         plan.settings = CrashTests.named
         try await Fixture.run(plan) { fixture in
             var settings = CrashTests.noCommit.merging(fixture.behindProxy) { $1 }
+            settings["delivery.maxInFlight"] = "5"
             settings["delivery.maxUnrecorded"] = "1m"
             let worker = try await fixture.startWorker(changing: settings)
             try fixture.makeLate(request)

@@ -85,6 +85,7 @@ extension SimulatedCluster {
         let place = current(position.place)
         self[place].committed = position.offset
         self[place].metadata = position.metadata
-        self[place].isCommitOutdated = place != position.place && reach(of: position) > common(position.place)
+        self[place].known = common(position.place)
+        self[place].isCommitOutdated = reach(of: position) > self[place].known
     }
 }

@@ -37,6 +37,7 @@ extension SimulatedCluster {
                 guard keepsOffsets else { return new }
                 (new.committed, new.metadata) = (log.committed, log.metadata)
                 new.isCommitOutdated = log.committed != nil
+                new.known = 0
                 return new
             })
         topics.append(topics[former])
@@ -64,6 +65,7 @@ extension SimulatedCluster {
             self[new].records = Array(log.records.prefix(Int(kept)))
             self[new].start = min(log.start, kept)
             self[new].kept = kept
+            self[new].known = min(log.known, kept)
             self[new].passed = min(log.passed, kept)
             let position = Position(place: place, offset: log.committed ?? 0, metadata: log.metadata)
             self[new].isCommitOutdated = log.isCommitOutdated || reach(of: position) > kept

@@ -21,6 +21,8 @@ struct SimulatedCluster {
         var metadata = ""
         /// That was said of the topic that had this name before.
         var isCommitOutdated = false
+        /// So many records are those that it was said of.
+        var known = Int64.max
         /// What lies below is taken for dealt with by readers who could not know that the topic was recreated.
         var passed: Int64 = 0
         /// So many records are those of the partition that had its name before: its log was cut off there.
@@ -32,7 +34,7 @@ struct SimulatedCluster {
         var lastStable: Int64 { open.map(\.first).min() ?? end }
         var end: Int64 { Int64(records.count) }
         /// Where the group stands in these records.
-        var standing: Int64 { isCommitOutdated ? max(start, min(committed ?? 0, kept)) : committed ?? start }
+        var standing: Int64 { isCommitOutdated ? max(start, min(committed ?? 0, known)) : committed ?? start }
     }
 
     struct Member {
