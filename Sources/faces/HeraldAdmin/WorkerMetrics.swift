@@ -131,6 +131,9 @@ public enum WorkerMetrics {
         },
         sum("herald_tombstones", .counter, "Records without a value, which are skipped.", \.counters.tombstones),
         sum(
+            "herald_unreadable_records", .counter, "Offsets that were passed over because nobody can read their batch.",
+            \.counters.unreadable),
+        sum(
             "herald_records_skipped", .counter,
             "Records that were fetched again and skipped, because the commit says that they are done.",
             \.counters.doneBefore),

@@ -11,6 +11,8 @@ public struct Counters: Sendable, Equatable {
     public internal(set) var doneBefore = 0
     /// Records without a value.
     public internal(set) var tombstones = 0
+    /// Offsets that were passed over because nobody can read them.
+    public internal(set) var unreadable = 0
     /// Calls made, repeated ones and probes included.
     public internal(set) var calls = 0
     /// Answers and acknowledgements that belonged to an event that was given up.
@@ -126,6 +128,7 @@ extension DeadLetterReason {
         case .expired: 6
         case .replaysExhausted: 7
         case .unanswered: 8
+        case .unreadable: 9
         }
     }
 }

@@ -271,7 +271,7 @@ package struct Explanation: Sendable {
                 "because all \(situation.retry.mostCalls) calls that retry.immediate and retry.delays allow have failed\(because). "
         case .timeExhausted: text += "because the time of retry.maxElapsed was over\(because). "
         case .replaysExhausted: text += "because it was replayed as often as retry.replays allows. "
-        case .malformed, .invalid, .oversized, .expired, .unanswered:
+        case .malformed, .invalid, .oversized, .expired, .unanswered, .unreadable:
             let reason = result.reason?.rawValue ?? ""
             text += "because it is \(reason)\(because). "
         case nil: text += "for a reason that the result does not name\(because). "

@@ -112,6 +112,9 @@ package struct TimelineSearch: Sendable {
             records.add(message, of: kind, topic: topic, to: &builder)
         }
         found.passedCount = reader.progress.passed
+        found.unread += reader.unreadable.map {
+            "\($0.partition) from offset \($0.offsets.lowerBound) to \($0.offsets.upperBound - 1), which can't be read"
+        }
         found.tombstoneCount = records.tombstoneCount
     }
 

@@ -41,7 +41,47 @@ RECREATIONS = "recreations=10 commitInterval=1000"
 # The group loses its offsets, and they are restored from the results.
 OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
+# Batches that nobody can read, and records that a client fails to read once.
+DAMAGES = "damages=150000 isAtomic=true"
+
 MUTANTS = [
+    # Batches that can't be read.
+    Mutant(
+        "what lies behind a batch in question is taken",
+        "PartitionTable.swift",
+        "        all[place].expected = Partition.inQuestion\n        return",
+        "        return",
+        DAMAGES,
+    ),
+    Mutant(
+        "a client's error is proof enough",
+        "Lane+Unreadable.swift",
+        "            engine.batchIsReadable(index)\n",
+        "            let batch = question.wanted..<question.wanted + 1\n"
+        "            _ = engine.batchIsUnreadable(index, batch, reason: \"\", answering: question, now: io.now)\n",
+        DAMAGES,
+    ),
+    Mutant(
+        "a partition is not read again behind a batch in question",
+        "Lane+Unreadable.swift",
+        "        readAgain()\n",
+        "",
+        DAMAGES,
+    ),
+    Mutant(
+        "a batch that nobody can read is done before its dead letter",
+        "Engine+Unreadable.swift",
+        "            committer.noteNews()\n            counters.taken += 1\n",
+        "            complete(partition: partition, offset: offset)\n            guard offset < 0 else { return .done }\n",
+        DAMAGES,
+    ),
+    Mutant(
+        "only the first offset of a batch is passed over",
+        "OffsetTracker.swift",
+        "        _ = reachEnd(offsets.upperBound)\n",
+        "",
+        DAMAGES,
+    ),
     # Topics that are recreated.
     Mutant(
         "a late answer counts although more was taken of the partition since",

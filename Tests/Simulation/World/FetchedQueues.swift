@@ -8,7 +8,7 @@ import HeraldTime
 struct FetchedQueues {
     /// A record, or what comes in a record's place.
     struct Entry {
-        enum Kind { case record, end, outOfRange }
+        enum Kind { case record, end, outOfRange, unreadable }
 
         var partition: Int
         /// Of a topic that was recreated it is the one that the record lies in.
@@ -38,6 +38,8 @@ struct FetchedQueues {
         var taken: Int64
         /// The end that was told last.
         var endTold: Int64 = -1
+        /// The batch that was told last to be unreadable.
+        var damageTold: Int64 = -1
         /// Entries of an older one are void.
         var version = 0
         var isPaused = false
@@ -60,6 +62,8 @@ struct FetchedQueues {
     private var isDue = false
     /// Partitions of which another topic's records were fetched, and the offset behind those that its reader passes by.
     private var unknown: [(partition: Int, offset: Int64)] = []
+    /// The records that could not be read once.
+    private var flukes: Set<RecordName> = []
     /// What was fetched in the client's life (bytes).
     private(set) var bytes = 0
 
@@ -88,6 +92,7 @@ struct FetchedQueues {
             }
             return partition
         }
+        for queue in retained.indices { dropRetained(queue) }
         isDue = true
     }
 
@@ -112,10 +117,11 @@ struct FetchedQueues {
         isDue = true
     }
 
+    /// One that is lost stays so: only an assignment moves it.
     mutating func seek(_ partition: Int, to offset: Int64) {
+        guard !partitions[partition].isLost else { return }
         partitions[partition].position = offset
         partitions[partition].taken = offset
-        partitions[partition].isLost = false
         void(partition)
         isDue = true
     }
@@ -124,6 +130,7 @@ struct FetchedQueues {
         partitions[partition].version += 1
         partitions[partition].next = partitions[partition].position
         partitions[partition].endTold = -1
+        partitions[partition].damageTold = -1
     }
 
     /// What was taken out before is handed out first.
@@ -133,7 +140,7 @@ struct FetchedQueues {
         retained[queue] = entries
     }
 
-    mutating func dropRetained(_ queue: Int) { retained[queue] = [] }
+    mutating func dropRetained(_ queue: Int) { retained[queue].removeAll { $0.kind != .outOfRange } }
 
     mutating func next(from queue: Int) -> Entry? {
         let entry = retained[queue].isEmpty ? popFetched(queue) : retained[queue].removeFirst()
@@ -232,6 +239,13 @@ struct FetchedQueues {
             return entry
         }
         noteRecreation(of: index, place, end: cluster[place].end)
+        if let (first, next) = unreadable(index, at: cluster.damage(place, at: entry.offset), place) {
+            guard partitions[index].damageTold != first else { return nil }
+            partitions[index].damageTold = first
+            partitions[index].next = next ?? .max
+            (entry.kind, entry.offset) = (.unreadable, first)
+            return entry
+        }
         if cluster.seek(place, from: &entry.offset),
             let record = cluster.record(RecordName(place: place, offset: entry.offset))
         {
@@ -244,6 +258,23 @@ struct FetchedQueues {
         partitions[index].endTold = entry.offset
         entry.kind = .end
         return entry
+    }
+
+    /// What the client can't read next, and from where it fetches on, if it knows.
+    private mutating func unreadable(
+        _ index: Int, at damage: (offset: Int64, damage: LogRecord.Damage)?, _ place: Place
+    ) -> (first: Int64, next: Int64?)? {
+        switch damage {
+        case (_, .batch(let offsets, let client))?:
+            switch client {
+            case .stays: (offsets.lowerBound, partitions[index].next)
+            case .goesOn: (offsets.lowerBound, offsets.upperBound)
+            case .isLost: (offsets.lowerBound, nil)
+            }
+        case (let offset, .fluke)? where flukes.insert(RecordName(place: place, offset: offset)).inserted:
+            (offset, partitions[index].next)
+        case (_, .fluke)?, nil: nil
+        }
     }
 
     /// The partition's name is another topic's now, which has the offset that is wanted too: nobody can tell one from the

@@ -159,6 +159,8 @@ enum News {
     case assigned(generation: Int, [Place])
     case offsets(assignment: Int, [Committed])
     case range(TopicPartition, RangeQuestion, OffsetRange)
+    /// Whether a batch can be read.
+    case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
     case acknowledged(ProductionID, ProductionFailure?)
     case committed(sequence: UInt64, CallOutcome)
     // Transactions.

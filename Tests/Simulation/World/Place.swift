@@ -57,8 +57,21 @@ struct LogRecord {
     var size = Size.usual
     /// The transaction that it was written in.
     var transaction: Int?
+    /// What is wrong with it.
+    var damage: Damage?
     /// The end of a transaction: it has an offset, and no consumer sees it.
     var isMarker = false
+
+    enum Damage {
+        /// What a client does that has come to a batch which it can't read: it stays there, goes on behind it, or takes what it
+        /// read for the offset to go on at, which is nowhere.
+        enum Client: CaseIterable { case stays, goesOn, isLost }
+
+        /// It lies in a batch, with these offsets, that nobody can read.
+        case batch(Range<Int64>, Client)
+        /// A client fails once to read it.
+        case fluke
+    }
 
     static func marker(_ timestamp: Int64) -> Self { Self(timestamp: timestamp, isMarker: true) }
 }

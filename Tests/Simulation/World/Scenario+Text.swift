@@ -59,7 +59,8 @@ extension Scenario {
         ("lateRequests", .count(\.lateRequests, 0)),
         ("abortableErrors", .count(\.abortableErrors, 0)), ("fatalErrors", .count(\.fatalErrors, 0)),
         // Publishers and campaigns.
-        ("gaps", .count(\.gaps, 0)), ("openTransactions", .count(\.openTransactions, 0)), ("twins", .count(\.twins, 0)),
+        ("gaps", .count(\.gaps, 0)), ("damages", .count(\.damages, 0)),
+        ("openTransactions", .count(\.openTransactions, 0)), ("twins", .count(\.twins, 0)),
         ("hasPlainEvents", .flag(\.hasPlainEvents)), ("campaignShare", .count(\.campaignShare, 0)),
         ("campaignChanges", .count(\.campaignChanges, 0)), ("campaignsFaults", .count(\.campaignsFaults, 0)),
         ("pauseIfFailures", .optional(\.pauseIfFailures)),

@@ -102,6 +102,8 @@ package struct Scenario: Sendable {
     // What is published.
     /// Share of records that are followed by a marker, or by the records of an aborted transaction.
     package var gaps = 40_000
+    /// Share of records that a client fails to read once, or that are followed by a batch that nobody can read.
+    package var damages = 0
     /// Share of bursts that are published in a transaction which stays open for seconds, and may be aborted.
     package var openTransactions = 20_000
     /// Share of events that are published a second time, seconds later.
@@ -232,6 +234,7 @@ package struct Scenario: Sendable {
         offsetLosses = 0
         recreations = 0
         cuts = 0
+        damages = 0
         openTransactions = 0
         campaignChanges = 0
         campaignsFaults = 0

@@ -159,6 +159,17 @@ struct SimulatedCluster {
         return false
     }
 
+    /// What is wrong with what a reader of committed records gets from this offset on, and where that lies.
+    func damage(_ place: Place, at offset: Int64) -> (offset: Int64, damage: LogRecord.Damage)? {
+        var found = offset
+        // A batch comes as a whole, whichever of its offsets is asked for.
+        if offset < self[place].lastStable, case .batch? = self[place].records[Int(offset)].damage {
+        } else if !seek(place, from: &found) {
+            return nil
+        }
+        return self[place].records[Int(found)].damage.map { (found, $0) }
+    }
+
     private func isVisible(_ place: Place, _ offset: Int64) -> Bool {
         let record = logs[place.topic][place.partition].records[Int(offset)]
         guard !record.isMarker else { return false }

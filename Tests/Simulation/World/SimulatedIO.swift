@@ -27,6 +27,7 @@ extension SimulatedIO {
     func pause(_ partition: TopicPartition) {}
     func resume(_ partition: TopicPartition) {}
     func findRange(of partition: TopicPartition, _ question: RangeQuestion) {}
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {}
 
     func use(connectionLimit: Int) {}
     func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }

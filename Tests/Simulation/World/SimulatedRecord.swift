@@ -19,12 +19,13 @@ final class SimulatedRecord: LaneRecord, RetainedRecord {
         error = nil
     }
 
-    /// What comes in a record's place: the partition is read to its end, as far as a reader of committed records gets, or
-    /// has no such offset.
+    /// What comes in a record's place: the partition is read to its end, as far as a reader of committed records gets, has
+    /// no such offset, or a batch in it can't be read.
     init(_ code: Int32, at name: RecordName, of worker: SimulatedWorker) {
         self.worker = worker
         self.name = name
-        record = .marker(0)
+        record =
+            code == KafkaError.Code.badCompression ? worker.simulation.cluster.record(name) ?? .marker(0) : .marker(0)
         error = KafkaError(code: code)
     }
 

@@ -83,9 +83,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let engineIndex = lane.engine.index(of: partition.partition, in: partition.topic),
             let wanted = lane.engine.nextOffset(of: engineIndex)
         else { return start }
-        // Only a recreated topic takes it back.
-        let reached = max(told.first { name($0.place) == partition }?.offset ?? 0, fetched.taken[index])
-        guard wanted < reached || wanted <= first else {
+        // Only a recreated topic takes it back. What the lane was given says less: behind a batch in question it takes none.
+        let committed = told.first { name($0.place) == partition }?.offset ?? 0
+        guard wanted < committed || wanted <= first else {
             return FetchedQueues.Start(place: places[index], offset: start.offset, wanted: wanted)
         }
         begunAt[index] = 0
@@ -171,6 +171,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
             let record = simulation.cluster.record(name) ?? .marker(0)
             return SimulatedRecord(record, name, of: self)
         case .end: return SimulatedRecord(KafkaError.Code.partitionEOF, at: name, of: self)
+        case .unreadable:
+            log("can't read \(simulation.checkers.text(name))")
+            return SimulatedRecord(KafkaError.Code.badCompression, at: name, of: self)
         case .outOfRange:
             log("\(simulation.cluster.name(name.place)) has no offset \(name.offset)")
             return SimulatedRecord(KafkaError.Code.autoOffsetReset, at: name, of: self)
@@ -204,6 +207,10 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
         simulation.tellRange(process, partition, question)
+    }
+
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
+        simulation.tellBatch(process, partition, question)
     }
 
     func pause(_ partition: TopicPartition) {

@@ -57,6 +57,7 @@ extension SimulatedWorker {
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
         case .range(let partition, let question, let range):
             tell(.range(partition, question, .success(range)))
+        case .batch(let partition, let question, let reading): tell(.batch(partition, question, reading))
         case .acknowledged(let id, let failure): acknowledge(id, failure.map(Self.error))
         case .committed(let sequence, let outcome):
             inbox.commits.append((sequence, outcome))

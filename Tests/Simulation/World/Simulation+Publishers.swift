@@ -25,6 +25,7 @@ extension Simulation {
                 schedule(.publishTwin(of: name), after: chance[.twin].between(0, 20_000))
             }
             if chance[.gap].happens(scenario.gaps) { appendGap(event.record, to: place) }
+            if chance[.damage].happens(scenario.damages) { damage(name, beside: event) }
         }
         for worker in workers { worker.recordsArrived() }
         if published < scenario.events { schedule(.publish, after: chance[.burst].between(1, 100)) }
@@ -84,6 +85,31 @@ extension Simulation {
             for _ in 0..<(1 + chance[.gap].below(3)) { _ = cluster.append(aborted, to: place) }
         }
         _ = cluster.append(.marker(now), to: place)
+    }
+
+    /// A client fails once to read a record, or nobody can read the batch behind it, which counts as one event.
+    private func damage(_ name: RecordName, beside event: Scenario.Published) {
+        guard chance[.damage].below(2) == 0 else {
+            cluster[name.place].records[Int(name.offset)].damage = .fluke
+            return
+        }
+        let end = cluster[name.place].end
+        let offsets = end..<end + 1 + Int64(chance[.damage].below(70))
+        let damage = LogRecord.Damage.batch(offsets, chance[.damage].pick(LogRecord.Damage.Client.allCases))
+        for offset in offsets {
+            var record = event.record
+            record.damage = damage
+            // What stands in its place says why it can't be read.
+            record.value = record.value ?? []
+            record.size = .usual
+            record.isMarker = offset > offsets.lowerBound
+            record.duties = []
+            _ = cluster.append(record, to: name.place)
+        }
+        let first = RecordName(place: name.place, offset: offsets.lowerBound)
+        cluster[name.place].records[Int(first.offset)].duties = checkers.published(
+            first, event.record, services: [-1], campaign: nil)
+        log("\(checkers.text(first)) and \(offsets.count - 1) more can't be read")
     }
 
     /// Where a partition is read from, to know again which events came before: the window's first record, or the first that is

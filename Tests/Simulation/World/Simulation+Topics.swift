@@ -77,6 +77,25 @@ extension Simulation {
         schedule(.news(process, .range(partition, question, range)), after: wait + travel())
     }
 
+    /// Whether a partition can be read from an offset on, for a worker that could not.
+    func tellBatch(_ process: Process, _ partition: TopicPartition, _ question: RangeQuestion) {
+        let place = place(partition)
+        var reading = Result<BatchReading, KafkaError>.failure(.timedOut)
+        if !isMissing(place), isReachable(place), cluster[place].start <= question.wanted {
+            reading = .success(batch(in: place, at: question.wanted, partition))
+        }
+        schedule(
+            .news(process, .batch(partition, question, reading)), after: travel() + chance[.damage].between(0, 3_000))
+    }
+
+    private func batch(in place: Place, at wanted: Int64, _ partition: TopicPartition) -> BatchReading {
+        guard case (_, .batch(let offsets, _))? = cluster.damage(place, at: wanted) else { return .readable }
+        return .unreadable(
+            UnreadableBatch(
+                partition: partition, offsets: max(wanted, offsets.lowerBound)..<offsets.upperBound,
+                failure: KafkaError(code: KafkaError.Code.badCompression)))
+    }
+
     /// A worker has come to an offset of a topic that was recreated and has grown past that offset, or was told of one:
     /// it takes what lies before for dealt with, and nobody can tell it better.
     ///

@@ -181,6 +181,26 @@ final class EngineHarness {
         collect()
     }
 
+    /// The client can't read the batch of the request topic at this offset; from where somebody else is to try.
+    func batchFails(at offset: Int64) -> Int64? { engine.batchFailed(0, at: offset) }
+
+    /// Somebody else could read it.
+    func batchIsReadable() {
+        engine.batchIsReadable(0)
+        collect()
+    }
+
+    /// Nobody can read these offsets of the request topic.
+    @discardableResult
+    func batchIsUnreadable(_ batch: Range<Int64>) -> Intake {
+        let question = RangeQuestion(reading: reading, wanted: batch.lowerBound)
+        let intake = engine.batchIsUnreadable(
+            0, batch, reason: "broken", answering: question, now: now)
+        if case .accepted(let slot) = intake { records[slot.index] = ([], HeaderList()) }
+        collect()
+        return intake
+    }
+
     func lose() {
         engine.lost(now: now)
         collect()

@@ -129,6 +129,10 @@ final class ScriptedIO: LaneIO {
         note("find range of \(partition), reading \(question.reading), offset \(question.wanted)")
     }
 
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
+        note("read batch of \(partition), reading \(question.reading), offset \(question.wanted)")
+    }
+
     // MARK: The producer
 
     func prepareProducer() { note("prepare the producer") }

@@ -18,4 +18,6 @@ public enum DeadLetterReason: String, CaseIterable, Sendable {
     case replaysExhausted = "replays-exhausted"
     /// Its call may have reached the backend, no answer came, and the settings forbid to call again by itself.
     case unanswered
+    /// No consumer can read the batch that it was published in: it stands for all records from there to the batch's end.
+    case unreadable
 }

@@ -44,10 +44,12 @@ extension Engine {
         send(slot, now: now)
     }
 
-    /// An event that could not be read: a dead letter with its bytes, and one result.
+    /// An event that could not be read: a dead letter with its bytes, if there are any, and one result.
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         events.settleUndecodable(slot)
-        let letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
+        var letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
+        // A batch that nobody can read has none.
+        if reason == .unreadable { letter.omissions = .value }
         counters.count(letter)
         counters.count(
             .deadLettered, service: nil, of: Int(events[slot].requestTopic), after: age(of: slot, at: now.wall))

@@ -188,6 +188,19 @@ extension EventTable {
         return slot
     }
 
+    /// Takes what can't be read into the next free slot, of which there is one.
+    mutating func add(
+        _ arrival: Arrival, unreadable failure: DecodingFailure, topic: String, number: Int32,
+        decoder: borrowing RecordDecoder, now: Moment
+    ) -> Int32 {
+        let nothing: [UInt8] = []
+        let slot = add(
+            arrival, topic: topic, number: number, value: nothing.span.bytes, headers: HeaderList(), decoder: decoder,
+            now: now)
+        slots[Int(slot)].failure = failure
+        return slot
+    }
+
     /// A retry's headers told its request topic.
     mutating func findRequestTopic(_ slot: Int32, value: RawSpan, among topics: RequestTopics) {
         let place = withSlot(slot) { topics.place(of: $0.event.bytes(of: $0.event.originTopic, value: value)) }

@@ -140,6 +140,17 @@ package struct OffsetTracker {
         return true
     }
 
+    /// Takes offsets that nobody can read, as far as they are new; the first that is not done stands for all of them.
+    ///
+    /// - Returns: That one; `nil` when all are done.
+    package mutating func pass(_ offsets: Range<Int64>) -> Int64? {
+        // No batch is that long but one that was made for it.
+        var first = max(offsets.lowerBound, next, offsets.upperBound - CompletionMap.farthest + 1)
+        while first < offsets.upperBound, accept(first) != .new { first += 1 }
+        _ = reachEnd(offsets.upperBound)
+        return first < offsets.upperBound ? first : nil
+    }
+
     /// Offsets up to `offset` will not come any more.
     private mutating func skip(to offset: Int64) {
         if watermark == next && offset >= mapEnd {

@@ -6,7 +6,8 @@ import HeraldTime
 /// No other part writes them.
 ///
 /// A partition is *taken from*; *full* when what is done beyond its watermark would not fit into a commit any more, until it has much
-/// room again; and it may *expect* an offset that was not taken: what was read ahead behind that comes again with it.
+/// room again; and it may *expect* an offset that was not taken: what was read ahead behind that comes again with it. It is *in
+/// question* while it is not known whether a batch that its client can't read can be read at all.
 struct PartitionTable: Sendable {
     struct Partition: Sendable {
         fileprivate(set) var topic: Int
@@ -27,6 +28,8 @@ struct PartitionTable: Sendable {
         fileprivate(set) var expected: Int64?
         /// The number of the first reading of these offsets: what was asked in an earlier one says nothing of them.
         fileprivate(set) var firstReading: Int
+        /// What it expects while it is in question: nothing.
+        fileprivate static let inQuestion = Int64.min
         /// What failed of the events that were dealt with before; `nil` when nobody could say.
         fileprivate(set) var failed: [Int64: PushServiceSet]?
         /// What is known of its log.
@@ -248,7 +251,54 @@ extension PartitionTable {
 
     /// Whether it waits for an offset that was not taken, and not for room.
     func waitsForExpected(_ partition: Int32) -> Bool {
-        all[Int(partition)].expected != nil && !all[Int(partition)].isFull
+        guard let expected = all[Int(partition)].expected, expected != Partition.inQuestion else { return false }
+        return !all[Int(partition)].isFull
+    }
+}
+
+// MARK: What can't be read
+
+extension PartitionTable {
+    /// The client can't read the batch at this offset: nothing is taken until ``endQuestion(_:)``.
+    ///
+    /// - Returns: The offset from which it has to be readable; `nil` when there is no question.
+    mutating func question(_ partition: Int32, at offset: Int64) -> Int64? {
+        let place = Int(partition)
+        // What lies behind the one that is expected comes again, and so does everything once there is room.
+        guard !all[place].isFull, offset <= all[place].expected ?? .max else { return nil }
+        all[place].expected = Partition.inQuestion
+        return readOffset(of: partition) ?? offset
+    }
+
+    /// It is known; false when there was no question.
+    mutating func endQuestion(_ partition: Int32) -> Bool {
+        guard all[Int(partition)].expected == Partition.inQuestion else { return false }
+        all[Int(partition)].expected = nil
+        return true
+    }
+
+    enum Passing {
+        /// An earlier owner has dealt with all of them.
+        case doneBefore
+        /// They would not fit into a commit: the partition is full from now on.
+        case noRoom
+        /// This one stands for all of them.
+        case new(Int64)
+    }
+
+    /// Passes over offsets that nobody can read.
+    mutating func pass(_ offsets: Range<Int64>, of partition: Int32) -> Passing {
+        let place = Int(partition)
+        var tracker = all[place].tracker ?? OffsetTracker(startingAt: offsets.lowerBound)
+        guard tracker.mayTake(offsets.upperBound - 1) else {
+            all[place].expected = offsets.lowerBound
+            all[place].isFull = true
+            return .noRoom
+        }
+        let first = tracker.pass(offsets)
+        all[place].tracker = tracker
+        all[place].history = max(all[place].history, offsets.upperBound)
+        return first.map { .new($0) } ?? .doneBefore
     }
 }
 

@@ -121,6 +121,9 @@ struct SourceTable: Sendable {
         (all[source].callClass, all[source].requestTopic, all[source].delay != nil)
     }
 
+    /// The source of one of the assignment's partitions.
+    func index(of partition: Int32) -> Int? { all.firstIndex { $0.partitions.contains(partition) } }
+
     /// The index in the assignment of a topic's partition; `nil` when it is another worker's.
     func partition(_ number: Int32, of source: Int) -> Int32? {
         guard Int(number) < all[source].indices.count else { return nil }

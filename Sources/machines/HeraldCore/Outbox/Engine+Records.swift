@@ -174,7 +174,7 @@ extension Engine {
             detail.append(
                 contentsOf: "replayed \(replays) times; retry.replays allows \(configuration.maxReplays)".utf8)
         case .malformed, .invalid, .oversized, .rejected, .attemptsExhausted, .timeExhausted, .expired, .unanswered,
-            nil:
+            .unreadable, nil:
             if production.status != 0 {
                 appendAnswer(of: production, to: &detail)
             } else if case .copy(let copy) = production.content, case .retry(_, _, .paused) = copy.destination {

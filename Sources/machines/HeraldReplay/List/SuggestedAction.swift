@@ -26,6 +26,7 @@ enum SuggestedAction {
         case .timeExhausted: "replay when the backend is well; consider raising retry.maxElapsed"
         case .expired: "resolve: too late to send"
         case .unanswered: "ask the users; replay those who did not see it: the rest would see it twice"
+        case .unreadable: "have the publisher send them again; see the runbook, HeraldUnreadableBatch; then resolve"
         case .replaysExhausted: "find the cause; then raise retry.replays, or resolve"
         }
     }

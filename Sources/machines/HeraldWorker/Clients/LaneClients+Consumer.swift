@@ -67,7 +67,23 @@ extension LaneClients {
         }
     }
 
-    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) { try consumer.assign(positions) }
+    /// One at a time, whatever the lanes: what can't be read may be as large, unpacked, as a client allows.
+    private static let batchQueue = DispatchQueue(label: "herald.batches")
+
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
+        let finder = BatchFinder(partition, properties: configuration.consumerProperties)
+        Self.batchQueue.async { [mailbox] in
+            let result = Result<BatchReading, KafkaError> { () throws(KafkaError) in
+                try finder.reading(at: question.wanted)
+            }
+            mailbox.post(.batch(partition, question, result))
+        }
+    }
+
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
+        for queue in queues { queue.dropRetained() }
+        try consumer.assign(positions)
+    }
 
     func unassign() throws(KafkaError) {
         queues.removeAll()

@@ -16,7 +16,10 @@ extension Lane {
             return io.isBroken("a record of a slot without one")
         }
         let answer: ProduceAnswer = record.withValue { value in
-            guard let value else { return .taken }
+            guard let value else {
+                io.isBroken("a record of a slot without a value")
+                return .taken
+            }
             output.removeAll()
             if case .copy = production.content {
                 headers.removeAll()

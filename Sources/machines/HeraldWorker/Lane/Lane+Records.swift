@@ -103,6 +103,7 @@ extension Lane {
     }
 
     private func receiveError(_ record: IO.Record) {
+        if record.error?.kind == .unreadable { return askForBatch(record) }
         defer { record.release() }
         guard let error = record.error else { return }
         let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
@@ -187,8 +188,8 @@ extension Lane {
             // The engine's notice says it.
             case .cut, .doubtful: readAgain()
             case .there:
-                // Unless it was read again since.
-                if question.reading == reading { readAgain() }
+                // Unless it was read again since, or will be once it is known whether a batch can be read.
+                if question.reading == reading, inQuestion[partition] == nil { readAgain() }
             case .outdated: break
             }
         }
@@ -197,8 +198,10 @@ extension Lane {
     /// Reads every partition from where the engine has come to.
     ///
     /// librdkafka stops reading a partition whose offset is out of range, and no seek moves it (`_STATE`); an assignment
-    /// does. The engine keeps what is under way.
+    /// does. The engine keeps what is under way; what was fetched and not taken comes again.
     func readAgain() {
+        refused?.record.release()
+        refused = nil
         let positions = engine.sourceList.flatMap(\.partitions).map { index in
             (topicPartition(index), offset: engine.readOffset(of: index) ?? Offset.beginning)
         }.filter { lostOffsets[$0.0] == nil }

@@ -15,6 +15,7 @@ package import HeraldTime
 /// | `Lane+Timers.swift` | what it does at a moment |
 /// | `Lane+Run.swift` | the loop's end |
 /// | `Lane+Records.swift` | records that it takes |
+/// | `Lane+Unreadable.swift` | batches that it can't read |
 /// | `Lane+Assignments.swift` | partitions that come and go |
 /// | `Lane+Calls.swift` | calls of the backend |
 /// | `Lane+Producer.swift` | records that it writes |
@@ -58,6 +59,8 @@ package final class Lane<IO: LaneIO> {
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
+    /// The batches that the consumer could not read: what was asked about each, and the error in its place.
+    var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record)] = [:]
     var isSubscribed = false
 
     // The producer.
@@ -190,6 +193,7 @@ package final class Lane<IO: LaneIO> {
                 engine.drain(now: now)
             case .starts(let assignment, let result): answerAssignment(assignment, result)
             case .range(let partition, let question, let result): judgeRange(of: partition, question, result)
+            case .batch(let partition, let question, let result): judgeBatch(of: partition, question, result)
             case .transaction(let report):
                 receive(report, now: now)
                 isRecorded = report.isCommitted
@@ -277,6 +281,8 @@ package final class Lane<IO: LaneIO> {
             release(Int32(slot))
             tracer?.end(Int32(slot), isRecorded: false, now: io.now.monotonic)
         }
+        for (_, record) in inQuestion.values { record.release() }
+        inQuestion.removeAll()
         refused?.record.release()
         refused = nil
     }

@@ -36,7 +36,7 @@ package protocol LaneIO: AnyObject {
     ///
     /// A partition that begins at its first record has that committed before.
     func findStarts(of partitions: [TopicPartition], assignment: Int, after pause: Milliseconds)
-    /// Fetches exactly these partitions from these offsets.
+    /// Fetches exactly these partitions from these offsets; what was fetched before, or taken out of a queue, is void.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError)
     /// Gives all partitions back, and with them what ``openQueues(_:)`` made.
     func unassign() throws(KafkaError)
@@ -82,6 +82,9 @@ package protocol LaneIO: AnyObject {
     func resume(_ partition: TopicPartition) throws(KafkaError)
     /// Finds out how far a partition reaches: ``LaneMessage/range(_:_:_:)``.
     func findRange(of partition: TopicPartition, _ question: RangeQuestion)
+    /// Finds out, by another client, whether a partition can be read from the offset that is wanted:
+    /// ``LaneMessage/batch(_:_:_:)``.
+    func readBatch(of partition: TopicPartition, _ question: RangeQuestion)
 
     // MARK: The producer
 

@@ -13,6 +13,8 @@ package enum LaneMessage: Sendable {
     case starts(assignment: Int, Result<[StartPosition], KafkaError>)
     /// How far a partition reaches whose committed offset is out of range.
     case range(TopicPartition, RangeQuestion, Result<OffsetRange, KafkaError>)
+    /// Whether a batch can be read that the consumer could not read.
+    case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
     /// What a campaign is to do from now on.
     case campaign(String, CampaignControl)
     /// Other settings count from now on.

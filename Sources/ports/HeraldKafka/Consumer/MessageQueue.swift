@@ -47,10 +47,13 @@ public final class MessageQueue {
         retained = messages
     }
 
-    /// Throws away what ``retain()`` took out; a seek brings it again.
+    /// Throws away what ``retain()`` took out; a seek brings it again, except that an offset is gone, which is told once.
     public func dropRetained() {
-        for message in retained { message.release() }
-        retained.removeAll()
+        retained.removeAll { message in
+            if message.error?.kind == .offsetGone { return false }
+            message.release()
+            return true
+        }
     }
 
     /// The next message, blocking up to this long while there is none: for tools, never for a lane.
@@ -97,7 +100,8 @@ public final class MessageQueue {
 
     /// Gives the C queue back; nothing comes any more.
     func release() {
-        dropRetained()
+        for message in retained { message.release() }
+        retained.removeAll()
         guard let pointer else { return }
         stopNotifying()
         rd_kafka_queue_destroy(pointer)

@@ -7,6 +7,8 @@ public import HeraldTime
 /// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is assigned again at its position.
 /// Where there is nothing to receive that costs a fetch. Records that the client repeats after that are dropped.
 ///
+/// A batch that nobody can read is passed over, and told by ``unreadable``.
+///
 /// The caller may stop at any step. One thread.
 public final class TopicReader {
     /// Where the reading of a partition begins.
@@ -84,6 +86,8 @@ public final class TopicReader {
 
     /// How many offsets have been passed since the end was set, and how many there were.
     public private(set) var progress: (passed: Int64, total: Int64) = (0, 0)
+    /// What nobody can read, and was passed over.
+    public private(set) var unreadable: [UnreadableBatch] = []
     /// Offsets that were asked for and were deleted before they could be read.
     public private(set) var deletedCount: Int64 = 0
 
@@ -168,6 +172,10 @@ public final class TopicReader {
         let offset = message.offset
         if let error = message.error {
             message.release()
+            if error.kind == .unreadable, let place = places[key] {
+                try judgeBatch(at: place, key)
+                return nil
+            }
             guard error.code == KafkaError.Code.partitionEOF else { return try note(error) }
             hasNews = true
             // Behind the last record lie the ends of transactions.
@@ -191,6 +199,22 @@ public final class TopicReader {
         if error.isOfTopic { throw error }
         trouble = error
         return nil
+    }
+
+    /// Goes on behind a batch if nobody can read it, or tries again.
+    private func judgeBatch(at place: Place, _ key: Key) throws(KafkaError) {
+        guard !place.isFinished else { return }
+        let finder = BatchFinder(place.partition, properties: properties)
+        do throws(KafkaError) {
+            if case .unreadable(let batch) = try finder.reading(at: place.position) {
+                unreadable.append(batch)
+                hasNews = true
+                advance(key, to: batch.offsets.upperBound)
+            }
+        } catch {
+            _ = try note(error)
+        }
+        try assign()
     }
 
     private func reach(_ offset: Int64, _ key: Key) throws(KafkaError) -> Step? {

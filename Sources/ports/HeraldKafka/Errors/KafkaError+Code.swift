@@ -51,6 +51,10 @@ extension KafkaError {
         public static let autoOffsetReset = RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET.rawValue
         /// There was nothing to commit, or nothing is committed.
         public static let noOffset = RD_KAFKA_RESP_ERR__NO_OFFSET.rawValue
+        /// What a broker sent of a batch can't be unpacked, or would be too large unpacked.
+        public static let badCompression = RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
+        /// What a broker sent is not as its format wants it.
+        public static let badMessage = RD_KAFKA_RESP_ERR__BAD_MSG.rawValue
         /// An argument or a property is wrong.
         public static let invalidArgument = RD_KAFKA_RESP_ERR__INVALID_ARG.rawValue
         /// The partition does not exist.

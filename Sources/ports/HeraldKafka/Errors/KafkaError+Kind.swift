@@ -19,6 +19,8 @@ extension KafkaError {
         case unknownTopic
         /// The offset is not in the partition any more.
         case offsetGone
+        /// A batch can't be unpacked, or is damaged.
+        case unreadable
         /// The record, or its batch, is larger than the topic allows.
         case tooLarge
         /// The record, or one of its batch, is not what its topic takes.
@@ -50,6 +52,7 @@ extension KafkaError {
         Code.unknownTopicOrPartition: .unknownTopic, Code.unknownTopic: .unknownTopic,
         Code.unknownPartition: .unknownTopic,
         Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
+        Code.badCompression: .unreadable, Code.badMessage: .unreadable,
         Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
         Code.invalidRecord: .invalidRecord, Code.invalidTimestamp: .invalidRecord, Code.invalidMessage: .invalidRecord,
         Code.policyViolation: .invalidRecord,

@@ -1,0 +1,64 @@
+import HeraldEvents
+public import HeraldTime
+
+/// Batches that can't be read: compression bombs, and what a disk has damaged.
+///
+/// The client says that it can't read a batch, at one offset for ever. Whether that lasts, and where the batch ends, a reader
+/// of its own finds out. Meanwhile the partition is in question: nothing of it is taken, because what lies behind the batch
+/// would count what it holds as dealt with.
+extension Engine {
+    /// The client can't read the batch at this offset of a partition.
+    ///
+    /// - Returns: The offset from which somebody else has to try, and to say what came of it by ``batchIsReadable(_:)`` or
+    ///   ``batchIsUnreadable(_:_:reason:answering:now:)``; `nil` when nothing is to be asked.
+    public mutating func batchFailed(_ partition: Int32, at offset: Int64) -> Int64? {
+        guard case .assigned = membership else { return nil }
+        return partitions.question(partition, at: offset)
+    }
+
+    /// Somebody else could read it, or could not find out: the lane reads the partition again, from where it was.
+    public mutating func batchIsReadable(_ partition: Int32) { _ = partitions.endQuestion(partition) }
+
+    /// Nobody can read these offsets: they are passed over, with one dead letter for all of them, and the lane reads the
+    /// partition again, from behind them.
+    ///
+    /// The first of them stands for all, and is done when its dead letter is durable; the others are done with it.
+    ///
+    /// - Parameters:
+    ///   - reason: Why they can't be read, for people.
+    ///   - question: When that was asked.
+    /// - Returns: Whether the lane keeps the message for a slot.
+    public mutating func batchIsUnreadable(
+        _ partition: Int32, _ offsets: Range<Int64>, reason: String, answering question: RangeQuestion, now: Moment
+    ) -> Intake {
+        guard case .assigned = membership, partitions.endQuestion(partition) else { return .done }
+        // Its topic was recreated since, or there is no room: the client finds it again, if it is there.
+        guard question.reading >= partitions[partition].firstReading, events.room > 0,
+            let source = sources.index(of: partition)
+        else { return .done }
+        switch partitions.pass(offsets, of: partition) {
+        case .noRoom:
+            actions.append(.pause(partition: partition))
+            return .done
+        case .doneBefore:
+            committer.noteNews()
+            return .done
+        case .new(let offset):
+            committer.noteNews()
+            counters.taken += 1
+            counters.unreadable += Int(offsets.upperBound - offset)
+            let (callClass, requestTopic, isRetry) = sources.kind(of: source)
+            let slot = events.add(
+                EventTable.Arrival(
+                    source: source, callClass: callClass, requestTopic: requestTopic, partition: partition,
+                    offset: offset, timestamp: nil, isRetry: isRetry, bytes: 0),
+                unreadable: .unreadable(offset..<offsets.upperBound, reason),
+                topic: partitions.topicName(of: partition), number: partitions[partition].number,
+                decoder: configuration.decoder, now: now)
+            let id = events.id(of: slot)
+            settleUndecodable(slot, reason: .unreadable, now: now)
+            run(now: now)
+            return .accepted(id)
+        }
+    }
+}

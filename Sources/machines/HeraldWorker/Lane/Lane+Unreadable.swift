@@ -1,0 +1,64 @@
+import HeraldCore
+import HeraldEvents
+import HeraldKafka
+import HeraldTelemetry
+import HeraldTime
+
+extension Lane {
+    /// The consumer can't read a batch: another client has to try.
+    func askForBatch(_ record: IO.Record) {
+        let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
+        guard let index = engine.index(of: partition.partition, in: partition.topic),
+            let wanted = engine.batchFailed(index, at: record.offset)
+        else { return record.release() }
+        logger.warning(
+            "a batch can't be read; looking whether that lasts: \(record.error?.words ?? "")",
+            place(partition, record.offset))
+        let question = RangeQuestion(reading: reading, wanted: wanted)
+        inQuestion.updateValue((question, record), forKey: partition)?.record.release()
+        io.readBatch(of: partition, question)
+    }
+
+    /// Passes over a batch that nobody can read; reads again what others can.
+    func judgeBatch(
+        of partition: TopicPartition, _ question: RangeQuestion, _ result: Result<BatchReading, KafkaError>
+    ) {
+        // As before it is judged how far a partition reaches.
+        serveConsumer()
+        // Unless it was asked by an assignment that has ended.
+        guard let (asked, record) = inQuestion[partition], asked == question else { return }
+        inQuestion[partition] = nil
+        guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic) else {
+            return record.release()
+        }
+        switch result {
+        case .success(.unreadable(let batch)):
+            let reason = batch.failure.words
+            let intake = engine.batchIsUnreadable(
+                index, batch.offsets, reason: reason, answering: question, now: io.now)
+            if case .accepted(let slot) = intake {
+                records[Int(slot.index)] = record.retained
+                logger.error(
+                    "a batch can't be read and is passed over, with one dead letter, up to offset "
+                        + "\(batch.offsets.upperBound - 1): \(reason)",
+                    place(partition, batch.offsets.lowerBound))
+            } else {
+                record.release()
+            }
+        case .failure(let error):
+            logger.warning("whether a batch can be read is not known yet: \(error)", place(partition, question.wanted))
+            fallthrough
+        case .success:
+            record.release()
+            engine.batchIsReadable(index)
+        }
+        // A damaged batch may have taken the client to any offset, where it stands still.
+        readAgain()
+    }
+
+    private func place(_ partition: TopicPartition, _ offset: Int64) -> LogFields {
+        [
+            "topic": .string(partition.topic), "partition": .int(Int(partition.partition)), "offset": .int(Int(offset)),
+        ]
+    }
+}

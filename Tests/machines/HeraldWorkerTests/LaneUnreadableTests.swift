@@ -1,0 +1,47 @@
+import HeraldCore
+import HeraldKafka
+import Testing
+
+@testable import HeraldWorker
+
+@Suite("A lane whose client can't read a batch")
+struct LaneUnreadableTests {
+    private typealias Code = KafkaError.Code
+    private let partition = LaneFixture.partition()
+    private let question = RangeQuestion(reading: 1, wanted: 0)
+
+    @Test("asks whether others can, reads nothing again before it knows, and then once, by an assignment")
+    func lostPlace() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        let errors = [Code.badMessage, Code.autoOffsetReset].map { ScriptedRecord(LaneFixture.topic, 0, 0, error: $0) }
+        fixture.io.queues[0] = errors
+        #expect(
+            fixture.turn() == [
+                "read batch of notifications/0, reading 1, offset 0",
+                "find range of notifications/0, reading 1, offset 0",
+            ])
+        fixture.io.messages.append(.range(partition, question, .success(OffsetRange(low: 0, high: 9))))
+        #expect(fixture.turn() == [])
+        fixture.io.messages.append(.batch(partition, question, .success(.readable)))
+        #expect(fixture.turn() == ["assign notifications/0@0", "forward notifications/0 to 0"])
+        #expect(errors.map(\.releases) == [1, 1])
+    }
+
+    @Test("does not take what found no room before: it comes again, behind what else can't be read")
+    func refused() {
+        let fixture = LaneFixture { $0.maxInFlight = 1 }
+        fixture.assign()
+        let room = fixture.lane.records.count
+        let records = (0...room).map { ScriptedRecord(LaneFixture.topic, at: Int64($0), user: "user-\($0)") }
+        let error = ScriptedRecord(LaneFixture.topic, 0, 0, error: Code.badMessage)
+        fixture.io.unforwarded = records + [error]
+        fixture.turn()
+        #expect(fixture.lane.refused?.record.offset == Int64(room))
+        let asked = RangeQuestion(reading: 1, wanted: Int64(room))
+        fixture.io.messages.append(.batch(partition, asked, .success(.readable)))
+        #expect(fixture.turn().first == "assign notifications/0@\(room)")
+        #expect(fixture.lane.refused == nil)
+        #expect(records.last?.releases == 1 && error.releases == 1)
+    }
+}
