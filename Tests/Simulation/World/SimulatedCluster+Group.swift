@@ -85,7 +85,9 @@ extension SimulatedCluster {
         let place = current(position.place)
         self[place].committed = position.offset
         self[place].metadata = position.metadata
-        self[place].known = common(position.place)
-        self[place].isCommitOutdated = reach(of: position) > self[place].known
+        let (reach, log) = (reach(of: position), self[place])
+        // A member that was told of what was cut off says it once more.
+        self[place].known = min(common(position.place), reach > log.end ? min(log.known, log.end) : .max)
+        self[place].isCommitOutdated = reach > self[place].known
     }
 }

@@ -60,7 +60,7 @@ extension SimulatedCluster {
         let places = recreate(topic, at: moment, keepsOffsets: true)
         for place in places {
             let log = self[place]
-            let kept = place.partition == partition ? min(offset, log.lastStable) : log.lastStable
+            let kept = log.boundary(place.partition == partition ? min(offset, log.lastStable) : log.lastStable)
             let new = current(place)
             self[new].records = Array(log.records.prefix(Int(kept)))
             self[new].start = min(log.start, kept)
@@ -96,5 +96,13 @@ extension SimulatedCluster {
     func firstOffset(of place: Place, youngerThan timestamp: Int64) -> Int64? {
         let log = self[place]
         return (log.start..<max(log.start, log.lastStable)).first { log.records[Int($0)].timestamp > timestamp }
+    }
+}
+
+extension SimulatedCluster.Log {
+    /// Where the batch begins that this offset would cut: logs are cut off between batches.
+    fileprivate func boundary(_ offset: Int64) -> Int64 {
+        guard offset < end, case .batch(let offsets, _)? = records[Int(offset)].damage else { return offset }
+        return offsets.lowerBound
     }
 }

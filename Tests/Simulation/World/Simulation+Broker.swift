@@ -137,6 +137,15 @@ extension Simulation {
         guard !cluster.isDeleted(position.place) else { return }
         let before = cluster[position.place].standing
         let log = cluster[position.place]
+        guard position.offset <= log.end else {
+            // What the group knows is of before the log was cut off, and its member has not heard of that yet.
+            let told = Position(place: position.place, offset: log.committed ?? 0, metadata: log.metadata)
+            if position.offset > cluster.reach(of: told) {
+                let name = cluster.name(position.place)
+                checkers.fail("a commit of \(name) says \(position.offset), and its log ends at \(log.end)")
+            }
+            return
+        }
         checkers.committed(
             position, from: before,
             // What comes there later is younger.
