@@ -48,8 +48,7 @@ extension Engine {
     mutating func settleUndecodable(_ slot: Int32, reason: DeadLetterReason, now: Moment) {
         events.settleUndecodable(slot)
         var letter = EventCopy(destination: .deadLetter(reason), services: PushServiceSet())
-        // A batch that nobody can read has none.
-        if reason == .unreadable { letter.omissions = .value }
+        letter.omitLeast()
         counters.count(letter)
         counters.count(
             .deadLettered, service: nil, of: Int(events[slot].requestTopic), after: age(of: slot, at: now.wall))

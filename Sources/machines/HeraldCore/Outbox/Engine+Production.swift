@@ -118,7 +118,7 @@ extension Engine {
         actions.append(.notice(.recordRefused(topic: topic(of: whole))))
         guard case .copy(var copy) = whole.content else { return }
         // By the next try its topic may take all of it.
-        copy.omissions = []
+        copy.omitLeast()
         whole.content = .copy(copy)
         productions.replace(id.index, with: whole)
     }

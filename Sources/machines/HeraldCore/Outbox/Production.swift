@@ -85,6 +85,9 @@ public struct EventCopy: Sendable, Equatable {
     /// What is left out, because the record was too large with it.
     public internal(set) var omissions: Omissions = []
 
+    /// Leaves out what it has not, and nothing else: a batch that nobody can read has no value.
+    mutating func omitLeast() { omissions = destination == .deadLetter(.unreadable) ? .value : [] }
+
     /// Leaves the next part out; false when nothing is left that could be.
     ///
     /// Diagnostics go first, then what the call does not need. A retry has to stay an event; of a dead letter the long key

@@ -71,6 +71,27 @@ struct EngineUnreadableTests {
         #expect(harness.engine.counters.deadLetters(.unreadable) == 1)
     }
 
+    @Test("never gets a value, also when its dead letter is tried again that no topic took")
+    func triedAgain() throws {
+        let harness = harness()
+        _ = harness.batchFails(at: 3)
+        harness.batchIsUnreadable(3..<10)
+        harness.pass(.milliseconds(100))
+        let letter = { harness.produced.last { $0.production.kind == .deadLetter } }
+        for _ in 0..<5 { harness.fail(try #require(letter()).id, .doesNotFit) }
+        #expect(harness.others.contains(.notice(.recordRefused(topic: "notifications.dead-letter"))))
+        harness.abortEnds()
+        _ = harness.takeSummaries()
+        while letter() == nil, harness.time < 100_000 {
+            harness.pass(.milliseconds(100))
+            if harness.others.contains(where: { if case .commit = $0 { true } else { false } }) {
+                harness.commitEnds(.acknowledged)
+            }
+        }
+        let place = try #require(harness.produced.lastIndex { $0.production.kind == .deadLetter })
+        #expect(harness.headers(at: place)["herald-omitted"] == "value")
+    }
+
     @Test("is done together with its dead letter, and not before")
     func together() throws {
         let harness = harness()
