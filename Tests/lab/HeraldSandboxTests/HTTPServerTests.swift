@@ -200,6 +200,30 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("answers everybody when it is full, each when there is a place", arguments: [false, true])
+    func full(speaksHTTP2: Bool) throws {
+        var configuration = Self.configuration(speaksHTTP2)
+        configuration.connectionLimit = 4
+        let isHeld = try Wakeup()
+        let mayGoOn = try Wakeup()
+        let server = try HTTPServer(configuration) { request in
+            if request.target.path == "/held" {
+                isHeld.signal()
+                _ = mayGoOn.wait(for: .seconds(Patience.seconds))
+            }
+            return .respond(.text("here"))
+        }
+        let held = try PlainHTTP(port: server.port)
+        try held.sendRequest("GET", "/held")
+        #expect(isHeld.wait(for: .seconds(Patience.seconds)))
+        // None of them is served meanwhile, and no place becomes free.
+        var waiting = try (0..<12).map { _ in try PlainHTTP(port: server.port) }
+        for client in waiting { try client.sendRequest("GET", "/") }
+        mayGoOn.signal()
+        #expect(try held.readAnswer().text == "here")
+        while !waiting.isEmpty { #expect(try waiting.removeFirst().readAnswer().text == "here") }
+    }
+
     @Test("serves beside hundreds of silent clients, and beside half a request", arguments: [false, true])
     func silentClients(speaksHTTP2: Bool) throws {
         let server = try HTTPServer(Self.configuration(speaksHTTP2), responding: { _ in .text("here") })

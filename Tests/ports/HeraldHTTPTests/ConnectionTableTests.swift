@@ -65,6 +65,33 @@ struct ConnectionTableTests {
         #expect(!table.isFull)
     }
 
+    @Test("A connection that goes from one thread to another keeps its place, under no number")
+    mutating func handedOver() throws {
+        let peer = try peer("192.0.2.1")
+        #expect(fill(from: peer, firstSocket: 1_000) == 160)
+        table.handOver(1_000)
+        #expect(!table.accepts(peer))
+        // The number may be another connection's by then.
+        table.close(1_000)
+        #expect(!table.accepts(peer))
+        table.taken(1_000, from: peer, now: at(5))
+        #expect(!table.accepts(peer))
+        #expect(table.takeOverdue(now: at(14)).count == 159)
+        #expect(table.takeOverdue(now: at(15)) == [1_000])
+        table.close(1_000)
+        #expect(table.accepts(peer))
+    }
+
+    @Test("A full table stays full while connections are handed over, until one is dropped")
+    mutating func dropped() throws {
+        let peer = try peer("::1")
+        for socket in Int32(0)..<256 { table.open(socket, from: peer, now: at(0)) }
+        for socket in Int32(0)..<256 { table.handOver(socket) }
+        #expect(table.isEmpty && table.isFull)
+        table.dropped(from: peer)
+        #expect(!table.isFull)
+    }
+
     @Test("A server that works for a request has no deadline, a client that reads slowly has one for its bytes")
     mutating func answerDeadline() throws {
         table.open(7, from: try peer("::1"), now: at(0))

@@ -42,17 +42,20 @@ struct ConnectionTable {
     private let limits: Limits
     private var connections: [Int32: Connection] = [:]
     private var counts: [HTTPPeer: Int] = [:]
+    /// How many are on their way from one thread to another: they have their place, and no number by which to close them.
+    private var passing = 0
 
     init(_ limits: Limits) { self.limits = limits }
 
     var isEmpty: Bool { connections.isEmpty }
-    var isFull: Bool { connections.count >= limits.connections }
+    var isFull: Bool { taken >= limits.connections }
+    private var taken: Int { connections.count + passing }
 
     /// Whether one more connection from there is taken.
     func accepts(_ peer: HTTPPeer) -> Bool {
         let count = counts[peer.network] ?? 0
         guard limits.ofNetwork == 0 || count < limits.ofNetwork else { return false }
-        return connections.count < limits.connections - limits.reserved || count < Self.few
+        return taken < limits.connections - limits.reserved || count < Self.few
     }
 
     mutating func open(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
@@ -65,6 +68,24 @@ struct ConnectionTable {
         add(socket, from: peer, deadline: now.advanced(by: span))
     }
 
+    /// A connection goes to another thread, where it is ``taken(_:from:now:)`` or ``dropped(from:)``: until then it keeps
+    /// its place.
+    mutating func handOver(_ socket: Int32) {
+        if connections.removeValue(forKey: socket) != nil { passing += 1 }
+    }
+
+    /// A connection that was handed over has come, and sends its request.
+    mutating func taken(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
+        dropped(from: peer)
+        open(socket, from: peer, now: now)
+    }
+
+    /// A connection that was handed over is not served.
+    mutating func dropped(from peer: HTTPPeer) {
+        passing -= 1
+        discount(peer.network)
+    }
+
     private mutating func add(_ socket: Int32, from peer: HTTPPeer, deadline: MonotonicTime) {
         connections[socket] = Connection(network: peer.network, deadline: deadline)
         counts[peer.network, default: 0] += 1
@@ -72,8 +93,12 @@ struct ConnectionTable {
 
     mutating func close(_ socket: Int32) {
         guard let connection = connections.removeValue(forKey: socket) else { return }
-        let count = (counts[connection.network] ?? 1) - 1
-        counts[connection.network] = count > 0 ? count : nil
+        discount(connection.network)
+    }
+
+    private mutating func discount(_ network: HTTPPeer) {
+        let count = (counts[network] ?? 1) - 1
+        counts[network] = count > 0 ? count : nil
     }
 
     /// The request is complete: now it is the server's turn.

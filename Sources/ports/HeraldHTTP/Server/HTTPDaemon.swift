@@ -21,13 +21,16 @@ final class HTTPDaemon: Sendable {
         _ configuration: HTTPServer.Configuration, listening: Int32?, requests: RequestService,
         connections: OpenConnections
     ) throws(SystemError) {
-        let service = Unmanaged.passRetained(DaemonService(requests, connections))
+        let listens = listening != nil
+        let service = Unmanaged.passRetained(DaemonService(requests, connections, listens: listens))
         let flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
         var settings = herald_http_daemon_settings(
-            flags: flags | (listening == nil ? MHD_USE_NO_LISTEN_SOCKET.rawValue : 0),
+            flags: flags | (listens ? 0 : MHD_USE_NO_LISTEN_SOCKET.rawValue),
             listening_socket: listening ?? -1,
-            threads: listening == nil ? 1 : UInt32(clamping: configuration.threads),
-            connection_limit: UInt32(clamping: configuration.connectionLimit),
+            threads: listens ? UInt32(clamping: configuration.threads) : 1,
+            // Whoever hands connections over counts them. The library (0.9.75) must not: a connection that it gets by
+            // MHD_add_connection, and finds to be beyond its limit, makes its thread keep a mutex for good.
+            connection_limit: listens ? UInt32(clamping: configuration.connectionLimit) : .max,
             idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
             certificate: nil,
             key: nil,
@@ -35,7 +38,7 @@ final class HTTPDaemon: Sendable {
             answer: DaemonService.answer,
             begin: DaemonService.begin,
             completed: DaemonService.completed,
-            accept: DaemonService.accept,
+            accept: listens ? DaemonService.accept : nil,
             connection: DaemonService.connection)
         let daemon = Self.withTexts(of: configuration.identity) { certificate, key in
             settings.certificate = certificate
@@ -61,14 +64,16 @@ final class HTTPDaemon: Sendable {
     }
 
     /// Serves a connection that was accepted elsewhere, with whatever its client has sent already; the socket is the
-    /// library's from now on, which closes it when it has no room.
-    func take(_ socket: Int32, from address: SocketAddress) {
+    /// library's from now on.
+    ///
+    /// - Returns: false when it is not served, and closed.
+    func take(_ socket: Int32, from address: SocketAddress) -> Bool {
         running.withLock { running in
             guard let running else {
                 close(socket)
-                return
+                return false
             }
-            _ = address.withPointer { MHD_add_connection(running.daemon, socket, $0, $1) }
+            return address.withPointer { MHD_add_connection(running.daemon, socket, $0, $1) } == .YES
         }
     }
 

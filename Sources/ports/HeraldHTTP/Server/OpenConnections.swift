@@ -24,6 +24,12 @@ final class OpenConnections: Sendable {
 
     func arrived(_ socket: Int32, from peer: HTTPPeer) { add { $0.arrived(socket, from: peer, now: $1) } }
 
+    func handOver(_ socket: Int32) { table.withLock { $0.handOver(socket) } }
+
+    func taken(_ socket: Int32, from peer: HTTPPeer) { add { $0.taken(socket, from: peer, now: $1) } }
+
+    func dropped(from peer: HTTPPeer) { table.withLock { $0.dropped(from: peer) } }
+
     private func add(_ body: (inout ConnectionTable, MonotonicTime) -> Void) {
         let now = SystemClock.monotonic()
         let isFirst = table.withLock { table in

@@ -6,7 +6,11 @@ import HeraldTime
 /// Suspended connections and streams that wait for their answer's moment, and the one thread that wakes them.
 ///
 /// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: a connection
-/// that waits longer than a second is watched here. Lock order: the mutex here, then libmicrohttpd's own or a loop's.
+/// that waits longer than a second is watched here.
+///
+/// Lock order: a stream's, the mutex here, then libmicrohttpd's `cleanup_connection_mutex` or a loop's; under that one
+/// libmicrohttpd calls nobody back (0.9.75, as long as no connection is upgraded). The mutex is kept while it is called,
+/// because nothing else keeps a connection, and after ``stop()`` the daemon, from being freed meanwhile.
 final class ParkedConnections: Sendable {
     private struct Parked {
         let place: any Suspendable

@@ -156,8 +156,9 @@ final class ServerLoopRun {
         case .http1:
             connections[number] = nil
             loop.remove(socket)
-            open.close(socket)
-            daemon.take(socket, from: address)
+            // Before the daemon knows it.
+            open.handOver(socket)
+            if !daemon.take(socket, from: address) { open.dropped(from: address.peer) }
         case .http2: begin(number, socket, address.peer)
         }
     }
