@@ -43,21 +43,25 @@ struct RefusalTests {
         BacklogWorld(backend: backend.answer) { $0.maxInFlight = inFlight }
     }
 
-    private static let seconds: Int64 = 30
+    private static let seconds: Int64 = 15
 
-    /// How many are delivered in that time.
-    private static func run(_ backend: Backend) -> BacklogWorld {
-        var world = world(backend)
-        world.publish(35_000)
+    /// More events than can be delivered in that time.
+    private static func run(_ world: consuming BacklogWorld) -> BacklogWorld {
+        world.publish(Int(seconds) * 1_200)
         world.run(for: seconds * 1_000)
         return world
     }
+
+    private static func run(_ backend: Backend) -> BacklogWorld { run(world(backend)) }
+
+    /// How many are delivered in that time when none is refused, whatever the delays of retries.
+    private static let without = run(Backend()).delivered
 
     @Test(
         "a backend that refuses a few events once gets the others as fast as without them",
         arguments: [0.01, 0.05], [nil, .seconds(1), .hours(1)] as [Milliseconds?])
     func ofSomeEvents(share: Double, retryAfter: Milliseconds?) {
-        let without = Self.run(Backend()).delivered
+        let without = Self.without
         let world = Self.run(.refusingOnce(share, retryAfter: retryAfter))
         let goal = share == 0.01 ? 0.95 : 0.9
         let delivered = world.delivered
@@ -74,14 +78,9 @@ struct RefusalTests {
         let refusing = Backend { event, _ in
             event % 25 == 0 ? CallResult(status: 429, duration: .milliseconds(20)) : nil
         }
-        func world(_ backend: Backend) -> BacklogWorld {
-            var world = BacklogWorld(delays: ["1s", "2s", "4s", "8s"], backend: backend.answer) { $0.maxInFlight = 20 }
-            world.publish(35_000)
-            world.run(for: Self.seconds * 1_000)
-            return world
-        }
-        let without = world(Backend()).delivered
-        let with = world(refusing)
+        let delays = ["500ms", "1s", "2s", "4s"]
+        let with = Self.run(BacklogWorld(delays: delays, backend: refusing.answer) { $0.maxInFlight = 20 })
+        let without = Self.without
         let (delivered, limit) = (with.delivered, with.rateLimit)
         #expect(limit == nil)
         // Each of these events is called seven times.
@@ -187,7 +186,7 @@ struct RefusalTests {
     @Test("when most calls are refused for their own sake the limit goes again")
     func ofMany() {
         let world = Self.run(.refusingOnce(0.3, retryAfter: .seconds(1)))
-        let without = Self.run(Backend()).delivered
+        let without = Self.without
         let delivered = world.delivered
         #expect(Double(delivered) > 0.7 * 0.7 * Double(without), "\(delivered) of \(without)")
         let limit = world.rateLimit
