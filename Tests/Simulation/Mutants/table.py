@@ -47,6 +47,13 @@ DAMAGES = "damages=150000 isAtomic=true"
 MUTANTS = [
     # Batches that can't be read.
     Mutant(
+        "a dead letter of what can't be read is tried again with a value",
+        "Production.swift",
+        "omissions = destination == .deadLetter(.unreadable) ? .value : []",
+        "omissions = []",
+        "seed=155 " + DAMAGES + " refusedRecords=40000",
+    ),
+    Mutant(
         "what lies behind a batch in question is taken",
         "PartitionTable.swift",
         "        all[place].expected = Partition.inQuestion\n        return",

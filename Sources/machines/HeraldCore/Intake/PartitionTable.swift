@@ -298,6 +298,8 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
+        // Nobody knows how young they were.
+        all[place].evidence.begin = max(all[place].evidence.begin, offsets.upperBound)
         return first.map { .new($0) } ?? .doneBefore
     }
 }

@@ -7,7 +7,7 @@ extension NextStep {
         "HeraldDeadLetters", "HeraldManyFail", "HeraldRetriesGrow", "HeraldBrokersUnreachable", "HeraldTooFewBrokers",
         "HeraldPartitionsWithoutLeader", "HeraldTransactionsAbort", "HeraldCommitsFail", "HeraldCommitsStall",
         "HeraldCertificateExpires", "HeraldRebalances", "HeraldPublisherFaults",
-        "HeraldBehindOpenTransaction", "HeraldOffsetsPassedOver", "HeraldStrangerInGroup",
+        "HeraldBehindOpenTransaction", "HeraldOffsetsPassedOver", "HeraldStrangerInGroup", "HeraldUnreadableBatch",
     ]
 
     /// The alert whose section of the runbook this step goes on in; `nil` when it is none's.
