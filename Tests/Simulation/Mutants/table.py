@@ -51,7 +51,7 @@ MUTANTS = [
         "Production.swift",
         "omissions = destination == .deadLetter(.unreadable) ? .value : []",
         "omissions = []",
-        "seed=155 " + DAMAGES + " refusedRecords=40000",
+        f"{DAMAGES} replays=2 oversized=10000 unknownLimits=300000 refusedRecords=40000",
     ),
     Mutant(
         "what lies behind a batch in question is taken",
