@@ -65,6 +65,23 @@ struct UnreadableBatchTests {
         }
     }
 
+    @Test("One that is the first of its partition is passed over, too, before anything was taken", arguments: kinds)
+    func first(kind: Kind) async throws {
+        var plan = Fixture.Plan()
+        plan.topicConfigurations = ["notifications": ["compression.type": "producer"]]
+        try await Fixture.run(plan) { fixture in
+            let topic = fixture.topic("notifications")
+            let answer = try await Blocking.run { try fixture.kafka.produce(kind.batch, to: topic, 0) }
+            #expect(answer == 0)
+            _ = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(21)
+            try await fixture.waitUntilAllIsCommitted()
+            try await fixture.catchUp()
+            #expect(fixture.deadLetters.map { $0.heraldHeaders["herald-origin"] } == ["\(topic)/0/0"])
+        }
+    }
+
     @Test("Brokers refuse a bomb for a topic as `topics apply` makes it, and take it with another compression")
     func refused() async throws {
         var plan = Fixture.Plan()
