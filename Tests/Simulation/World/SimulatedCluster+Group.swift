@@ -86,8 +86,10 @@ extension SimulatedCluster {
         self[place].committed = position.offset
         self[place].metadata = position.metadata
         let (reach, log) = (reach(of: position), self[place])
-        // A member that was told of what was cut off says it once more.
-        self[place].known = min(common(position.place), reach > log.end ? min(log.known, log.end) : .max)
+        // A member that was told of what was cut off says it once more, as its offset or behind that.
+        let isOffsetThere = position.offset <= log.end
+        let known = reach <= log.end ? .max : isOffsetThere ? log.end : min(log.known, log.end)
+        self[place].known = min(common(position.place), known)
         self[place].isCommitOutdated = reach > self[place].known
     }
 }

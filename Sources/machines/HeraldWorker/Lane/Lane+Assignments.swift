@@ -84,7 +84,9 @@ extension Lane {
     }
 
     /// In an order that is always the same.
-    private var withoutOffsets: [TopicPartition] { lostOffsets.keys.sorted { "\($0)" < "\($1)" } }
+    var withoutOffsets: [TopicPartition] {
+        lostOffsets.keys.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
+    }
 
     /// Partitions that have waited begin, if they have an offset by now, or certainly had none before.
     private func takeUp(_ starts: [StartPosition]) {

@@ -58,8 +58,8 @@ extension Lane {
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
-        report.withoutOffsets = lostOffsets.filter { $0.value == .outcomes }.map(\.key)
-        report.lookedUp = lostOffsets.filter { $0.value == .sought }.map(\.key)
+        report.withoutOffsets = withoutOffsets.filter { lostOffsets[$0] == .outcomes }
+        report.lookedUp = withoutOffsets.filter { lostOffsets[$0] == .sought }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = topicRefusal ?? refusal
