@@ -91,13 +91,6 @@ MUTANTS = [
     ),
     # Topics that are recreated.
     Mutant(
-        "a late answer counts although more was taken of the partition since",
-        "Engine+Assignment.swift",
-        "            wanted == question.wanted\n",
-        "            wanted >= question.wanted\n",
-        f"seed=101 workers=1 crashes=0 partitions=2 isAtomic=true {RECREATIONS}",
-    ),
-    Mutant(
         "events of a recreated topic keep their offsets",
         "Engine+Assignment.swift",
         "        events.forgetOffsets(of: partition, from: offset)\n",
@@ -109,13 +102,6 @@ MUTANTS = [
         "Engine+Assignment.swift",
         "case .recreated: restart(partition, at: low, reading",
         "case .recreated: restart(partition, at: high, reading",
-        f"isAtomic=true {RECREATIONS}",
-    ),
-    Mutant(
-        "where a recreated topic begins is not committed",
-        "OffsetTracker.swift",
-        "        self.init(startingAt: offset)\n        changes = 1\n",
-        "        self.init(startingAt: offset)\n",
         f"isAtomic=true {RECREATIONS}",
     ),
     # Logs that are cut off.
@@ -131,7 +117,7 @@ MUTANTS = [
         "Engine+Assignment.swift",
         "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
         "cut(partition, at: high, passing: high, isProven: isProven, reading: reading + 1)",
-        f"isAtomic=true {CUTS}",
+        f"seed=21 isAtomic=true {CUTS} events=1500 burst=2",
     ),
     Mutant(
         "what is undone below the cut counts as done",
@@ -145,20 +131,6 @@ MUTANTS = [
         "PartitionTable.swift",
         "            guard !isTaken, offset < all[place].doubtful else { return .replaced }\n",
         "            guard !isTaken, offset < all[place].doubtful else { return .doneBefore(byOthers: true) }\n",
-        f"isAtomic=true {CUTS}",
-    ),
-    Mutant(
-        "the time stamps of what an earlier owner has done are not noted",
-        "PartitionTable.swift",
-        "if taken != .repeated { all[place].evidence.note(timestamp) }",
-        "if taken == .new { all[place].evidence.note(timestamp) }",
-        f"isAtomic=true {CUTS}",
-    ),
-    Mutant(
-        "what was taken before anything was noted counts as known",
-        "PartitionTable.swift",
-        "LogEvidence(begin: max(start ?? 0, map.done.last?.upperBound ?? 0))",
-        "LogEvidence(begin: 0)",
         f"isAtomic=true {CUTS}",
     ),
     # Commits: promise 1.
@@ -1035,14 +1007,6 @@ MUTANTS = [
         scenario=REPLAYS,
     ),
     # What is fetched ahead.
-    Mutant(
-        "what was fetched of a new partition and given up is passed over",
-        "Lane+Assignments.swift",
-        "        let offset = engine.readOffset(of: partition) ?? Offset.beginning\n",
-        "        guard let offset = engine.readOffset(of: partition) else { return }\n",
-        scenario=f"seed=79 {FETCHING} partitions=4 growths=1 events=500 burst=14 maxFetchedBytes=100000 "
-        "maxBufferedBytes=2000 crashes=3 freezes=4 sessionLosses=2 hasPlainEvents=true lostMessages=120000",
-    ),
     Mutant(
         "what was taken out of a queue and given up is not read again",
         "SourceTable.swift",

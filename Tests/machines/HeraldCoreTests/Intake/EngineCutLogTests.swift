@@ -123,6 +123,15 @@ struct EngineCutLogTests {
         #expect(ends(harness, at: 8, younger: 3) == .cut(younger: nil, isProven: false))
     }
 
+    @Test("What an earlier owner has done beyond the offset is as good a proof as what was taken")
+    func doneByOthers() {
+        let harness = harness(at: 5, metadata: metadata(newest: -1, committed: 5, done: 6..<8))
+        harness.skip(to: 6)
+        #expect(harness.engine.newestTaken(of: 0) == nil)
+        #expect(harness.event("done") == .done)
+        #expect(harness.engine.newestTaken(of: 0) != nil)
+    }
+
     @Test("Of an empty log nothing is passed over")
     func empty() {
         let harness = harness(at: 10)
