@@ -221,10 +221,16 @@ extension Checkers {
             if duties[duty].finals.count > 1 { excuse(duty, "promise 2: \(text(duty)) has two final results") }
             // At least once, a retry may be written twice: then the copy is the event itself.
             if let first = duties[duty].firstOutcome, !duties[duty].finals.contains(first),
-                !others(than: duty).contains(where: { duties[$0].finals.contains(first) || duties[$0].isGone })
+                !others(than: duty).contains(where: { wasKnown($0, first) })
             {
                 fail("\(text(duty)) is said to be a duplicate of one that was \(first), and none was")
             }
         }
+    }
+    /// Whether a worker could know that this one had ended so.
+    private func wasKnown(_ duty: Int, _ outcome: Outcome) -> Bool {
+        // Its record may have been refused, and waited for a transaction of its own when its worker died.
+        let wasLost = outcome == .delivered && duties[duty].wasDelivered && duties[duty].isExcused
+        return duties[duty].finals.contains(outcome) || duties[duty].isGone || wasLost
     }
 }

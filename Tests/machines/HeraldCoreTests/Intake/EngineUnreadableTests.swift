@@ -71,7 +71,7 @@ struct EngineUnreadableTests {
         #expect(harness.engine.counters.deadLetters(.unreadable) == 1)
     }
 
-    @Test("tells nothing of how young its records were: nobody takes what another can read there for written since")
+    @Test("tells nothing of how young its records were: whoever can read them takes them for done")
     func evidence() throws {
         let harness = harness()
         _ = harness.batchFails(at: 3)
