@@ -36,7 +36,7 @@ extension Engine {
         guard question.reading >= partitions[partition].firstReading, events.room > 0,
             let source = sources.index(of: partition)
         else { return .done }
-        switch partitions.pass(offsets, of: partition) {
+        switch partitions.pass(offsets, of: partition, now: now.wall) {
         case .noRoom:
             actions.append(.pause(partition: partition))
             return .done

@@ -287,7 +287,7 @@ extension PartitionTable {
     }
 
     /// Passes over offsets that nobody can read.
-    mutating func pass(_ offsets: Range<Int64>, of partition: Int32) -> Passing {
+    mutating func pass(_ offsets: Range<Int64>, of partition: Int32, now: WallTime) -> Passing {
         let place = Int(partition)
         var tracker = all[place].tracker ?? OffsetTracker(startingAt: offsets.lowerBound)
         guard tracker.mayTake(offsets.upperBound - 1) else {
@@ -298,8 +298,8 @@ extension PartitionTable {
         let first = tracker.pass(offsets)
         all[place].tracker = tracker
         all[place].history = max(all[place].history, offsets.upperBound)
-        // Nobody knows how young they were.
-        all[place].evidence.begin = max(all[place].evidence.begin, offsets.upperBound)
+        // Nobody knows how young they are, but they are there by now.
+        all[place].evidence.note(now)
         return first.map { .new($0) } ?? .doneBefore
     }
 }
