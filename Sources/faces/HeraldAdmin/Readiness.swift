@@ -140,7 +140,7 @@ public struct Readiness: Sendable, Equatable {
             return
                 "The group has no offset for \(counted(lost.count)) whose events have outcomes (\(names(lost))): run "
                 + "`herald offsets restore --dry-run`, then `herald offsets restore`; nobody is notified again, and all "
-                + "others continue."
+                + "others continue. If kafka.group was changed, set it back instead."
         }
         let lookedUp = lanes.flatMap(\.lookedUp)
         guard !lookedUp.isEmpty else { return nil }

@@ -526,8 +526,9 @@ package struct Explanation: Sendable {
 
     private mutating func sayForgotten(_ names: String) {
         sentences.append(
-            "\(names): the workers are done with it, but its outcome is not in \(situation.resultsTopic) any more, or lies "
-                + "outside of what was read (--since, --all-partitions).")
+            "\(names): the group has passed it, and no outcome of it was found: \(situation.resultsTopic) does not have it "
+                + "any more, it lies outside of what was read (--since, --all-partitions), or another program committed the "
+                + "group's offsets, and it was never called (herald_offsets_passed_over_total, and the workers' logs).")
     }
 
     private mutating func sayCampaign() {

@@ -105,7 +105,7 @@ extension TimelineSearch {
         return sentences.joined(separator: " ")
     }
 
-    /// What is at a place of a request topic where no event is; `nil` when there is a record with a value.
+    /// What is at a place of a request topic where no event of that name is; `nil` when nothing explains that.
     private func absence(of origin: Origin, _ reach: ClusterReach, _ admin: Admin) throws -> String? {
         guard topics.requests.contains(origin.topic) else {
             return "\(origin.topic) is none of the request topics (topics.requests)."
@@ -122,8 +122,19 @@ extension TimelineSearch {
         case .removed:
             return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
         case .found(nil, _): return "that record has no value (a tombstone): it is no event, and notifies nobody."
-        case .found: return nil
+        case .found(let value?, let headers):
+            guard let id = id(of: origin, value, headers), id != "\(origin)" else { return nil }
+            return "the event that lies there has an id of its own: ask for \(id)."
         }
+    }
+
+    /// What the event in this request record is called; `nil` when it has no name.
+    private func id(of origin: Origin, _ value: [UInt8], _ headers: HeaderList) -> String? {
+        var event = DecodedEvent()
+        _ = decoder.decode(
+            topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
+            value: value.span.bytes, headers: headers, into: &event)
+        return event.id.isPresent ? event.bytes(of: event.id, value: value.span.bytes).text : nil
     }
 
     /// What is at a place of a topic.

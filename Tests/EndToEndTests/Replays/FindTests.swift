@@ -201,6 +201,11 @@ struct FindTests {
             #expect(first.status == 1 && first.output.contains("has no value (a tombstone)"), "\(first.output)")
             let next = try await fixture.tool("explain", place + "7")
             #expect(next.output.contains("nothing is there yet: the partition ends at offset 1"), "\(next.output)")
+            var named = Publication(id: "order-18", user: "bob")
+            named.partition = 1
+            try await fixture.publish([named])
+            let other = try await fixture.tool("explain", place + "1")
+            #expect(other.output.contains("has an id of its own: ask for order-18"), "\(other.output)")
         }
     }
 

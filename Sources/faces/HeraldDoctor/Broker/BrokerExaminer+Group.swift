@@ -196,7 +196,8 @@ enum GroupJudgement {
             "group offsets", group, .failed,
             "no offset for \(names.count) partition\(names.count == 1 ? "" : "s") whose events have outcomes (\(shown)): "
                 + "workers do not consume them",
-            fix: "herald offsets restore --dry-run, then herald offsets restore")
+            fix: "herald offsets restore --dry-run, then herald offsets restore; if kafka.group was changed, set it "
+                + "back instead")
     }
 
     /// What the workers say of themselves.

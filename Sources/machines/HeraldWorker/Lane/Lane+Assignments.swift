@@ -69,7 +69,8 @@ extension Lane {
             let names = lost.prefix(5).map(\.description).joined(separator: ", ") + (lost.count > 5 ? " …" : "")
             logger.error(
                 "the group has no offset for partitions whose events have outcomes: it was lost. They are not consumed, so "
-                    + "that nobody is notified again; run `herald offsets restore`",
+                    + "that nobody is notified again; run `herald offsets restore`, or set kafka.group back if it was "
+                    + "changed",
                 ["partitions": .string(names), "count": .int(lost.count)])
         }
         let back = former.count { $0.value == .outcomes && lostOffsets[$0.key] == nil }
