@@ -123,18 +123,21 @@ extension TimelineSearch {
             return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
         case .found(nil, _): return "that record has no value (a tombstone): it is no event, and notifies nobody."
         case .found(let value?, let headers):
-            guard let id = id(of: origin, value, headers), id != "\(origin)" else { return nil }
+            guard let id = text(\.id, of: origin, value, headers), id != "\(origin)" else { return nil }
             return "the event that lies there has an id of its own: ask for \(id)."
         }
     }
 
-    /// What the event in this request record is called; `nil` when it has no name.
-    private func id(of origin: Origin, _ value: [UInt8], _ headers: HeaderList) -> String? {
+    /// The text of one field of the event in a request record; `nil` when it does not have it.
+    private func text(
+        _ field: KeyPath<DecodedEvent, ByteField>, of origin: Origin, _ value: [UInt8], _ headers: HeaderList
+    ) -> String? {
         var event = DecodedEvent()
         _ = decoder.decode(
             topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
             value: value.span.bytes, headers: headers, into: &event)
-        return event.id.isPresent ? event.bytes(of: event.id, value: value.span.bytes).text : nil
+        let field = event[keyPath: field]
+        return field.isPresent ? event.bytes(of: field, value: value.span.bytes).text : nil
     }
 
     /// What is at a place of a topic.
@@ -214,10 +217,6 @@ extension TimelineSearch {
     /// The message of the event that this request record is; `nil` when its topic has forgotten it, or it does not decode.
     package func message(of origin: Origin) throws -> String? {
         guard case .found(let value?, let headers) = try record(at: origin) else { return nil }
-        var event = DecodedEvent()
-        _ = decoder.decode(
-            topicKind: .request, topic: origin.topic, partition: origin.partition, offset: origin.offset,
-            value: value.span.bytes, headers: headers, into: &event)
-        return event.message.isPresent ? event.bytes(of: event.message, value: value.span.bytes).text : nil
+        return text(\.message, of: origin, value, headers)
     }
 }

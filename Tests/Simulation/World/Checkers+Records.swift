@@ -227,6 +227,7 @@ extension Checkers {
             }
         }
     }
+
     /// Whether a worker could know that this one had ended so.
     private func wasKnown(_ duty: Int, _ outcome: Outcome) -> Bool {
         // Its record may have been refused, and waited for a transaction of its own when its worker died.
