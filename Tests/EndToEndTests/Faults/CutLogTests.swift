@@ -150,6 +150,20 @@ struct CutLogTests {
             #expect(passed == 4)
             try await fixture.publish(Batch.events(14..<16))
             try await fixture.waitForResults(12)
+            // As the line advises: those that the other program has taken are called, and nobody twice.
+            #expect(line.message.contains("\(partition.topic):0 --delete-offsets"))
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            try await Java.run(
+                "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+                [
+                    "--bootstrap-server", fixture.bootstrapServers, "--group", fixture.name,
+                    "--topic", "\(partition.topic):0", "--delete-offsets",
+                ])
+            let restored = try await fixture.tool("offsets", "restore", "--yes")
+            #expect(restored.status == 0, "\(restored.output)")
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(16)
             try await Oracle(fixture).expectCalls { _ in 1 }
         }
     }

@@ -41,10 +41,35 @@ RECREATIONS = "recreations=10 commitInterval=1000"
 # The group loses its offsets, and they are restored from the results.
 OFFSETS = "isAtomic=true recreations=0 offsetLosses=3 commitInterval=1000"
 
+# Another program commits in the workers' group.
+STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
+
 # Batches that nobody can read, and records that a client fails to read once.
 DAMAGES = "damages=150000 isAtomic=true"
 
 MUTANTS = [
+    # Another program in the group.
+    Mutant(
+        "offsets that another program has committed go unnoticed",
+        "PartitionTable.swift",
+        "if map == nil || partition.metadata.isEmpty, let former",
+        "if map == nil, let former",
+        STRANGERS,
+    ),
+    Mutant(
+        "how far a partition was done is forgotten when it goes",
+        "PartitionTable.swift",
+        "former[topics[partition.topic].name, default: [:]][partition.number] = partition.tracker?.watermark",
+        "former[topics[partition.topic].name, default: [:]][partition.number] = 0",
+        STRANGERS,
+    ),
+    Mutant(
+        "what others have committed is said of Herald's own offsets",
+        "PartitionTable.swift",
+        "if map == nil || partition.metadata.isEmpty, let former",
+        "if let former",
+        STRANGERS,
+    ),
     # Batches that can't be read.
     Mutant(
         "a dead letter of what can't be read is tried again with a value",

@@ -35,10 +35,8 @@ extension Checkers {
         }
         duties[duty].notBefore = nil
         if !duties[duty].finals.isEmpty { excuse(duty, "\(text(duty)) was called after its final result") }
-        if duties[duty].isAnswered, isAtomic || !duties[duty].isExcused {
-            fail("promise 3: \(text(duty)) was called again after its final answer")
-        }
-        if !isKnowledgeLost, others(than: duty).contains(where: { duties[$0].finals.contains(.delivered) }) {
+        if duties[duty].isAnswered { excuse(duty, "promise 3: \(text(duty)) was called again after its final answer") }
+        if !isKnowledgeLost, !duties[duty].mayRepeat, others(than: duty).contains(where: { duties[$0].finals.contains(.delivered) }) {
             fail("\(text(duty)) was called, and the same event was delivered")
         }
         guard countsAsAttempt else { return }

@@ -214,6 +214,15 @@ struct Checkers {
         }
     }
 
+    /// Nobody knows any more that these are done.
+    mutating func forgotten(_ duties: [Int]) {
+        for duty in duties {
+            faultHit(duty)
+            self.duties[duty].allowance += maximumCalls
+            self.duties[duty].mayRepeat = true
+        }
+    }
+
     func text(_ name: RecordName) -> String { "\(topics[name.place.topic])/\(name.place.partition)/\(name.offset)" }
 
     func text(_ duty: Int) -> String {

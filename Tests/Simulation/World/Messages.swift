@@ -77,6 +77,8 @@ enum Step {
     case brokersBack
     /// An operator restores offsets that were lost.
     case restoreOffsets
+    /// Another program commits what this generation gave it.
+    case strangerCommits(generation: Int)
     case leaderBack(Place)
     /// A topic that was deleted is there again.
     case topicBack(Int)
@@ -120,6 +122,8 @@ enum Fault {
     case settings
     /// The group's offsets are lost, and nobody is its member any more.
     case offsetLoss
+    /// Another program joins the workers' group, and commits there.
+    case stranger
 }
 
 /// What a process asks of the broker.

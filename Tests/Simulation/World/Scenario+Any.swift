@@ -88,6 +88,7 @@ extension Scenario {
         recreations = choices.pick([0, 0, 1, 3], for: "recreations")
         cuts = choices.pick([0, 0, 1, 3], for: "cuts")
         if isAtomic, recreations + cuts == 0 { offsetLosses = choices.pick([0, 0, 0, 1], for: "offsetLosses") }
+        if recreations + cuts + offsetLosses == 0 { strangers = choices.pick([0, 0, 1, 3], for: "strangers") }
         damages = choices.pick([0, 0, 10_000, 50_000], for: "damages")
         outages = choices.below(3, for: "outages")
         coordinatorLoads = choices.below(3, for: "coordinatorLoads")

@@ -19,6 +19,8 @@ struct SimulatedCluster {
         var takers: [Int] = []
         var committed: Int64?
         var metadata = ""
+        /// The offsets that another program has committed.
+        var foreignOffsets: Set<Int64> = []
         /// That was said of the topic that had this name before.
         var isCommitOutdated = false
         /// So many records are those that it was said of.

@@ -138,6 +138,10 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     /// What was called and may not be committed may be called again by somebody else.
     func endAssignment() {
+        for progress in lane.engine.progress {
+            guard let done = progress.done else { continue }
+            stood[simulation.place(TopicPartition(topic: progress.topic, partition: progress.number))] = done
+        }
         if commitIsDoubtful { hitInMemory() }
     }
 
@@ -244,6 +248,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
                 lane.engine.newestTaken(of: $0)
             }
             simulation.passes(passed, newest: newest, of: partition)
+            if passed.cause == .foreign, unnoticed.remove(place(partition)) == nil || passed.stood != stood[place(partition)] {
+                simulation.checkers.fail("\(process) says of another program's offsets what is not so: \(passed)")
+            }
         case .outageBegan, .foreignMetadata, .recordRefused: break
         }
     }

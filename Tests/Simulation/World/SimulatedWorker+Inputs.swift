@@ -55,6 +55,7 @@ extension SimulatedWorker {
             guard !isZombie else { return }
             if assignment == askedFor { told = offsets }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
+            if assignment == askedFor { expectNotices(of: offsets) }
         case .range(let partition, let question, let range):
             tell(.range(partition, question, .success(range)))
         case .batch(let partition, let question, let reading): tell(.batch(partition, question, reading))
@@ -66,6 +67,18 @@ extension SimulatedWorker {
         case .job: simulation.checkers.fail("\(process) is no job")
         }
         go()
+        if isAssigned, !unnoticed.isEmpty, !lane.engine.progress.isEmpty {
+            simulation.checkers.fail("\(process) does not say that another program has committed \(unnoticed)")
+        }
+    }
+
+    /// Where another program has committed more than was done when the worker had the partition, it has to say so.
+    private func expectNotices(of offsets: [Committed]) {
+        unnoticed = []
+        for committed in offsets where committed.metadata.isEmpty {
+            guard let offset = committed.offset, let stood = stood[committed.place], stood < offset else { continue }
+            unnoticed.insert(committed.place)
+        }
     }
 
     func tell(_ message: LaneMessage) {

@@ -81,6 +81,10 @@ final class SimulatedWorker {
     var callsOut: [RecordName: Int] = [:]
     /// Since when events are decided whose calls would be made again after a kill.
     var unrecordedSince: [SlotID: Int64] = [:]
+    /// How far the partitions of its earlier assignments were done.
+    var stood: [Place: Int64] = [:]
+    /// What another program has committed beyond that, until the worker says so.
+    var unnoticed: Set<Place> = []
     /// Since when it knows that its partitions are lost; a freeze makes it forget.
     var lostSince: Int64?
     /// It stood still for longer than it may without being told that it is still a member.
@@ -179,6 +183,7 @@ final class SimulatedWorker {
         isGivingBack = false
         isZombie = false
         forgetAssignment()
+        (stood, unnoticed) = ([:], [])
         limitedCalls = []
         connections = SharedConnections(losses: simulation.scenario.connectionLosses)
         rejectedInARow = 0

@@ -71,6 +71,10 @@ extension Simulation {
 
     func rebalance(telling members: [Int]) {
         for member in members {
+            guard member != Self.stranger.member else {
+                strangerHears(of: nil)
+                continue
+            }
             schedule(.news(Process(member: member), .revoked), after: chance[.rebalance].between(0, 20))
         }
         finishRebalance()
@@ -78,6 +82,10 @@ extension Simulation {
 
     private func finishRebalance() {
         for (member, places) in cluster.finishRebalance() {
+            guard member != Self.stranger.member else {
+                strangerHears(of: places)
+                continue
+            }
             tell(Process(member: member), .assigned(generation: cluster.generation, places))
         }
     }

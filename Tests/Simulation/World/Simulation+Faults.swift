@@ -17,7 +17,7 @@ extension Simulation {
             (.recreation, .recreation, scenario.recreations), (.cut, .cut, scenario.cuts),
             (.rival, .rival, scenario.rivals), (.campaignsTopic, .campaignsTopic, scenario.campaignsFaults),
             (.clockStep, .clockStep, scenario.skew > .zero ? 3 : 0), (.settings, .settings, scenario.settingsChanges),
-            (.offsetLoss, .offsetLoss, scenario.offsetLosses),
+            (.offsetLoss, .offsetLoss, scenario.offsetLosses), (.stranger, .stranger, scenario.strangers),
         ]
         for (fault, stream, count) in faults {
             for _ in 0..<count { schedule(.fault(fault), after: chance[stream].between(100, Self.faultTime)) }
@@ -70,6 +70,7 @@ extension Simulation {
         case .recreation: recreateAnyTopic()
         case .cut: cutAnyLog()
         case .offsetLoss: loseOffsets()
+        case .stranger: strangerJoins()
         case .clockStep:
             anyWorker(.clockStep)?.chooseSkew()
         case .settings: anyWorker(.settings)?.change(to: Scenario.anyLiveSettings(&chance[.settings]))

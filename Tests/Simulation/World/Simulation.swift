@@ -17,6 +17,7 @@ import HeraldTime
 /// | `Simulation+Publishing.swift` | operators who have a campaign published, and the publishers' faults |
 /// | `Simulation+Topics.swift` | topics that are deleted and recreated |
 /// | `Simulation+Faults.swift` | crashes, stops, freezes, brokers away, the backend's weather |
+/// | `Simulation+Strangers.swift` | another program in the workers' group |
 /// | `Simulation+Broker.swift` | what becomes of a request that reaches the broker |
 /// | `SimulatedCluster.swift` … | logs, group, transactions |
 /// | `TransactionalProcess.swift` | a transactional producer, of a worker or a job |
@@ -250,6 +251,7 @@ package final class Simulation {
         case .brokersBack: for worker in workers { worker.recordsArrived() }
         case .leaderBack(let place): wake(place)
         case .restoreOffsets: restoreOffsets()
+        case .strangerCommits(let generation): strangerCommits(generation: generation)
         case .topicBack(let topic): topicIsBack(topic)
         case .range(let process, let partition, let question): tellRange(process, partition, question)
         case .sessionEnds(let process, let join): sessionEnds(process, join: join)

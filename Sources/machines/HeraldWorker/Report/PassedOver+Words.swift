@@ -19,8 +19,9 @@ extension PassedOver {
         case .foreign:
             "\(place): the group's offset went from \(offsets.lowerBound) to \(offsets.upperBound) without Herald: another "
                 + "program commits in this group (kafka.group). \(count) offsets were passed over, and nobody was called for what "
-                + "lies there. Give that program a group of its own; to call them, "
-                + command(to: "offset \(offsets.lowerBound)") + "."
+                + "lies there. Give that program a group of its own; to call those alone that have no outcome, stop all workers and "
+                + "run kafka-consumer-groups --group GROUP --topic \(topic):\(partition) --delete-offsets (GROUP is "
+                + "kafka.group), then herald offsets restore."
         }
     }
 
