@@ -202,10 +202,12 @@ package struct OffsetRestorer {
         }
         guard let group = survey.groupMetadata else { throw ToolFailure("the client knows no group") }
         let id = "\(context.group).offsets"
+        var refusal: KafkaError?
         do throws(KafkaError) {
             let producer = try Producer(properties: context.writerProperties + [("transactional.id", id)])
             defer { producer.close() }
             let writer = OffsetWriter(producer)
+            defer { refusal = writer.refusal }
             try writer.call { (producer, limit) throws(KafkaError) in try producer.initTransactions(timeout: limit) }
             try producer.beginTransaction()
             let entry = entry(plan, reason).record(topic: context.topics.audit)
@@ -215,6 +217,12 @@ package struct OffsetRestorer {
             }
             try writer.call { (producer, limit) throws(KafkaError) in try producer.commitTransaction(timeout: limit) }
         } catch {
+            // Why its record was refused says more than that the transaction failed.
+            if let refusal {
+                let audit = ToolFailure(topic: context.topics.audit, refusal, allow: .write)
+                throw ToolFailure(
+                    "the offsets were not written, nor the audit entry: \(audit)", kind: audit.kind, detail: audit.detail)
+            }
             throw ToolFailure(
                 "the offsets were not written", error,
                 allow: KafkaPermission(
@@ -244,6 +252,8 @@ private final class OffsetWriter {
     private static let callTimeout = Milliseconds.seconds(10)
 
     private let producer: Producer
+    /// Why the record was not taken.
+    private(set) var refusal: KafkaError?
 
     init(_ producer: Producer) { self.producer = producer }
 
@@ -261,5 +271,8 @@ private final class OffsetWriter {
             }
         }
     }
-    private func serve(wait: Milliseconds) { producer.reports(wait: wait) { _ in } }
+
+    private func serve(wait: Milliseconds) {
+        producer.reports(wait: wait) { [self] report in refusal = refusal ?? report.error }
+    }
 }

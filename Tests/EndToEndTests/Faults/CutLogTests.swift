@@ -127,6 +127,7 @@ struct CutLogTests {
     @Test("Offsets that another program commits in the group are counted, and people are told")
     func stranger() async throws {
         var plan = Self.onePartition(on: .shared)
+        plan.more = ["notifications.audit"]
         plan.settings = ["kafka.properties": Fixture.shortSession]
         try await Fixture.run(plan) { fixture in
             let partition = Self.partition(fixture)

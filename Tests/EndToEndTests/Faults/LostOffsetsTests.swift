@@ -57,6 +57,19 @@ struct LostOffsetsTests {
         }
     }
 
+    @Test("Without an audit topic nothing is restored, and the command names the topic")
+    func withoutAudit() async throws {
+        var plan = Self.plan
+        plan.more = []
+        try await Fixture.run(plan) { fixture in
+            try await Self.deliverAndLose(fixture)
+            let refused = try await fixture.tool("offsets", "restore", "--yes")
+            #expect(refused.status == 1, "\(refused.output)")
+            #expect(refused.output.contains("there is no topic \(fixture.topic("notifications.audit"))"))
+            #expect(try await fixture.commits().values.allSatisfy { $0.offset < 0 })
+        }
+    }
+
     @Test("Restored before the worker starts, it goes on at once; what lives on as a retry is no request again")
     func restoredBefore() async throws {
         try await Fixture.run(Self.plan) { fixture in
