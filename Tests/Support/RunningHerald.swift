@@ -13,7 +13,9 @@ public final class RunningHerald {
     public init(_ arguments: [String], environment: [String: String] = [:], keepsErrors: Bool = false) throws {
         process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // A sandbox has the embedded broker unless a test wants another one.
+        process.environment = ProcessInfo.processInfo.environment.merging(["KAFKA_HOME": ""]) { $1 }
+            .merging(environment) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
         process.standardError = keepsErrors ? error : FileHandle.nullDevice
         try process.run()

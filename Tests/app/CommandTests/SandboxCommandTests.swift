@@ -1,4 +1,5 @@
 import Foundation
+import HeraldKafka
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ struct SandboxCommandTests {
     ) async throws -> (status: Int32, text: String) {
         let log = FileManager.default.temporaryDirectory.appending(path: "herald-sandbox-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
-        let all = ["/usr/bin/env", "HERALD=\(program)"] + variables.map { "\($0)=\($1)" } + words
+        let all = ["/usr/bin/env", "HERALD=\(program)", "KAFKA_HOME="] + variables.map { "\($0)=\($1)" } + words
         let status = try await Blocking.run {
             try Java.start(words.prefix(1).filter { $0.hasPrefix("java") }) {
                 try ChildProcess(all, output: log).wait()
@@ -77,7 +78,7 @@ struct SandboxCommandTests {
     }
 
     @Test(
-        "A service's test in Java passes, on a broker of its own: docs/examples/sandbox",
+        "A service's test in Java passes, on a Kafka that the sandbox starts: docs/examples/sandbox",
         .long("a compiler, JUnit and a broker; the Python one stays"),
         .ownKafka("docs/examples/sandbox in Java"))
     func java() async throws {
@@ -86,7 +87,6 @@ struct SandboxCommandTests {
         guard let home = RealKafka.home, hasJava, FileManager.default.fileExists(atPath: junit) else {
             return SkippedSuites.note(absent: "javac or junit5, for docs/examples/sandbox in Java")
         }
-        let kafka = try await RealKafka.shared()
         let classes = FileManager.default.temporaryDirectory.appending(path: "herald-java-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: classes) }
         let path = "\(home)/libs/*:/usr/share/java/*"
@@ -98,8 +98,89 @@ struct SandboxCommandTests {
             [
                 "java", "-cp", "\(classes.path):\(home)/libs/*:\(junit)", "org.junit.platform.console.ConsoleLauncher",
                 "--select-class", "NotificationsTest",
-            ], ["BROKERS": kafka.bootstrapServers])
+            ], ["KAFKA_HOME": home])
         #expect(run.status == 0 && run.text.contains("1 tests successful"), "\(run.text)")
+    }
+
+    @Test(
+        "The Kafka that a sandbox starts is gone with it, also when it is killed, and leaves nothing",
+        .ownKafka("herald sandbox --kafka-home"))
+    func kafkaHome() async throws {
+        let home = try #require(RealKafka.home)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "herald-tmp-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for isKilled in [false, true] {
+            let sandbox = try RunningHerald(
+                ["sandbox", "-o", "json", "--kafka-home", home], environment: ["TMPDIR": folder.path])
+            let broker = try #require(try await sandbox.object()["bootstrapServers"] as? String)
+            let port = try #require(broker.split(separator: ":").last.flatMap { UInt16($0) })
+            _ = try PlainHTTP(port: port)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+            if isKilled { sandbox.signal(SIGKILL) } else { try sandbox.closeInput() }
+            #expect(try await sandbox.end().status == (isKilled ? SIGKILL : 0))
+            let isGone = try await eventually {
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty
+            }
+            #expect(isGone)
+            #expect(throws: (any Error).self) { try PlainHTTP(port: port) }
+        }
+    }
+
+    @Test("What is no Kafka, and one that does not start, are said, and nothing is left", .ownKafka("a sandbox's Kafka"))
+    func brokenHome() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "herald-tmp-\(UUID().uuidString)")
+        let empty = folder.appending(path: "empty/libs")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (home, words) in [("/nowhere", "has no folder libs"), (folder.path + "/empty", "Kafka stopped while it started")] {
+            let run = try await Self.run(
+                [Self.program, "sandbox", "--kafka-home", home], ["TMPDIR": folder.path])
+            #expect(run.status == 1 && run.text.contains("--kafka-home: ") && run.text.contains(words), "\(run.text)")
+        }
+        let both = try await Self.run([Self.program, "sandbox", "--kafka-home", "/opt/kafka", "--brokers", "localhost:1"])
+        #expect(both.status == 1 && both.text.contains("exclude each other"), "\(both.text)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["empty"])
+    }
+
+    @Test("Each call names its record, and what is wrong with that record's key")
+    func records() async throws {
+        let sandbox = try RunningHerald(["sandbox", "-o", "json", "--retry-delays", "100ms"])
+        let addresses = try await sandbox.object()
+        let broker = try #require(addresses["bootstrapServers"] as? String)
+        let backend = try #require((addresses["backendURL"] as? String).flatMap { URL(string: $0)?.port })
+        try await Blocking.run {
+            let producer = try Producer(properties: [("bootstrap.servers", broker)])
+            defer { producer.close() }
+            let topic = try producer.topic("notifications")
+            let event = #"{"user":"ann","pns":["apns"],"message":"m","source":"shop/1"}"#
+            for (key, partition) in [(nil, 0), ("bob", 0), ("ann", 1), ("ann", 2)] as [(String?, Int32)] {
+                func produce(_ key: RawSpan?) -> KafkaError? {
+                    producer.produce(
+                        topic: topic, partition: partition, key: key, value: event.utf8.span.bytes, token: 0)
+                }
+                let error = if let key { produce(key.utf8.span.bytes) } else { produce(nil) }
+                if let error { throw error }
+            }
+            try producer.flush(timeout: Patience.timeout)
+        }
+        var calls: [[String: Any]] = []
+        _ = try await eventually {
+            let answer = try PlainHTTP.request(
+                port: UInt16(backend), "GET", "/sandbox/calls", headers: ["Authorization": "Basic YW5uOmFubg=="])
+            calls = try answer.text.split(separator: "\n").compactMap {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }
+            return calls.count == 4
+        }
+        let places = calls.map { call in
+            let partition = call["partition"] as? Int ?? -1, offset = call["offset"] as? Int ?? -1
+            return "\(partition)/\(offset) \(call["recordKey"] ?? "-") \(call["fault"] ?? "-")"
+        }
+        // murmur2 puts ann into the last of three partitions, CRC 32 into the first.
+        #expect(places.sorted() == ["0/0 - no-key", "0/1 bob key-not-user", "1/0 ann partitioner", "2/0 ann -"])
+        try sandbox.closeInput()
+        #expect(try await sandbox.end().status == 0)
     }
 
     @Test("A service's test in Go passes: docs/examples/sandbox")

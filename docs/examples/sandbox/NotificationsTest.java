@@ -1,4 +1,5 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -18,8 +19,9 @@ import org.junit.jupiter.api.Test;
 /**
  * A service's own test against Herald, in JUnit 5.
  *
- * <p>BROKERS names the broker that the test's framework has started, such as Testcontainers: Kafka's Java client cannot
- * talk to the embedded one. HERALD names the program, if it is not on PATH.
+ * <p>Kafka's Java client cannot talk to the embedded broker. KAFKA_HOME names the folder of a Kafka, which the sandbox
+ * starts for the test; where the test's framework starts one, such as Testcontainers, give its address with --brokers.
+ * HERALD names the program, if it is not on PATH.
  */
 class NotificationsTest {
     /** Herald with a backend, as long as it is open. */
@@ -28,10 +30,10 @@ class NotificationsTest {
         private final String addresses;
         private final HttpClient client = HttpClient.newHttpClient();
 
-        Sandbox(String brokers) throws Exception {
+        Sandbox() throws Exception {
             String herald = System.getenv().getOrDefault("HERALD", "herald");
             process = new ProcessBuilder(
-                    herald, "sandbox", "-o", "json", "--brokers", brokers, "--retry-delays", "100ms,200ms")
+                    herald, "sandbox", "-o", "json", "--retry-delays", "100ms,200ms")
                     .redirectError(ProcessBuilder.Redirect.DISCARD).start();
             addresses = process.inputReader().readLine();
         }
@@ -78,7 +80,7 @@ class NotificationsTest {
 
     @Test
     void aShippedOrderIsToldAlsoWhenTheBackendFailsOnce() throws Exception {
-        try (Sandbox herald = new Sandbox(System.getenv("BROKERS"))) {
+        try (Sandbox herald = new Sandbox()) {
             herald.ask("PUT", "/sandbox/misbehaviour", "[{\"user\":\"ann\",\"status\":503,\"calls\":1}]");
             // In place of this: what your service does when an order is shipped.
             Map<String, Object> settings = Map.of("bootstrap.servers", herald.address("bootstrapServers"));
@@ -91,6 +93,9 @@ class NotificationsTest {
                     .map(call -> call.replaceAll(".*\"status\":(\\d+).*", "$1")).toList();
             assertEquals(List.of("503", "200"), statuses);
             assertTrue(calls.get(1).contains("\"message\":\"Your parcel is here\""));
+            // The key is the user, and lies where Herald looks for the user's events in their order.
+            assertTrue(calls.get(1).contains("\"recordKey\":\"ann\""));
+            assertFalse(calls.get(1).contains("\"fault\""), calls.get(1));
         }
     }
 }

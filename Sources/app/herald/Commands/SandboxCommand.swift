@@ -22,6 +22,10 @@ enum SandboxCommand: HeraldCommand {
         "brokers", .text("HOST:PORT,…"),
         "Use these brokers, without a login, instead of the embedded one, in a group of its own, and create the topics "
             + "that are missing.")
+    private static let kafkaHome = CommandOption.optional(
+        "kafka-home", .text("DIR"),
+        "Start a real Apache Kafka of one node for this run, from the folder that its release unpacks to. Default: KAFKA_HOME "
+            + "of the environment; empty: the embedded broker all the same.")
     private static let backendPort = CommandOption.standard(
         "backend-port", .wholeNumber(0...65_535, "PORT"), default: "0", "The backend's port; 0 takes a free one.")
     private static let partitions = CommandOption.standard(
@@ -34,14 +38,16 @@ enum SandboxCommand: HeraldCommand {
             + "addresses in one line when a test can begin, and ends with 0 when its standard input is closed, so that it "
             + "never outlives the test that started it. It ends on SIGTERM too. PUT /sandbox/misbehaviour on the backend "
             + "makes calls fail, GET /sandbox/calls shows them (herald help backend). docs/TESTING.md has examples.\n\n"
-            + "The broker's group needs three seconds for its first member: events that are published before are delivered "
-            + "then. The broker keeps nothing and has no real transactions. Kafka's own Java client, kafka-python, and "
-            + "kafkajs with an idempotent producer cannot talk to it; with --brokers the sandbox takes another one, such as "
-            + "Testcontainers starts. There it has a random group, and takes what is published from then on. A --kafka-group with members or offsets is refused.",
-        options: [brokerPort, brokers, backendPort, partitions, OutputFormat.option],
+            + "The embedded broker's group needs three seconds for its first member: events that are published before are "
+            + "delivered then. It keeps nothing and has no real transactions. Kafka's own Java client, kafka-python, and "
+            + "kafkajs with an idempotent producer cannot talk to it. With --kafka-home the sandbox starts a real Kafka, "
+            + "with --brokers it takes one that runs, such as Testcontainers starts. There it has a random group, and takes "
+            + "what is published from then on. A --kafka-group with members or offsets is refused.",
+        options: [brokerPort, brokers, kafkaHome, backendPort, partitions, OutputFormat.option],
         examples: [
             .init("herald sandbox -o json", "Write the addresses as one JSON object in one line."),
             .init("herald sandbox -o json --retry-delays 100ms,200ms", "Retry soon, so that a test need not wait."),
+            .init("herald sandbox -o json --kafka-home /opt/kafka", "Start a real Kafka for this run: for any client."),
             .init("herald sandbox -o json --brokers localhost:9092", "Use the broker that a test has started."),
         ])
     static let isService = true
@@ -56,8 +62,11 @@ enum SandboxCommand: HeraldCommand {
         try StopSignals.catchAll()
         let broker = try await Broker(invocation)
         defer { withExtendedLifetime(broker) {} }
+        let records = try SandboxRecords(invocation.settings(requiring: [.kafka], replacing: broker.settings))
+        defer { records.stop() }
         var configuration = ReferenceBackend.Configuration()
         configuration.server.port = UInt16(clamping: invocation.parsed[backendPort])
+        configuration.recordOfCall = { records.record(of: $0) }
         let backend = try ReferenceBackend(configuration)
         defer { backend.stop() }
         let settings = try invocation.settings(
@@ -99,12 +108,16 @@ enum SandboxCommand: HeraldCommand {
         let settings: [String: [String]]
         /// The group that was made on a broker that was started elsewhere.
         let group: SandboxGroup?
-        private let embedded: EmbeddedBroker?
+        /// What ends with the sandbox.
+        private let own: (any Sendable)?
 
         init(_ invocation: Invocation) async throws {
             let login = ["kafka-auth-kind": ["none"]]
             if let address = invocation.parsed[brokers] {
-                embedded = nil
+                guard invocation.parsed[kafkaHome] == nil else {
+                    throw CommandFailure("--brokers and --kafka-home exclude each other: give one of them.")
+                }
+                own = nil
                 self.address = address
                 let given = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
                 let loaded = try invocation.readSettings(requiring: [.kafka], replacing: given)
@@ -112,14 +125,25 @@ enum SandboxCommand: HeraldCommand {
                 self.group = group
                 settings = given.merging(["kafka-group": [group.name]]) { $1 }
                 let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
-                try await Self.prepare(group, replaced, invocation.parsed[partitions])
+                try group.refuseIfKnown(try replaced.adminClient())
+                try await Self.makeTopics(replaced, invocation.parsed[partitions])
+                let topics = replaced.topicNames.requests + replaced.topicWishes.retryDelays.map(replaced.topicNames.retryTopic)
+                try group.begin(at: topics, replaced)
                 group.warnOfOthers(on: replaced.topicNames.requests, try replaced.adminClient(), invocation.console)
+            } else if let home = Self.home(invocation) {
+                let kafka = try Self.localKafka(home, invocation)
+                own = kafka
+                group = nil
+                address = kafka.bootstrapServers
+                settings = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
+                try await Self.makeTopics(
+                    invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
             } else {
                 let wishes = try invocation.settings().topicWishes
                 let count = invocation.parsed[partitions]
                 let cluster = try EmbeddedBroker(
                     topics: wishes.topicNames.map { EmbeddedBroker.Topic($0, partitions: count) })
-                embedded = cluster
+                own = cluster
                 group = nil
                 address = cluster.bootstrapServers
                 settings = login.merging([
@@ -130,22 +154,30 @@ enum SandboxCommand: HeraldCommand {
             }
         }
 
-        /// Makes the topics that are missing, and has the group begin at their ends.
-        private static func prepare(
-            _ group: SandboxGroup, _ settings: Settings, _ partitions: Int
-        ) async throws {
-            let admin = try settings.adminClient()
-            let administrator = TopicAdministrator(admin: admin, reach: settings.clusterReach)
+        /// The folder of a real Kafka to start; `nil` for the embedded broker.
+        private static func home(_ invocation: Invocation) -> String? {
+            let home = invocation.parsed[kafkaHome] ?? invocation.environment["KAFKA_HOME"] ?? ""
+            return home.isEmpty ? nil : home
+        }
+
+        private static func localKafka(_ home: String, _ invocation: Invocation) throws -> LocalKafka {
+            do throws(LocalKafka.Failure) {
+                return try LocalKafka(home: home, environment: invocation.environment)
+            } catch {
+                let source = invocation.parsed[kafkaHome] == nil ? "KAFKA_HOME" : "--kafka-home"
+                throw CommandFailure("\(source): \(error)")
+            }
+        }
+
+        /// Makes the topics that are missing.
+        private static func makeTopics(_ settings: Settings, _ partitions: Int) async throws {
+            let administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
             var wishes = settings.topicWishes
             wishes.partitions = partitions
-            let plan = try administrator.plan(wishes)
-            try group.refuseIfKnown(admin)
-            let made = try await administrator.apply(plan, for: wishes)
+            let made = try await administrator.apply(administrator.plan(wishes), for: wishes)
             if let refusal = made.refusals.first {
                 throw CommandFailure("topic \(refusal.topic): \(SafeText.escaped(refusal.reason))")
             }
-            let names = settings.topicNames
-            try group.begin(at: names.requests + wishes.retryDelays.map(names.retryTopic), settings)
         }
     }
 

@@ -77,7 +77,7 @@ enum BackendRoute: Equatable {
         case (.misbehaviour, _):
             return state.rules.reply(to: request)
         case (.calls, "GET"):
-            let lines = state.calls.elements.flatMap { $0.jsonLine + [UInt8(ascii: "\n")] }
+            let lines = state.shownCalls(now: SystemClock.wall()).flatMap { $0.jsonLine + [UInt8(ascii: "\n")] }
             return BackendReply(status: 200, headers: ["Content-Type": "application/jsonl; charset=utf-8"], json: lines)
         case (.calls, "DELETE"):
             state.forgetCalls()

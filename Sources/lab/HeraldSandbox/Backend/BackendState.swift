@@ -7,8 +7,14 @@ struct BackendState: Sendable {
     var rules: MisbehaviourRules
     private(set) var calls: BoundedLog<RecordedCall>
     private var lastCallNumber = 0
+    /// Which record a call with this key is made for.
+    private let recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
 
-    init(prefix: String, inboxLimit: Int, callLimit: Int, misbehaviour: [Misbehaviour]) {
+    init(
+        prefix: String, inboxLimit: Int, callLimit: Int, misbehaviour: [Misbehaviour],
+        recordOfCall: (@Sendable (String) -> RecordedCall.Record?)? = nil
+    ) {
+        self.recordOfCall = recordOfCall
         devices = DeviceRegistry(prefix: prefix)
         inbox = Inbox(entryLimit: inboxLimit)
         rules = MisbehaviourRules(misbehaviour)
@@ -35,6 +41,20 @@ struct BackendState: Sendable {
         calls.append(call)
         return call
     }
+
+    /// The calls with the records that they are made for; one whose record may still become known is left out.
+    func shownCalls(now: WallTime) -> [RecordedCall] {
+        guard let recordOfCall else { return calls.elements }
+        return calls.elements.compactMap { call in
+            var call = call
+            call.record = call.idempotencyKey.flatMap(recordOfCall)
+            let mayCome = call.idempotencyKey != nil && now.milliseconds - call.receivedAt.milliseconds < Self.recordPatience
+            return call.record == nil && mayCome ? nil : call
+        }
+    }
+
+    /// The record of a call may become known so long after it (milliseconds).
+    private static let recordPatience: Int64 = 1_000
 
     /// Forgets the calls so far; their numbers are not given again.
     mutating func forgetCalls() { calls.removeAll() }

@@ -21,6 +21,28 @@ package struct RecordedCall: Sendable, Equatable {
     /// The status of the answer; absent when there was none (hung, hung up).
     package var status: Int?
 
+    /// The record of a request topic that the call is made for, where the sandbox knows it.
+    package var record: Record?
+
+    /// A record, and what is wrong with it.
+    package struct Record: Sendable, Equatable {
+        package var topic: String
+        package var partition: Int
+        package var offset: Int64
+        /// Absent when it has none.
+        package var key: String?
+        /// A `PublisherFault` by its name.
+        package var fault: String?
+
+        package init(topic: String, partition: Int, offset: Int64, key: String?, fault: String?) {
+            self.topic = topic
+            self.partition = partition
+            self.offset = offset
+            self.key = key
+            self.fault = fault
+        }
+    }
+
     /// The call as one line of JSON, without a line break; absent facts are left out.
     package var jsonLine: [UInt8] {
         var output: [UInt8] = []
@@ -30,11 +52,16 @@ package struct RecordedCall: Sendable, Equatable {
         output.append(decimal: receivedAt.milliseconds)
         for (name, value) in [
             ("key", idempotencyKey), ("pns", pns), ("user", user), ("message", message), ("caller", caller),
-            ("traceparent", traceparent),
+            ("traceparent", traceparent), ("topic", record?.topic), ("recordKey", record?.key), ("fault", record?.fault),
         ] {
             guard let value else { continue }
             output.append(contentsOf: ",\"\(name)\":".utf8)
             output += JSONBytes.string(value)
+        }
+        for (name, value) in [("partition", record.map { Int64($0.partition) }), ("offset", record?.offset)] {
+            guard let value else { continue }
+            output.append(contentsOf: ",\"\(name)\":".utf8)
+            output.append(decimal: value)
         }
         if let status {
             output.append(text: #","status":"#)

@@ -23,6 +23,9 @@ package final class ReferenceBackend: Sendable {
         /// A file that each call is appended to as a line of JSON.
         package var callLogPath: String?
         package var misbehaviour: [Misbehaviour] = []
+        /// Which record a call with this `Idempotency-Key` is made for, where that is known; a call is shown when it is, or
+        /// a second later.
+        package var recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
         /// Where devices are registered and notifications sent; `nil` keeps them in memory.
         package var hub: HubBackend.Configuration?
 
@@ -40,7 +43,8 @@ package final class ReferenceBackend: Sendable {
         if let path = configuration.callLogPath { file = try CallLogFile(path: path) } else { file = nil }
         let state = BackendState(
             prefix: String(UInt64.random(in: 1...(.max)), radix: 16), inboxLimit: configuration.inboxLimit,
-            callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour)
+            callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour,
+            recordOfCall: configuration.recordOfCall)
         let hub = try configuration.hub.map { try HubBackend($0) }
         var serving = configuration.server
         let service = BackendService(state: state, callLog: file, hub: hub, isLocal: serving.isLoopback)

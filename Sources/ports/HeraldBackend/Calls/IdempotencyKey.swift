@@ -6,12 +6,14 @@ internal import HeraldBytes
 /// `id:user:pns`, or `id:user:source:pns` for an event with a source. Whatever is not unreserved (RFC 3986) or `/` is
 /// percent-encoded in each part, so that a colon always separates two of them, and no two notifications share a key. A
 /// key that would be longer than 128 bytes is `sha256:` and the hexadecimal digest of the long one.
-enum IdempotencyKey {
+package enum IdempotencyKey {
     /// The most bytes that a key has.
     static let limit = 128
     private static let digestByteCount = 32
 
-    static func append(id: RawSpan, user: RawSpan, source: RawSpan?, pushService: RawSpan, to output: inout [UInt8]) {
+    package static func append(
+        id: RawSpan, user: RawSpan, source: RawSpan?, pushService: RawSpan, to output: inout [UInt8]
+    ) {
         let start = output.count
         PercentEncoding.appendPath(id, to: &output)
         output.append(UInt8(ascii: ":"))

@@ -1,0 +1,119 @@
+import HeraldBackend
+import HeraldEvents
+import HeraldKafka
+import HeraldSandbox
+import HeraldSettings
+import HeraldThreads
+import HeraldTime
+import HeraldTools
+
+/// Reads the request topics of a sandbox beside its worker, and knows of each call which record it is made for.
+final class SandboxRecords: Sendable {
+    private static let wait = Milliseconds.milliseconds(20)
+    /// As many as the backend keeps calls.
+    private static let limit = 100_000
+
+    private struct Known {
+        var records: [String: RecordedCall.Record] = [:]
+        /// Those that are forgotten next.
+        var older: [String: RecordedCall.Record] = [:]
+        var hasEnded = false
+    }
+
+    private let known = Guarded(Known())
+
+    /// Reads what is published from now on, until ``stop()``.
+    init(_ settings: Settings) throws {
+        let reader = try TopicReader(properties: KafkaClientSettings.watcher(settings))
+        var starts: [TopicPartition: TopicReader.Start] = [:]
+        var counts: [String: Int] = [:]
+        for topic in settings.topicNames.requests {
+            let partitions = try reader.consumer.queries.partitions(of: topic, timeout: .seconds(10))
+            counts[topic] = partitions.count
+            for partition in partitions { starts[partition] = .end }
+        }
+        try reader.begin(starts)
+        // The thread alone uses it from here on.
+        nonisolated(unsafe) let begun = Reading(reader: reader, decoder: try settings.recordDecoder(), counts: counts)
+        _ = try OwnThread(name: "records") { [self] in
+            var reading = begun
+            while !known.withLock({ $0.hasEnded }) {
+                // A broker that is away is the worker's to tell.
+                _ = try? reading.reader.poll(wait: Self.wait) { message in
+                    for (key, record) in reading.records(of: message) { note(record, of: key) }
+                }
+            }
+            reading.reader.close()
+        }
+    }
+
+    /// Ends the reading.
+    func stop() { known.withLock { $0.hasEnded = true } }
+
+    /// The record that a call with this `Idempotency-Key` is made for; `nil` when it was not read, or not yet.
+    func record(of key: String) -> RecordedCall.Record? {
+        known.withLock { $0.records[key] ?? $0.older[key] }
+    }
+
+    private func note(_ record: RecordedCall.Record, of key: String) {
+        known.withLock { known in
+            if known.records.count >= Self.limit { (known.older, known.records) = (known.records, [:]) }
+            known.records[key] = record
+        }
+    }
+
+    private struct Reading {
+        let reader: TopicReader
+        let decoder: RecordDecoder
+        /// How many partitions each topic has.
+        let counts: [String: Int]
+        private var event = DecodedEvent()
+        private var headers = HeaderList()
+
+        init(reader: TopicReader, decoder: RecordDecoder, counts: [String: Int]) {
+            self.reader = reader
+            self.decoder = decoder
+            self.counts = counts
+        }
+
+        /// What a record causes calls of, by their keys; nothing when it is no event.
+        mutating func records(of message: Message) -> [(String, RecordedCall.Record)] {
+            guard let value = message.valueCopy else { return [] }
+            let key = message.keyCopy
+            let topic = message.topicName()
+            headers.removeAll()
+            message.forEachHeader { headers.append(name: $0, value: $1) }
+            let failure = decoder.decode(
+                topicKind: .request, topic: topic, partition: message.partition, offset: message.offset,
+                value: value.span.bytes, headers: headers, into: &event)
+            guard failure == nil else { return [] }
+            let count = counts[topic] ?? 0
+            let fault =
+                if let key {
+                    event.publisherFault(
+                        key: key.span.bytes, value: value.span.bytes, partition: message.partition, of: count,
+                        headers: headers)
+                } else {
+                    event.publisherFault(
+                        key: nil, value: value.span.bytes, partition: message.partition, of: count, headers: headers)
+                }
+            let record = RecordedCall.Record(
+                topic: topic, partition: Int(message.partition), offset: message.offset,
+                key: key.map { String(decoding: $0, as: UTF8.self) }, fault: fault?.rawValue)
+            let span = value.span.bytes
+            return decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }.map { service in
+                var text: [UInt8] = []
+                let id = event.bytes(of: event.replayKey.isPresent ? event.replayKey : event.id, value: span)
+                let user = event.bytes(of: event.user, value: span)
+                let name = decoder.pushServices.names[service].utf8.span.bytes
+                if event.source.isPresent {
+                    let source = event.bytes(of: event.source, value: span)
+                    IdempotencyKey.append(id: id, user: user, source: source, pushService: name, to: &text)
+                } else {
+                    IdempotencyKey.append(id: id, user: user, source: nil, pushService: name, to: &text)
+                }
+                return (String(decoding: text, as: UTF8.self), record)
+            }
+        }
+    }
+}

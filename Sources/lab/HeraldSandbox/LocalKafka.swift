@@ -1,0 +1,264 @@
+import Glibc
+import HeraldText
+
+/// A real Apache Kafka of one node, in a temporary directory: for tests whose clients cannot talk to ``EmbeddedBroker``.
+///
+/// It ends with this object and with this process, also with one that is killed: a shell beside it holds a pipe, ends the
+/// broker when the pipe is closed, and removes the directory.
+package final class LocalKafka: Sendable {
+    /// Why it could not be started.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Its address, for the setting `kafka.bootstrapServers`.
+    package let bootstrapServers: String
+
+    private static let patience = Duration.seconds(90)
+    private static let heap = "-Xmx256m"
+
+    private let keeper: pid_t
+    private let pipe: Int32
+
+    /// Starts it, and returns when it takes connections: after 3 to 5 s.
+    ///
+    /// - Parameters:
+    ///   - home: the folder that a release of Kafka (3.3 or later) unpacks to, with `libs`.
+    ///   - environment: `JAVA_HOME` or `PATH` say where Java is, `TMPDIR` where the directory goes.
+    package init(home: String, environment: [String: String]) throws(Failure) {
+        guard access("\(home)/libs", R_OK | X_OK) == 0 else {
+            throw Failure(
+                description: "\(SafeText.escaped(home)) is no Kafka: it has no folder libs. Name the folder that Kafka's "
+                    + "kafka_2.13-….tgz unpacks to.")
+        }
+        let java = try Self.java(environment)
+        let directory = try Self.directory(environment["TMPDIR"])
+        let ports: [UInt16]
+        do throws(Failure) {
+            ports = try Self.freePorts(2)
+            try Self.prepare(directory, port: ports[0], controller: ports[1])
+            (keeper, pipe) = try Self.start(
+                [
+                    java, Self.heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                    "-Dlog4j2.configurationFile=\(directory)/log4j2.properties", "-cp", "\(home)/libs/*", "kafka.Kafka",
+                    "\(directory)/server.properties",
+                ], in: directory)
+        } catch {
+            for name in Self.files { remove("\(directory)/\(name)") }
+            throw error
+        }
+        bootstrapServers = "127.0.0.1:\(ports[0])"
+        do throws(Failure) {
+            try Self.waitUntilReady(port: ports[0], in: directory)
+        } catch {
+            Self.end(keeper, pipe)
+            throw error
+        }
+    }
+
+    deinit { Self.end(keeper, pipe) }
+
+    private static func end(_ keeper: pid_t, _ pipe: Int32) {
+        close(pipe)
+        while waitpid(keeper, nil, 0) == -1, errno == EINTR {}
+    }
+
+    // MARK: What it needs
+
+    private static func java(_ environment: [String: String]) throws(Failure) -> String {
+        let homes = environment["JAVA_HOME"].map { $0.isEmpty ? [] : ["\($0)/bin"] } ?? []
+        let folders = homes + (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+        guard let folder = folders.first(where: { access("\($0)/java", X_OK) == 0 }) else {
+            throw Failure(
+                description: "Kafka needs Java 17 or later, and there is no java on the PATH: install it, or set JAVA_HOME.")
+        }
+        return "\(folder)/java"
+    }
+
+    private static func directory(_ parent: String?) throws(Failure) -> String {
+        var template = Array("\(parent ?? "/tmp")/herald-sandbox-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template) else { throw failure("there is no temporary directory (TMPDIR)") }
+        return String(cString: path)
+    }
+
+    /// Free at this moment: Kafka wants to know its ports before it opens them.
+    private static func freePorts(_ count: Int) throws(Failure) -> [UInt16] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        var ports: [UInt16] = []
+        for _ in 0..<count {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { throw failure("there is no socket") }
+            sockets.append(descriptor)
+            var address = loopback(port: 0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw failure("there is no free port on loopback") }
+            ports.append(UInt16(bigEndian: address.sin_port))
+        }
+        return ports
+    }
+
+    private static func loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        address.sin_port = port.bigEndian
+        return address
+    }
+
+    // MARK: Its files
+
+    /// What is written before anybody is there to remove it, folders last.
+    private static let files = ["data/meta.properties", "server.properties", "log4j2.properties", "data", ""]
+
+    /// Writes what it reads; what `StorageTool format` would write needs no start of Java.
+    private static func prepare(_ directory: String, port: UInt16, controller: UInt16) throws(Failure) {
+        let data = "\(directory)/data"
+        guard mkdir(data, 0o700) == 0 else { throw failure("\(data) cannot be made") }
+        try write(
+            "version=1\nnode.id=1\ncluster.id=\(identity())\ndirectory.id=\(identity())\n", to: "\(data)/meta.properties")
+        try write(
+            """
+            process.roles=broker,controller
+            node.id=1
+            controller.quorum.voters=1@127.0.0.1:\(controller)
+            listeners=PLAINTEXT://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controller)
+            controller.listener.names=CONTROLLER
+            listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+            log.dirs=\(data)
+            num.network.threads=2
+            num.io.threads=4
+            broker.session.timeout.ms=60000
+            group.initial.rebalance.delay.ms=0
+            offsets.topic.replication.factor=1
+            offsets.topic.num.partitions=1
+            transaction.state.log.replication.factor=1
+            transaction.state.log.min.isr=1
+            transaction.state.log.num.partitions=1
+            log.cleaner.dedupe.buffer.size=2097152
+
+            """, to: "\(directory)/server.properties")
+        try write(
+            """
+            appender.c.type = Console
+            appender.c.name = C
+            appender.c.layout.type = PatternLayout
+            appender.c.layout.pattern = %p %m%n
+            rootLogger.level = warn
+            rootLogger.appenderRef.c.ref = C
+
+            """, to: "\(directory)/log4j2.properties")
+    }
+
+    /// 22 letters and digits, as Kafka writes 16 bytes; the last one may only be one of four.
+    private static func identity() -> String {
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        return String((0..<21).map { _ in letters[Int.random(in: letters.indices)] }) + "A"
+    }
+
+    private static func write(_ text: String, to path: String) throws(Failure) {
+        guard let file = fopen(path, "we") else { throw failure("\(path) cannot be written") }
+        let isWritten = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWritten else { throw failure("\(path) cannot be written") }
+    }
+
+    private static func failure(_ what: String) -> Failure {
+        Failure(description: "Kafka was not started: \(what): \(String(cString: strerror(errno)))")
+    }
+
+    // MARK: Its process
+
+    /// Outlives this process by the moment that it takes to clean up.
+    private static let script = """
+        directory=$1; shift
+        "$@" </dev/null >"$directory/log" 2>&1 &
+        echo $! >"$directory/pid"
+        while read -r _; do :; done
+        kill -KILL $! 2>/dev/null; wait $! 2>/dev/null
+        /bin/rm -rf "$directory"
+        """
+
+    private static func start(_ command: [String], in directory: String) throws(Failure) -> (pid_t, Int32) {
+        var ends: [Int32] = [0, 0]
+        guard Glibc.pipe(&ends) == 0 else { throw failure("there is no pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+        // Nobody who waits for the end of this process's output shall wait for the broker's.
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        // A key that stops the terminal's processes is for the sandbox alone.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        let words = ["sh", "-c", script, "sh", directory] + command
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var id: pid_t = 0
+        let number = posix_spawn(&id, "/bin/sh", &actions, &attributes, &arguments, environ)
+        close(ends[0])
+        guard number == 0 else {
+            close(ends[1])
+            errno = number
+            throw failure("there is no shell")
+        }
+        return (id, ends[1])
+    }
+
+    private static func waitUntilReady(port: UInt16, in directory: String) throws(Failure) {
+        let end = ContinuousClock.now + patience
+        var id = ""
+        while !takesConnections(port) {
+            id = id.isEmpty ? text(of: "\(directory)/pid").filter(\.isNumber) : id
+            // A process that has ended has no program any more, also before its parent has asked how it ended.
+            guard id.isEmpty || access("/proc/\(id)/exe", F_OK) == 0 else {
+                throw Failure(description: "Kafka stopped while it started:\n\(lastLines(of: directory))")
+            }
+            guard ContinuousClock.now < end else {
+                throw Failure(description: "Kafka did not start within \(patience):\n\(lastLines(of: directory))")
+            }
+            usleep(20_000)
+        }
+    }
+
+    private static func takesConnections(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = loopback(port: port)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static func lastLines(of directory: String) -> String {
+        text(of: "\(directory)/log").split(separator: "\n").suffix(10).map { SafeText.escaped(String($0)) }
+            .joined(separator: "\n")
+    }
+
+    private static func text(of path: String) -> String {
+        guard let file = fopen(path, "re") else { return "" }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
