@@ -28,7 +28,8 @@ package final class LocalKafka: Sendable {
     package init(home: String, environment: [String: String]) throws(Failure) {
         guard access("\(home)/libs", R_OK | X_OK) == 0 else {
             throw Failure(
-                description: "\(SafeText.escaped(home)) is no Kafka: it has no folder libs. Name the folder that Kafka's "
+                description:
+                    "\(SafeText.escaped(home)) is no Kafka: it has no folder libs. Name the folder that Kafka's "
                     + "kafka_2.13-….tgz unpacks to.")
         }
         let java = try Self.java(environment)
@@ -70,7 +71,8 @@ package final class LocalKafka: Sendable {
         let folders = homes + (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
         guard let folder = folders.first(where: { access("\($0)/java", X_OK) == 0 }) else {
             throw Failure(
-                description: "Kafka needs Java 17 or later, and there is no java on the PATH: install it, or set JAVA_HOME.")
+                description:
+                    "Kafka needs Java 17 or later, and there is no java on the PATH: install it, or set JAVA_HOME.")
         }
         return "\(folder)/java"
     }
@@ -121,7 +123,8 @@ package final class LocalKafka: Sendable {
         let data = "\(directory)/data"
         guard mkdir(data, 0o700) == 0 else { throw failure("\(data) cannot be made") }
         try write(
-            "version=1\nnode.id=1\ncluster.id=\(identity())\ndirectory.id=\(identity())\n", to: "\(data)/meta.properties")
+            "version=1\nnode.id=1\ncluster.id=\(identity())\ndirectory.id=\(identity())\n",
+            to: "\(data)/meta.properties")
         try write(
             """
             process.roles=broker,controller

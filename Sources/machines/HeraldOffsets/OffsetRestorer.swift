@@ -221,7 +221,8 @@ package struct OffsetRestorer {
             if let refusal {
                 let audit = ToolFailure(topic: context.topics.audit, refusal, allow: .write)
                 throw ToolFailure(
-                    "the offsets were not written, nor the audit entry: \(audit)", kind: audit.kind, detail: audit.detail)
+                    "the offsets were not written, nor the audit entry: \(audit)", kind: audit.kind,
+                    detail: audit.detail)
             }
             throw ToolFailure(
                 "the offsets were not written", error,

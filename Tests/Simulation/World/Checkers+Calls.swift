@@ -36,7 +36,9 @@ extension Checkers {
         duties[duty].notBefore = nil
         if !duties[duty].finals.isEmpty { excuse(duty, "\(text(duty)) was called after its final result") }
         if duties[duty].isAnswered { excuse(duty, "promise 3: \(text(duty)) was called again after its final answer") }
-        if !isKnowledgeLost, !duties[duty].mayRepeat, others(than: duty).contains(where: { duties[$0].finals.contains(.delivered) }) {
+        if !isKnowledgeLost, !duties[duty].mayRepeat,
+            others(than: duty).contains(where: { duties[$0].finals.contains(.delivered) })
+        {
             fail("\(text(duty)) was called, and the same event was delivered")
         }
         guard countsAsAttempt else { return }

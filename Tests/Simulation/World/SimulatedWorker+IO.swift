@@ -248,7 +248,9 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
                 lane.engine.newestTaken(of: $0)
             }
             simulation.passes(passed, newest: newest, of: partition)
-            if passed.cause == .foreign, unnoticed.remove(place(partition)) == nil || passed.stood != stood[place(partition)] {
+            if passed.cause == .foreign,
+                unnoticed.remove(place(partition)) == nil || passed.stood != stood[place(partition)]
+            {
                 simulation.checkers.fail("\(process) says of another program's offsets what is not so: \(passed)")
             }
         case .outageBegan, .foreignMetadata, .recordRefused: break

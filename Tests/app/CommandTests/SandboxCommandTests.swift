@@ -127,18 +127,23 @@ struct SandboxCommandTests {
         }
     }
 
-    @Test("What is no Kafka, and one that does not start, are said, and nothing is left", .ownKafka("a sandbox's Kafka"))
+    @Test(
+        "What is no Kafka, and one that does not start, are said, and nothing is left", .ownKafka("a sandbox's Kafka"))
     func brokenHome() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "herald-tmp-\(UUID().uuidString)")
         let empty = folder.appending(path: "empty/libs")
         try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        for (home, words) in [("/nowhere", "has no folder libs"), (folder.path + "/empty", "Kafka stopped while it started")] {
+        for (home, words) in [
+            ("/nowhere", "has no folder libs"), (folder.path + "/empty", "Kafka stopped while it started"),
+        ] {
             let run = try await Self.run(
                 [Self.program, "sandbox", "--kafka-home", home], ["TMPDIR": folder.path])
             #expect(run.status == 1 && run.text.contains("--kafka-home: ") && run.text.contains(words), "\(run.text)")
         }
-        let both = try await Self.run([Self.program, "sandbox", "--kafka-home", "/opt/kafka", "--brokers", "localhost:1"])
+        let both = try await Self.run([
+            Self.program, "sandbox", "--kafka-home", "/opt/kafka", "--brokers", "localhost:1",
+        ])
         #expect(both.status == 1 && both.text.contains("exclude each other"), "\(both.text)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["empty"])
     }
@@ -174,7 +179,8 @@ struct SandboxCommandTests {
             return calls.count == 4
         }
         let places = calls.map { call in
-            let partition = call["partition"] as? Int ?? -1, offset = call["offset"] as? Int ?? -1
+            let partition = call["partition"] as? Int ?? -1
+            let offset = call["offset"] as? Int ?? -1
             return "\(partition)/\(offset) \(call["recordKey"] ?? "-") \(call["fault"] ?? "-")"
         }
         // murmur2 puts ann into the last of three partitions, CRC 32 into the first.

@@ -127,7 +127,8 @@ enum SandboxCommand: HeraldCommand {
                 let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
                 try group.refuseIfKnown(try replaced.adminClient())
                 try await Self.makeTopics(replaced, invocation.parsed[partitions])
-                let topics = replaced.topicNames.requests + replaced.topicWishes.retryDelays.map(replaced.topicNames.retryTopic)
+                let topics =
+                    replaced.topicNames.requests + replaced.topicWishes.retryDelays.map(replaced.topicNames.retryTopic)
                 try group.begin(at: topics, replaced)
                 group.warnOfOthers(on: replaced.topicNames.requests, try replaced.adminClient(), invocation.console)
             } else if let home = Self.home(invocation) {

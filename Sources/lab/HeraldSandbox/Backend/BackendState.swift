@@ -48,7 +48,8 @@ struct BackendState: Sendable {
         return calls.elements.compactMap { call in
             var call = call
             call.record = call.idempotencyKey.flatMap(recordOfCall)
-            let mayCome = call.idempotencyKey != nil && now.milliseconds - call.receivedAt.milliseconds < Self.recordPatience
+            let mayCome =
+                call.idempotencyKey != nil && now.milliseconds - call.receivedAt.milliseconds < Self.recordPatience
             return call.record == nil && mayCome ? nil : call
         }
     }

@@ -52,7 +52,8 @@ package struct RecordedCall: Sendable, Equatable {
         output.append(decimal: receivedAt.milliseconds)
         for (name, value) in [
             ("key", idempotencyKey), ("pns", pns), ("user", user), ("message", message), ("caller", caller),
-            ("traceparent", traceparent), ("topic", record?.topic), ("recordKey", record?.key), ("fault", record?.fault),
+            ("traceparent", traceparent), ("topic", record?.topic), ("recordKey", record?.key),
+            ("fault", record?.fault),
         ] {
             guard let value else { continue }
             output.append(contentsOf: ",\"\(name)\":".utf8)
