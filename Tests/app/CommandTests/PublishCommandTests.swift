@@ -43,7 +43,10 @@ struct PublishCommandTests {
         }
         input += #"{"id":"own","user":"u","message":"m","pns":["wns"]}"#
         let run = try await fixture.herald("publish", "--file", "-", "--id", "night", "-o", "jsonl", input: input)
-        #expect(run.status == 0 && run.error == "301 events published.\n")
+        #expect(run.status == 0, "\(run.error)")
+        #expect(
+            run.error == "line 2: warning: extra is no field and is ignored\n"
+                + "299 lines more: warning: extra is no field and is ignored\n301 events published.\n")
         let records = try await fixture.records(of: fixture.requests, count: 301)
         #expect(records.count == 301 && run.records.count == 301)
         #expect(records.contains { $0.value == #"{"id":"own","user":"u","message":"m","pns":["wns"]}"# })
@@ -261,6 +264,23 @@ struct PublishWithoutBrokerTests {
         #expect(try await HeraldProgram.run(words + ["m", "--wait", "1s"]).status == 2)
         let settings = try await HeraldProgram.run(words + ["m"], environment: ["HERALD_BACKEND_PUSH_SERVICES": "wns"])
         #expect(settings.status == 2)
+    }
+
+    @Test("--check names what other programs wrote, and every member that is ignored, once for all lines")
+    func foreignValues() async throws {
+        let run = try await HeraldProgram.run(
+            ["publish", "--check", "--file", "-"],
+            input: """
+                {"id":"a","user":"u","pns":"apns","message":"m","title":"x"}
+                {"id":"b","user":"u","pns":"apns","message":"m","title":"y"}
+                "{\\"id\\":\\"c\\"}"
+                {"schema":{},"payload":{"id":"d"}}
+                """)
+        #expect(run.status == 2)
+        #expect(run.error.contains("line 1: warning: title is no field and is ignored\n"), "\(run.error)")
+        #expect(run.error.contains("1 line more: warning: title is no field and is ignored\n"), "\(run.error)")
+        #expect(run.error.contains("line 3: malformed") && run.error.contains("was it serialized twice?"))
+        #expect(run.error.contains("line 4: invalid") && run.error.contains("Kafka Connect's JsonConverter"))
     }
 
     @Test("--check names all mistakes of an event, and warns of what is allowed and probably not meant")
