@@ -1,5 +1,6 @@
 internal import HeraldBytes
 internal import HeraldEvents
+package import HeraldText
 internal import HeraldTools
 
 /// Goes through an audience's recipients, each with his event as it would be published; what is no recipient comes with
@@ -19,6 +20,7 @@ package final class RecipientReader {
     private let ids: RecipientIDs
     private let form: EventForm
     private let maximumEventBytes: Int
+    private let users: UserRule
     private var reader: AudienceReader
 
     package private(set) var id = RecipientID(high: 0, low: 0)
@@ -36,6 +38,7 @@ package final class RecipientReader {
         ids = RecipientIDs(campaign: campaign.name)
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
+        users = campaign.users
         reader = try AudienceReader(audience, fields: template.names)
     }
 
@@ -68,10 +71,11 @@ package final class RecipientReader {
         reader.append(0, to: &user)
         let name = CellPadding.trimmed(0..<user.count, of: user.span.bytes)
         if name.count < user.count { user = Array(user[name]) }
-        if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
+        if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
+        if users == .text, let problem = problem(inText: user, "user") { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
         emptyFields.removeAll(keepingCapacity: true)
-        var isBeyondASCII = evidence.hasUTF8
+        var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
         template.render(into: &message) { field, message in
             let before = message.count
             reader.append(field + 1, to: &message)
@@ -95,7 +99,11 @@ package final class RecipientReader {
             return "the message has \(message.count) bytes of UTF-8; "
                 + "at most \(RecordDecoder.maximumMessageBytes) are allowed"
         }
-        let bytes = message.span.bytes
+        return problem(inText: message, "message")
+    }
+
+    private func problem(inText text: [UInt8], _ name: String) -> String? {
+        let bytes = text.span.bytes
         var offset = 0
         while offset < bytes.byteCount {
             if offset + 8 <= bytes.byteCount {
@@ -107,9 +115,9 @@ package final class RecipientReader {
                     continue
                 }
             }
-            guard bytes[byteAt: offset] != 0 else { return "the message holds a NUL character" }
+            guard bytes[byteAt: offset] != 0 else { return "the \(name) holds a NUL character" }
             guard let count = UTF8Text.characterByteCount(at: offset, in: bytes) else {
-                return evidence.note(bytes[byteAt: offset], line: line)
+                return evidence.note(bytes[byteAt: offset], of: name, line: line)
             }
             offset += count
         }
@@ -124,11 +132,16 @@ package struct CampaignText: Sendable {
     package var pushServices: [String]
     /// `limits.eventBytes`.
     package var maximumEventBytes: Int
+    /// `backend.users`.
+    package var users: UserRule
 
-    package init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
+    package init(
+        name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int, users: UserRule
+    ) {
         self.name = name
         self.template = template
         self.pushServices = pushServices
         self.maximumEventBytes = maximumEventBytes
+        self.users = users
     }
 }

@@ -38,7 +38,8 @@ enum CampaignReportCommand: HeraldCommand {
                 "herald campaign report spring --not-reached left.csv --audience users.csv",
                 "Whom to reach in another way."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .topics("requests", "results", "campaigns", "audit")
+    static let usedSettings: UsedSettings =
+        .cluster + .topics("requests", "results", "campaigns", "audit") + ["backend.users"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
@@ -179,7 +180,7 @@ private struct CampaignReportRun {
     private func readAudience(_ audience: Audience, _ body: (String) -> Void) throws {
         let text = CampaignText(
             name: definition.name, template: try MessageTemplate(definition.message), pushServices: definition.pns,
-            maximumEventBytes: .max)
+            maximumEventBytes: .max, users: query.users)
         let reader = try RecipientReader(audience, text, expiresAt: definition.expiresAt)
         while true {
             switch try reader.next() {

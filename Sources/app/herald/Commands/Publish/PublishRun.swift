@@ -28,7 +28,8 @@ struct PublishRun {
         topic = request.topic ?? settings.topics.requests.first?.name ?? ""
         idBase = request.idBase ?? EventPreparation.randomID()
         decoder = RecordDecoder(
-            pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
+            pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes,
+            users: settings.backend.users)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
         let others = [
