@@ -57,6 +57,20 @@ struct CSVAudienceTests {
         #expect(lines.last == "3:bob=B")
     }
 
+    @Test("A JSON line may lack a field, or have null, when the message says what takes its place")
+    func optionalFields() throws {
+        let text =
+            #"{"user":"ann","name":"Ann"}"# + "\n" + #"{"user":"bob"}"# + "\n" + #"{"user":"cid","name":null}"# + "\n"
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        let good = try file.lines("Hi {{name|friend}}")
+        #expect(good == ["1:ann=Hi Ann", "2:bob=Hi friend", "3:cid=Hi friend"])
+        #expect(
+            try file.lines("Hi {{name}}").dropFirst() == [
+                "2!has no name", "3!has null as name; it has to be a text or a number",
+            ])
+    }
+
     @Test("Where users are texts, each valid one is a recipient, and one in another encoding says so")
     func texts() throws {
         let text = "user,name\no'neil,O\nuser+tag@example.org,U\n müller ,M\n\"a \"\"b\"\"\",B\n\u{7},C\n"

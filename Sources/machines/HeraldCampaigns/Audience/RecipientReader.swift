@@ -39,7 +39,7 @@ package final class RecipientReader {
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
         users = campaign.users
-        reader = try AudienceReader(audience, fields: template.names)
+        reader = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
 
     /// How the audience is read.
@@ -47,6 +47,20 @@ package final class RecipientReader {
 
     /// The line of the present item, from 1.
     package var line: Int { reader.line }
+
+    /// The header as it is written, for a list with its columns; empty for JSON lines.
+    package var heading: [UInt8] { reader.heading }
+
+    /// How many columns such a list has of the audience's, and which of them holds the user.
+    var keptColumns: Int { reader.keptColumns }
+    var userColumn: Int { reader.userColumn }
+
+    /// The present item as it is written, for such a list.
+    package var columns: [UInt8] {
+        var columns: [UInt8] = []
+        reader.appendColumns(to: &columns)
+        return columns
+    }
 
     /// How many lines were empty so far.
     var emptyLines: Int { reader.emptyLines }
@@ -76,12 +90,13 @@ package final class RecipientReader {
         message.removeAll(keepingCapacity: true)
         emptyFields.removeAll(keepingCapacity: true)
         var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
-        template.render(into: &message) { field, message in
-            let before = message.count
-            reader.append(field + 1, to: &message)
-            if message.count == before { emptyFields.append(field) }
-            if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
-        }
+        template.render(
+            into: &message, onEmpty: { emptyFields.append($0) },
+            append: { field, message in
+                let before = message.count
+                reader.append(field + 1, to: &message)
+                if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
+            })
         if let problem = problem(inMessage: message) { return .invalid(problem) }
         if isBeyondASCII, !evidence.hasUTF8 { evidence.noteUTF8() }
         id = ids.id(of: user.span.bytes)

@@ -2,8 +2,8 @@ internal import HeraldText
 
 /// What a notification must be like before a call is made for it.
 ///
-/// The user keeps the rule of ``BackendConfiguration/users``. An empty tag, or one that reads as an expression, could reach
-/// all users. A message has 1 to 4096 bytes of UTF-8.
+/// The user keeps the rule of ``BackendConfiguration/users``. An empty tag, or one that reads as an expression, could
+/// reach all users. A message has 1 to 4096 bytes of UTF-8.
 public enum NotificationRules {
     /// The most bytes of UTF-8 that a message may have.
     public static let messageLimit = 4_096
