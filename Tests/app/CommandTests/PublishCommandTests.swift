@@ -116,10 +116,20 @@ struct PublishCommandTests {
         #expect(run.status == 3)
         let outcomes = run.records.map { [$0["outcome"], $0["reason"]].map { $0 as? String } }
         #expect(Set(outcomes) == [["delivered", nil], ["dead-lettered", "rejected"]])
+        #expect(
+            run.error.contains("Not delivered: apns of ")
+                && run.error.contains(": dead-lettered: rejected. To know more: "),
+            "\(run.error)")
         // Results from before are not this event's.
         let late = try await fixture.herald(
             "publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "300ms", "-o", "jsonl")
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
+        let id = try #require(late.records.first?["id"] as? String)
+        #expect(
+            late.error.contains(
+                "Not delivered: apns of \(id), and no failure of it is recorded. To know more: herald explain \(id) --user u\n"
+            ),
+            "\(late.error)")
     }
 
     @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first")
