@@ -323,7 +323,7 @@ let package = Package(
             "machines/HeraldCampaignsTests", "HeraldCampaignsTests",
             [
                 "HeraldBytes", "HeraldCampaigns", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel",
-                "HeraldTime", "HeraldTools",
+                "HeraldText", "HeraldTime", "HeraldTools",
             ]),
         tests(
             "app/CommandTests", "CommandTests",
@@ -338,8 +338,8 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "HeraldBytes", "HeraldCampaigns", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback",
-                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime",
-                "HeraldTools", "HeraldWorker",
+                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldText",
+                "HeraldTime", "HeraldTools", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         tests("Simulation/Tests", "SimulationTests", ["HeraldCore", "HeraldTime", "Simulation"]),

@@ -102,6 +102,9 @@ class CampaignTest(ConsoleTest):
             self.assertEqual(self.browser.named("button", order), [], "what has ended takes no orders")
         self.browser.press("Make a report")
         self.browser.wait_for_text("Save the report")
+        self.browser.wait_for_text("the audience of a new campaign")
+        self.browser.wait_for_text("--not-reached spring.not-reached.csv --audience AUDIENCE")
+        self.assert_accessible()
 
     def test_tab_is_closed(self):
         """A campaign goes on when the tab that began it is closed, and is found again in another one"""

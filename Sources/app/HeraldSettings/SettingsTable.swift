@@ -182,6 +182,10 @@ package struct SettingsTable: SettingsDeclarations {
             "Other names that events may use for a push service; the default applies if backend.pushServices has gcm "
                 + "and not fcm."
         )
+        package let users = Setting(
+            "backend.users", .choice(UserRule.self), default: "tag",
+            "Who may be a user: what a hub's tag can hold (tag), or any text of up to 256 bytes without control "
+                + "characters (text), for a backend of kind http that never makes a tag expression of to_tag.")
         package let hub = Hub()
         package let auth = Authentication()
         package let tls = TLS()

@@ -31,7 +31,8 @@ struct UsedSettings: Sendable, ExpressibleByArrayLiteral {
     /// What a command needs to ask them why an event waits.
     static let waiting: Self = workers + ["admin.token", "admin.tokenFile"]
 
-    static let pushServices: Self = ["backend.pushServices", "backend.aliases"]
+    /// Whom events may name, and on what.
+    static let pushServices: Self = ["backend.pushServices", "backend.aliases", "backend.users"]
 
     /// What a command needs for the span of what it publishes.
     static let traces: Self = ["traces.url", "traces.serviceName", "traces.headersFile", "traces.caFile"]

@@ -5,7 +5,7 @@ public import HeraldTime
 public struct NotificationEvent: Equatable, Sendable {
     /// The producer's own id of 1 to 128 characters, the base of the idempotency key; the record's place when absent.
     public var id: String?
-    /// Whom to notify: 1 to 111 of `[A-Za-z0-9_@#.:-]`.
+    /// Whom to notify: 1 to 111 of `[A-Za-z0-9_@#.:-]`, unless the workers take other users (``RecordDecoder/users``).
     public var user: String
     /// The text, at most 4096 bytes of UTF-8.
     public var message: String

@@ -41,7 +41,8 @@ public final class BackendClient: Sendable {
         _ pushService: String, to user: String, message: String, idempotencyKey: String
     ) async throws -> Answer {
         try NotificationRules.check(
-            pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
+            pushService: pushService, user: user, configuration.users, message: message,
+            idempotencyKey: idempotencyKey)
         return try await thread.call(
             .notification(pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
         ).answer.hiding(message, as: "(the message)")
@@ -57,7 +58,8 @@ public final class BackendClient: Sendable {
         var unique: [String] = []
         for pushService in pushServices where !unique.contains(pushService) {
             try NotificationRules.check(
-                pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
+                pushService: pushService, user: user, configuration.users, message: message,
+                idempotencyKey: idempotencyKey)
             unique.append(pushService)
         }
         return try await withThrowingTaskGroup(of: (Int, ServiceAnswer).self) { group in

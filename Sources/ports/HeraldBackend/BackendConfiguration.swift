@@ -23,6 +23,9 @@ public struct BackendConfiguration: Sendable {
     /// The statuses by which the backend refuses credentials.
     public let credentialStatuses: Set<Int>
 
+    /// Who may be a user.
+    public let users: UserRule
+
     /// The hub that notifications go over; `nil` for a backend with Herald's own contract.
     public let hub: HubSending?
 
@@ -37,18 +40,19 @@ public struct BackendConfiguration: Sendable {
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
     ///   - credentialStatuses: those after which credentials that can be renewed are.
+    ///   - users: what the backend takes for a user; `text` only where it never makes a tag expression of one.
     public init(
         url: String, path: String = defaultPath, registerPath: String = defaultRegisterPath,
         timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
         versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
-        credentials: Credentials, credentialStatuses: Set<Int> = [401, 403]
+        credentials: Credentials, credentialStatuses: Set<Int> = [401, 403], users: UserRule = .tag
     ) throws(InvalidArgument) {
         let address = try BackendAddress(url)
         try self.init(
             address, hub: nil, path: try Self.fullPath(address, path),
             registerPath: try Self.fullPath(address, registerPath), timeout: timeout, connectTimeout: connectTimeout,
             connectionLimit: connectionLimit, versions: versions, proxy: proxy, tls: tls, credentials: credentials,
-            credentialStatuses: credentialStatuses)
+            credentialStatuses: credentialStatuses, users: users)
     }
 
     /// A notification hub in place of a backend; throws ``InvalidArgument`` with the first setting that cannot work.
@@ -68,14 +72,15 @@ public struct BackendConfiguration: Sendable {
             try BackendAddress(hub.connectionString.origin), hub: hub, path: hub.path, registerPath: hub.path,
             timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, versions: versions,
             proxy: proxy, tls: tls, credentials: .sharedAccess(hub.connectionString),
-            credentialStatuses: credentialStatuses)
+            credentialStatuses: credentialStatuses, users: .tag)
     }
 
     private init(
         _ address: BackendAddress, hub: HubSending?, path: String, registerPath: String, timeout: Duration,
         connectTimeout: Duration, connectionLimit: Int, versions: HTTPVersions, proxy: ProxyAddress?, tls: TLSFiles,
-        credentials: Credentials, credentialStatuses: Set<Int>
+        credentials: Credentials, credentialStatuses: Set<Int>, users: UserRule
     ) throws(InvalidArgument) {
+        self.users = users
         self.address = address
         self.hub = hub
         self.path = path

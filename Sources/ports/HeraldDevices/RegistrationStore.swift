@@ -57,6 +57,11 @@ public final class FileRegistrationStore: RegistrationStore {
         }
     }
 
+    /// The installations of a backend of which ids are remembered.
+    package func installations(of backend: String) throws -> [String] {
+        try lock.withLock { try read()[backend]?.keys.sorted() ?? [] }
+    }
+
     private func read() throws -> [String: [String: String]] {
         guard FileManager.default.fileExists(atPath: url.path) else { return [:] }
         return try JSONDecoder().decode([String: [String: String]].self, from: Data(contentsOf: url))

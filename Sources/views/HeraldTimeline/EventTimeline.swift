@@ -70,6 +70,15 @@ package struct EventTimeline: Sendable, Equatable {
         return wanted.filter { name in outcomes[name].map { $0.replays < replays } ?? true }
     }
 
+    /// Whether outcomes may lie in other partitions than that of the user's key: they have the key of their request.
+    var mayHaveEndedElsewhere: Bool {
+        guard !open.isEmpty, !isMalformed else { return false }
+        switch fault {
+        case .noKey, .keyNotUser: return true
+        case .partitioner, .headers, .quotedHeaders, nil: return false
+        }
+    }
+
     /// The push services of the newest publication.
     private var wanted: [String] {
         for step in steps.reversed() {

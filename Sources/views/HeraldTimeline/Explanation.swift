@@ -29,14 +29,14 @@ package struct Explanation: Sendable {
         package var retry: RetryPolicy
         /// Its delays as people write them.
         package var delays: [DelayName]
-        /// What an HTTP status means by the settings, such as `rejected`.
-        package var meaning: @Sendable (_ status: Int) -> String
+        /// What the settings say that an HTTP status means, such as `rejected`; `nil` for those that they do not name.
+        package var meaning: @Sendable (_ status: Int) -> String?
         /// The name of the results topic, which forgets.
         package var resultsTopic: String
 
         package init(
             now: WallTime, retry: RetryPolicy, delays: [DelayName], resultsTopic: String,
-            meaning: @escaping @Sendable (Int) -> String
+            meaning: @escaping @Sendable (Int) -> String?
         ) {
             self.now = now
             self.retry = retry
@@ -264,7 +264,8 @@ package struct Explanation: Sendable {
             let status = result.status.map { "\($0)" } ?? "an answer"
             text += "because the backend answered \(status)\(because). "
             if let number = result.status {
-                text += "By backend.statuses \(number) counts as \(situation.meaning(number)), and is not tried again. "
+                text += situation.meaning(number).map { "By backend.statuses \(number) counts as \($0), and" } ?? "It"
+                text += " is not tried again. "
             }
         case .attemptsExhausted:
             text +=

@@ -58,7 +58,8 @@ package struct TimelineSearch: Sendable {
         var partitionCount: Int
     }
 
-    /// Reads up to what is committed now.
+    /// Reads up to what is committed now: the partitions of the user's key, and all of them when an event of his has
+    /// another key and its outcome may lie elsewhere.
     ///
     /// - Parameter onProgress: how many of how many offsets have been passed, and how many events were found; `false` ends
     ///   the reading.
@@ -89,6 +90,11 @@ package struct TimelineSearch: Sendable {
         found.isCut = builder.isCut
         try settleFates(reach, admin, &found)
         found.isNarrow = places.contains { $0.partitions.count < $0.partitionCount }
+        if found.isNarrow, !found.isPart, found.timelines.contains(where: \.mayHaveEndedElsewhere) {
+            var everywhere = query
+            everywhere.readsAllPartitions = true
+            return try run(everywhere, reach: reach, admin: admin, onProgress: onProgress)
+        }
         found.strayTopics = strays(of: found.timelines, places)
         found.gaps = gaps(query, found)
         return found

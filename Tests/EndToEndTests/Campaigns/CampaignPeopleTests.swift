@@ -31,11 +31,25 @@ struct CampaignPeopleTests {
             #expect(list.status == 0, "\(list.output)")
             let rows = list.output.split(separator: "\r\n").filter { $0.hasPrefix("user-") }
             #expect(rows.count == 22 && Set(rows).count == 22, "\(list.output)")
-            #expect(rows.contains { $0.hasPrefix("user-1,dead-lettered,apns,rejected,400,") })
+            func isListed(_ number: Int, _ why: String) -> Bool {
+                rows.contains { $0.hasPrefix("user-\(number),\"Name, \(number)\",\(why),") }
+            }
+            #expect(isListed(1, "dead-lettered,apns,rejected,400"), "\(list.output)")
             // Cancelled as soon as a worker has taken it from its retry topic, and open before.
-            #expect(rows.contains { $0 == "user-2,no outcome yet,,,,," || $0.hasPrefix("user-2,cancelled,apns,") })
+            #expect(isListed(2, "no outcome yet") || isListed(2, "cancelled,apns"), "\(list.output)")
             #expect(rows.count { $0.hasSuffix(",never published,,,,,") } == 20)
             #expect(list.output.contains("8 people were reached; 22 who were not are in the list."), "\(list.output)")
+            let left = fixture.directory.appending(path: "left.csv")
+            #expect(
+                try await fixture.campaign("report", "spring", "--not-reached", left.path, "--audience", audience)
+                    .status == 0)
+            fixture.backend.misbehave([])
+            var again = fixture.startWords(left.path)
+            again[try #require(again.firstIndex(of: "spring"))] = "summer"
+            let second = try fixture.startTool(again)
+            #expect(try await second.waitForExit() == 0, "\(second.output)")
+            #expect(
+                second.output.contains("22 people") || second.output.contains("22: 22 published"), "\(second.output)")
             let page = fixture.directory.appending(path: "spring.html")
             let report = try await fixture.campaign("report", "spring", "--html", page.path, "--not-reached", "-")
             #expect(report.output.contains("It lacks 20 recipients who were never published"), "\(report.output)")

@@ -1,3 +1,4 @@
+import Foundation
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -70,6 +71,32 @@ struct ContractTests {
                 "long": ["": "dead-lettered oversized"],
             ])
             #expect(Set(oracle.calls.filter { $0.user == "anna" }.map(\.pns)) == ["apns", "gcm"])
+        }
+    }
+
+    @Test("Users that are any text are called, reported and found as they are, where the settings allow them")
+    func texts() async throws {
+        let plan = CampaignPublishTests.plan { $0.settings["backend.users"] = "text" }
+        // But for what the reference backend takes for an expression.
+        let users = ["user+tag@example.org", "o'neil", "müller", "a b\"c\\d/e?f=h#i%20", "山田🎉", "-=@'ann"]
+        try await Fixture.run(plan) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish(
+                users.enumerated().map { Publication(id: "e\($0.offset)", user: $0.element) }
+                    + [Publication(id: "bell", user: "a\u{7}")])
+            try await fixture.waitForResults(users.count + 1)
+            let oracle = try await Oracle(fixture)
+            var expected = ["bell": ["": "dead-lettered invalid"]]
+            for number in users.indices { expected["e\(number)"] = ["apns": "delivered 200 attempts 1"] }
+            oracle.expectResults(expected)
+            #expect(Set(oracle.calls.map(\.user)) == Set(users))
+            let audience = fixture.directory.appending(path: "texts.csv")
+            try "user,first_name\no'neil,O\nmüller,M\n".write(to: audience, atomically: true, encoding: .utf8)
+            let run = try fixture.startTool(fixture.startWords(audience.path))
+            #expect(try await run.waitForExit() == 0, "\(run.output)")
+            #expect(fixture.backend.calls.suffix(2).allSatisfy { ["o'neil", "müller"].contains($0.user) })
+            let found = try await fixture.tool("find", "--user", "o'neil", "-o", "jsonl")
+            #expect(found.status == 0 && found.output.contains("\"e1\""), "\(found.output)")
         }
     }
 

@@ -71,6 +71,27 @@ struct FindTests {
         }
     }
 
+    @Test("Events without a key are found with their outcomes, in whichever partition these lie")
+    func keyless() async throws {
+        try await Fixture.run { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "keyed", user: "ann")])
+            try await fixture.waitForResults(1)
+            let partition = try #require(fixture.records("notifications").first?.partition)
+            try await fixture.publish(
+                (0..<8).map { number in
+                    var publication = Publication(id: "keyless-\(number)", user: "ann")
+                    (publication.key, publication.partition) = (nil, partition)
+                    return publication
+                })
+            try await fixture.waitForResults(9)
+            let found = try await fixture.tool("find", "--user", "ann", "-o", "jsonl")
+            let events = try events(found.output)
+            #expect(events.count == 9, "\(found.output)")
+            #expect(events.allSatisfy { ($0["open"] as? [String])?.isEmpty == true }, "\(found.output)")
+        }
+    }
+
     @Test("An event that waits is explained with what it waits for; one that is not consumed, with the doctor")
     func waiting() async throws {
         let plan = Self.plan {

@@ -100,9 +100,8 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "HeraldBytes", "HeraldCampaigns", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldFeedback",
-                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldTime",
-                "HeraldTools",
-                "HeraldWorker",
+                "HeraldHub", "HeraldKafka", "HeraldKernel", "HeraldReplay", "HeraldTelemetry", "HeraldText",
+                "HeraldTime", "HeraldTools", "HeraldWorker",
             ],
             path: "Tests/Simulation/World", swiftSettings: strict),
         .executableTarget(

@@ -4,6 +4,7 @@ import HeraldCore
 import HeraldDriver
 import HeraldEvents
 import HeraldKafka
+import HeraldText
 import HeraldTime
 import HeraldTools
 
@@ -131,7 +132,7 @@ extension Simulation {
                 name: Self.campaignName, template: template,
                 pushServices: Array(
                     scenario.pushServices.names.prefix(choices.pick([1, 1, 2], for: "publisher.services"))),
-                maximumEventBytes: 65_536),
+                maximumEventBytes: 65_536, users: .tag),
             topic: scenario.topics.requests[scenario.topics.requests.count - 1])
         order.ramp = choices.pick([nil, [1], [1, 3], [2, 2, 2], [5], [10, 10]], for: "publisher.ramp")
         order.rate = chance.pick([nil, nil, 2, 20])

@@ -107,6 +107,14 @@ struct CampaignStartCommandTests {
                 run.output.contains(
                     "warning: {last_name} stands as it is in the message; a field has two braces: {{last_"))
             #expect(run.output.components(separatedBy: "warning").count == 3)
+            let friends = try await HeraldProgram.run(
+                words(
+                    directory, ["--audience", "-", "--dry-run", "-o", "jsonl"], message: "Hi {{first_name|friend}} %x%"),
+                input: "user,first_name\nann,Ann\nbob,\n")
+            #expect(friends.output.contains(#""message":"Hi friend %x%""#), "\(friends.output)")
+            #expect(
+                friends.records.first?["warnings"] as? [String]
+                    == ["%x% stands as it is in the message; a field has two braces: {{x}}"])
 
             let plain = try await HeraldProgram.run(
                 words(directory, ["--audience", "-", "--dry-run", "--rate", "200/s", "-o", "jsonl"]),

@@ -87,7 +87,7 @@ struct HubBackendCommandTests {
         let first = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "alice", "-o", "jsonl")
         #expect(first.status == 0, "\(first.error)")
         let id = try #require(first.records.first?["registration"] as? String)
-        let again = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "bob", "-o", "jsonl")
+        let again = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "alice", "-o", "jsonl")
         #expect(again.records.first?["registration"] as? String == id)
         let anonymous = try await setup.register("--platform", "apns", "--handle", "0aff")
         #expect(anonymous.status == 2 && anonymous.error.contains("--user is needed"), "\(anonymous.error)")
@@ -98,6 +98,36 @@ struct HubBackendCommandTests {
         setup.isAway = true
         let away = try await setup.register("--platform", "gcm", "--handle", "t", "--user", "alice")
         #expect(away.status == 5, "\(away.error)")
+    }
+
+    @Test("A second handle or user is another device, unless the device has a name; --remove asks which is meant")
+    func devices() async throws {
+        let setup = try Setup { $0.listenConnectionString }
+        func id(_ words: String...) async throws -> String {
+            let run = try await HeraldProgram.run(
+                ["register", "--store", setup.folder.appendingPathComponent("ids.json").path, "-o", "jsonl"] + words,
+                environment: setup.environment)
+            #expect(run.status == 0, "\(run.error)")
+            return try #require(run.records.first?["registration"] as? String)
+        }
+        let phone = try await id("--platform", "apns", "--handle", "0aff", "--user", "alice")
+        let tablet = try await id("--platform", "apns", "--handle", "0bff", "--user", "alice")
+        let lent = try await id("--platform", "apns", "--handle", "0aff", "--user", "bob")
+        #expect(Set([phone, tablet, lent]).count == 3)
+        let named = try await id("--platform", "apns", "--handle", "0cff", "--user", "eve", "--installation", "e")
+        #expect(try await id("--platform", "apns", "--handle", "0dff", "--user", "eve", "--installation", "e") == named)
+        let which = try await setup.register("--remove")
+        #expect(which.status == 2 && which.error.contains("4 devices are remembered"), "\(which.error)")
+        #expect(which.error.contains("\"apns alice 0aff\"") && which.error.contains("\"e\""), "\(which.error)")
+        let removed = try await setup.register("--remove", "--platform", "apns", "--handle", "0aff", "--user", "bob")
+        #expect(removed.status == 0 && removed.error.contains("is removed"), "\(removed.error)")
+        #expect(try await id("--platform", "apns", "--handle", "0aff", "--user", "alice") == phone)
+        for words in [["--installation", "e"], ["--platform", "apns", "--handle", "0bff", "--user", "alice"], []] {
+            let run = try await HeraldProgram.run(
+                ["register", "--store", setup.folder.appendingPathComponent("ids.json").path, "--remove"] + words,
+                environment: setup.environment)
+            #expect(run.status == 0 && run.error.contains("is removed"), "\(run.error)")
+        }
     }
 
     @Test("register deletes doubles of its own user alone; the rest stays, and is named")

@@ -43,7 +43,10 @@ struct PublishCommandTests {
         }
         input += #"{"id":"own","user":"u","message":"m","pns":["wns"]}"#
         let run = try await fixture.herald("publish", "--file", "-", "--id", "night", "-o", "jsonl", input: input)
-        #expect(run.status == 0 && run.error == "301 events published.\n")
+        #expect(run.status == 0, "\(run.error)")
+        #expect(
+            run.error == "line 2: warning: extra is no field and is ignored\n"
+                + "299 lines more: warning: extra is no field and is ignored\n301 events published.\n")
         let records = try await fixture.records(of: fixture.requests, count: 301)
         #expect(records.count == 301 && run.records.count == 301)
         #expect(records.contains { $0.value == #"{"id":"own","user":"u","message":"m","pns":["wns"]}"# })
@@ -113,10 +116,20 @@ struct PublishCommandTests {
         #expect(run.status == 3)
         let outcomes = run.records.map { [$0["outcome"], $0["reason"]].map { $0 as? String } }
         #expect(Set(outcomes) == [["delivered", nil], ["dead-lettered", "rejected"]])
+        #expect(
+            run.error.contains("Not delivered: apns of ")
+                && run.error.contains(": dead-lettered: rejected. To know more: "),
+            "\(run.error)")
         // Results from before are not this event's.
         let late = try await fixture.herald(
             "publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "300ms", "-o", "jsonl")
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
+        let id = try #require(late.records.first?["id"] as? String)
+        #expect(
+            late.error.contains(
+                "Not delivered: apns of \(id), and no failure of it is recorded. To know more: herald explain \(id) --user u\n"
+            ),
+            "\(late.error)")
     }
 
     @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first")
@@ -261,6 +274,23 @@ struct PublishWithoutBrokerTests {
         #expect(try await HeraldProgram.run(words + ["m", "--wait", "1s"]).status == 2)
         let settings = try await HeraldProgram.run(words + ["m"], environment: ["HERALD_BACKEND_PUSH_SERVICES": "wns"])
         #expect(settings.status == 2)
+    }
+
+    @Test("--check names what other programs wrote, and every member that is ignored, once for all lines")
+    func foreignValues() async throws {
+        let run = try await HeraldProgram.run(
+            ["publish", "--check", "--file", "-"],
+            input: """
+                {"id":"a","user":"u","pns":"apns","message":"m","title":"x"}
+                {"id":"b","user":"u","pns":"apns","message":"m","title":"y"}
+                "{\\"id\\":\\"c\\"}"
+                {"schema":{},"payload":{"id":"d"}}
+                """)
+        #expect(run.status == 2)
+        #expect(run.error.contains("line 1: warning: title is no field and is ignored\n"), "\(run.error)")
+        #expect(run.error.contains("1 line more: warning: title is no field and is ignored\n"), "\(run.error)")
+        #expect(run.error.contains("line 3: malformed") && run.error.contains("was it serialized twice?"))
+        #expect(run.error.contains("line 4: invalid") && run.error.contains("Kafka Connect's JsonConverter"))
     }
 
     @Test("--check names all mistakes of an event, and warns of what is allowed and probably not meant")

@@ -1,5 +1,6 @@
 import Foundation
 import HeraldSettings
+import HeraldText
 import Testing
 
 @Suite("A notification hub in the settings")
@@ -48,6 +49,15 @@ struct HubSettingsTests {
     func beside(setting: String) {
         let found = mistakes(Self.hub(", \(setting)"))
         #expect(found.count == 1 && found[0].contains("does not go with backend.kind azure-hub"), "\(found)")
+    }
+
+    @Test("Users that no tag can hold do not go beside a hub")
+    func users() throws {
+        let found = mistakes(Self.hub(", users: text"))
+        #expect(found.count == 1 && found[0].contains("backend.users: text does not go with"), "\(found)")
+        #expect(mistakes(Self.hub(", users: tag")).isEmpty)
+        #expect(try load("backend: {users: text}").settings.backend.users == .text)
+        #expect(try load("").settings.backend.users == .tag)
     }
 
     @Test(

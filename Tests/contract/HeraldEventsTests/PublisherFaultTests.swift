@@ -61,6 +61,18 @@ struct PublisherFaultTests {
         #expect(fault(key: "alice", partition: 6) == nil)
     }
 
+    @Test("Headers of a CloudEvent in quotes are a fault, and what is refused for them says so")
+    func quotedHeaders() {
+        let quoted = [("ce_specversion", "1.0"), ("ce_id", "\"1\""), ("ce_source", "\"shop\""), ("ce_type", "t")]
+        #expect(fault(key: "alice", quoted) == .quotedHeaders)
+        #expect(fault(key: nil, quoted) == .noKey)
+        #expect(fault(key: "alice", [("ce_id", "\"1\""), ("ce_source", "shop")]) == nil)
+        #expect(fault(key: "alice", [("ce_source", "\"shop\"")]) == nil)
+        let all = quoted.map { ($0.0, $0.1.hasPrefix("\"") ? $0.1 : "\"\($0.1)\"") }
+        let refused = Decoding(eventJSON(["id": nil]), headers: all)
+        #expect(refused.failure?.detail.contains("values are in quotes") == true)
+    }
+
     @Test("Headers of HTTP on what is read as a plain event are a fault, with one partition too")
     func headers() {
         #expect(fault(key: "alice", [("ce-id", "1")]) == .headers)

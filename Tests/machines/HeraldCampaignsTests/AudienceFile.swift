@@ -1,4 +1,5 @@
 import Foundation
+import HeraldText
 import HeraldTools
 
 @testable import HeraldCampaigns
@@ -26,15 +27,19 @@ struct AudienceFile {
         try Audience(path: path, form, copyingInto: FileManager.default.temporaryDirectory.path)
     }
 
-    static func text(_ message: String, maximumEventBytes: Int = 65_536) throws -> CampaignText {
+    static func text(
+        _ message: String, maximumEventBytes: Int = 65_536, users: UserRule = .tag
+    ) throws -> CampaignText {
         CampaignText(
             name: "spring", template: try MessageTemplate(message), pushServices: ["apns", "gcm"],
-            maximumEventBytes: maximumEventBytes)
+            maximumEventBytes: maximumEventBytes, users: users)
     }
 
     /// Every line with what became of it: `user=message`, or `!` and the reason.
-    func lines(_ message: String, _ form: AudienceForm = AudienceForm()) throws -> [String] {
-        let reader = try RecipientReader(try open(form), try Self.text(message), expiresAt: nil)
+    func lines(
+        _ message: String, _ form: AudienceForm = AudienceForm(), users: UserRule = .tag
+    ) throws -> [String] {
+        let reader = try RecipientReader(try open(form), try Self.text(message, users: users), expiresAt: nil)
         var lines: [String] = []
         while true {
             switch try reader.next() {

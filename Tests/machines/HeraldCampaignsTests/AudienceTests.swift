@@ -1,5 +1,6 @@
 import Foundation
 import HeraldBytes
+import HeraldText
 import HeraldTools
 import TestSupport
 import Testing
@@ -54,6 +55,31 @@ struct CSVAudienceTests {
         let lines = try lines("user,name\n\(line)\n\"bob\",\"B\"\n")
         #expect(lines.first?.hasPrefix(expected) == true, "\(lines)")
         #expect(lines.last == "3:bob=B")
+    }
+
+    @Test("A JSON line may lack a field, or have null, when the message says what takes its place")
+    func optionalFields() throws {
+        let text =
+            #"{"user":"ann","name":"Ann"}"# + "\n" + #"{"user":"bob"}"# + "\n" + #"{"user":"cid","name":null}"# + "\n"
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        let good = try file.lines("Hi {{name|friend}}")
+        #expect(good == ["1:ann=Hi Ann", "2:bob=Hi friend", "3:cid=Hi friend"])
+        #expect(
+            try file.lines("Hi {{name}}").dropFirst() == [
+                "2!has no name", "3!has null as name; it has to be a text or a number",
+            ])
+    }
+
+    @Test("Where users are texts, each valid one is a recipient, and one in another encoding says so")
+    func texts() throws {
+        let text = "user,name\no'neil,O\nuser+tag@example.org,U\n müller ,M\n\"a \"\"b\"\"\",B\n\u{7},C\n"
+        let file = try AudienceFile(Array(text.utf8) + [0x6D, 0xFC] + Array(",L\n".utf8))
+        defer { file.remove() }
+        let lines = try file.lines("{{name}}", users: .text)
+        #expect(lines.prefix(4) == ["2:o'neil=O", "3:user+tag@example.org=U", "4:müller=M", "5:a \"b\"=B"])
+        #expect(lines[4].hasPrefix("6!user holds U+0007 as character 1, a control character"), "\(lines)")
+        #expect(lines[5] == "7!the user is not UTF-8: the byte 0xFC", "\(lines)")
     }
 
     @Test("A quote that is never closed costs its own line, not the rest of the file")

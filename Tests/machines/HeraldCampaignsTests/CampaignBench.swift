@@ -3,6 +3,7 @@ import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldKernel
+import HeraldText
 import HeraldTime
 import HeraldTools
 import Testing
@@ -79,7 +80,7 @@ final class CampaignBench {
         order = CampaignOrder(
             text: CampaignText(
                 name: Self.name, template: try MessageTemplate("Hi"), pushServices: ["apns"],
-                maximumEventBytes: 65_536),
+                maximumEventBytes: 65_536, users: .tag),
             topic: Self.topic)
         context = CampaignContext(
             topics: Topics(), readerProperties: [], writerProperties: [], controlProperties: [],

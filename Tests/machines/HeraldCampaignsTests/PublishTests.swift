@@ -1,5 +1,6 @@
 import Foundation
 import HeraldEvents
+import HeraldText
 import HeraldTime
 import HeraldTools
 import Testing
@@ -55,7 +56,7 @@ struct CampaignOrderTests {
         var order = CampaignOrder(
             text: CampaignText(
                 name: "spring", template: try MessageTemplate("Hi"), pushServices: ["apns", "gcm"],
-                maximumEventBytes: 65_536),
+                maximumEventBytes: 65_536, users: .tag),
             topic: "bulk")
         change(&order)
         return order

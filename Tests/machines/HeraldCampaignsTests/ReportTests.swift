@@ -78,16 +78,76 @@ struct ReportTests {
         ]
         for result in results { report.add(result) }
         var list = UnreachedList(report.people)
-        var lines = results.compactMap { list.line($0) }
-        for user in ["ann", "bob", "=cid", "dora", "dora"] { lines += [list.line(published: user)].compactMap(\.self) }
+        var lines = results.compactMap { list.entry($0)?.line }
+        for user in ["ann", "bob", "=cid", "dora", "dora"] {
+            lines += [list.entry(published: user)?.line].compactMap(\.self)
+        }
         for user in ["ann", "bob", "=cid", "dora", "eve", "eve"] {
-            lines += [list.line(recipient: user)].compactMap(\.self)
+            lines += [list.entry(recipient: user)?.line].compactMap(\.self)
         }
         #expect(list.count == 4 && lines.count == 4)
         #expect(lines[0].hasPrefix("bob,dead-lettered,apns,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns,,,,2026-"))
         #expect(lines[2...] == ["dora,no outcome yet,,,,,\r\n", "eve,never published,,,,,\r\n"])
-        #expect(UnreachedList.heading == "user,why,pns,reason,status,detail,completedAt\r\n")
+        #expect(
+            UnreachedList.heading
+                == "user,unreached_why,unreached_pns,unreached_reason,unreached_status,unreached_detail,"
+                + "unreached_completedAt\r\n")
+    }
+
+    /// The list of an audience in which bob was rejected, ann and zoe were reached, and xia is known only to Kafka.
+    private func list(
+        of text: String, _ form: AudienceForm = AudienceForm(), message: String = "Hi {{name}}"
+    ) throws -> String {
+        var report = CampaignReport(Samples.definition(), now: Self.now)
+        let results = try ["bob", "xia"].map {
+            try Samples.result("dead-lettered", user: $0, pns: "apns", reason: "rejected", status: 400)
+        }
+        for result in try results + ["ann", "zoe"].map({ try Samples.result("delivered", user: $0) }) {
+            report.add(result)
+        }
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        var list = UnreachedList(report.people)
+        var part = UnreachedAudience(
+            try RecipientReader(try file.open(form), try AudienceFile.text(message), expiresAt: nil))
+        for result in results { if let entry = list.entry(result) { part.keep(entry) } }
+        var output = part.heading
+        while let line = try part.next(&list) { output += line }
+        return output + part.others.joined()
+    }
+
+    @Test("With an audience the list keeps its columns as they are written, and is an audience again")
+    func unreachedAudience() throws {
+        let text =
+            "id;user;\"full; name\";name\n1;ann;;Ann\n2; bob ;\"B; \"\"b\"\"\nB\";Bob\n3;cid\n4;dora;;Dora;;\n4;dora;x;D\n"
+        let first = try list(of: text)
+        let lines = first.components(separatedBy: "\r\n")
+        let columns = UnreachedList.columns.joined(separator: ";")
+        #expect(lines[0] == "id;user;\"full; name\";name;\(columns)")
+        #expect(
+            lines[1].hasPrefix("2; bob ;\"B; \"\"b\"\"\nB\";Bob;dead-lettered;apns;rejected;400;;2026-"), "\(first)")
+        #expect(lines[2] == "3;cid;;;never published;;;;;" && lines[3] == "4;dora;;Dora;never published;;;;;")
+        #expect(lines[4].hasPrefix(";xia;;;dead-lettered;apns;") && lines[5].isEmpty && lines.count == 6)
+        let again = try AudienceFile(first)
+        defer { again.remove() }
+        #expect(try again.lines("{{name}}|{{full; name}}|").contains("2:bob=Bob|B; \"b\"\nB|"))
+        // Of a list of a list the reasons are the newer ones.
+        let second = try list(of: first)
+        #expect(
+            second.components(separatedBy: "unreached_why").count == 2 && second.contains("3;cid;;;never published"))
+        #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;;;;;never") })
+    }
+
+    @Test("So it does of JSON lines, and behind a byte order mark")
+    func unreachedObjects() throws {
+        let objects = try list(
+            of: #"{"user":"ann","name":"A"}"# + "\n" + #" {"user":"cid","name":"C","more":[1,{}]} "# + "\n")
+        #expect(
+            objects.hasPrefix(#"{"user":"cid","name":"C","more":[1,{}],"unreached_why":"never published"}"# + "\n{"),
+            "\(objects)")
+        #expect(objects.contains(#"{"user":"bob","unreached_why":"dead-lettered","unreached_pns":"apns""#))
+        #expect(try list(of: "\u{FEFF}user,name\ncid,C\n").hasPrefix("\u{FEFF}user,name,unreached_why"))
     }
 
     private func feedback(

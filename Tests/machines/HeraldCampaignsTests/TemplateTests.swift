@@ -30,6 +30,38 @@ struct TemplateTests {
         #expect(try rendered(text, ["name": "<Ann> & \"co\""]) == expected)
     }
 
+    @Test(
+        "What stands behind a bar takes the place of a field without text",
+        arguments: [
+            ("Hi {{none|friend}}!", "Hi friend!"), ("{{ none | dear friend }}", "dear friend"),
+            ("{{name|friend}}", "Ann"), ("{{{none|a|b}}}{{&none|c}}", "a|bc"), ("<{{none|}}>", "<>"),
+            ("{{none|ü}}{{none}}", "ü"),
+        ])
+    func otherwise(text: String, expected: String) throws {
+        #expect(try rendered(text, ["name": "Ann", "none": ""]) == expected)
+    }
+
+    @Test("A field may be missing when every use says what takes its place")
+    func optional() throws {
+        let template = try MessageTemplate("{{a|x}}{{b}}{{c|y}}{{c}}{{a|}}")
+        #expect(template.names == ["a", "b", "c"] && template.isOptional == [true, false, false])
+        var empty: [Int] = []
+        var output: [UInt8] = []
+        template.render(into: &output, onEmpty: { empty.append($0) }, append: { _, _ in })
+        #expect(empty == [1, 2] && String(decoding: output, as: UTF8.self) == "xy")
+    }
+
+    @Test(
+        "Marks of other tools are found in the text, and what only looks like one is not",
+        arguments: [
+            ("Hi {first_name} *|FNAME|* %name% %%last%% {{x}}", ["{first_name}", "*|FNAME|*", "%name%", "%%last%%"]),
+            ("${a.b}", ["{a.b}"]), ("{x} {x}", ["{x}"]),
+            ("50% off, 20%more% {} {not this} *|a b|* 5%-9% {{a|b}} *||* %", ["%more%"]), ("100%, 5% {1}", []),
+        ])
+    func foreignMarks(text: String, marks: [String]) throws {
+        #expect(Set(try MessageTemplate(text).foreignMarks.map(\.mark)) == Set(marks))
+    }
+
     @Test("What a field holds is no tag")
     func notRecursive() throws {
         #expect(try rendered("{{a}}", ["a": "{{b}}", "b": "x"]) == "{{b}}")
@@ -42,6 +74,7 @@ struct TemplateTests {
             ("{{> x}}", "column 3: a partial"), ("{{! note}}", "column 3: a comment"),
             ("{{=<% %>=}}", "column 3: another delimiter"), ("ü{{name", "column 2: the tag is not closed with }}"),
             ("{{{name}}", "column 1: the tag is not closed with }}}"), ("{{ }}", "column 1: the tag is empty"),
+            ("{{|x}}", "column 1: the tag names no field"),
             ("a\nb {{/x}}", "line 2, column 5: a section's end"), ("{{a{b}}", "column 4: a field's name cannot hold"),
             ("{{& }}", "column 1: the tag is empty"), ("{{$x}}", "column 3: a block"), ("{{<x}}", "column 3: a parent"),
         ])
@@ -52,7 +85,7 @@ struct TemplateTests {
     @Test("No template traps, whatever it holds")
     func garbage() {
         var generator = SplitMix64(seed: 7)
-        let pieces = ["{", "}", "{{", "}}", "a", " ", "#", "&", "ü", "\n"]
+        let pieces = ["{", "}", "{{", "}}", "a", " ", "#", "&", "|", "%", "ü", "\n"]
         for _ in 0..<5_000 {
             let text = (0..<Int.random(in: 0...10, using: &generator))
                 .map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined()

@@ -75,6 +75,40 @@ struct GroupTests {
         #expect(groups(.reason, [letters[2]])[0].suggestion == "replay when the backend is well")
     }
 
+    @Test("A group of several reasons, or statuses, says that it is mixed and how to split it")
+    func mixed() throws {
+        let rejected = SampleEntry.make(["herald-reason": "rejected", "herald-status": "404"])
+        let letters = [
+            rejected, rejected, SampleEntry.make(["herald-reason": "rejected", "herald-status": "410"]),
+            SampleEntry.make(["herald-reason": "expired", "herald-status": ""]),
+        ]
+        let all = groups(.source, letters)[0].suggestion
+        #expect(
+            all.hasPrefix("mixed (3 rejected, 1 expired): split it by reason (") && all.contains("--group-by reason"))
+        let byReason = groups(.reason, letters)
+        #expect(byReason[0].suggestion.hasPrefix("mixed (2 with status 404, 1 with status 410): split it by status"))
+        #expect(groups(.status, letters).first?.suggestion.contains("backend.path") == true)
+        // What is done counts no more.
+        var index = MarkIndex()
+        let mark = #"{"state":"resolved","job":"j","at":1,"partitions":{"2":"18"}}"#
+        index.add(try #require(MarkRecord(decoding: Array(mark.utf8))))
+        let rest = [rejected, SampleEntry.make(offset: 18, ["herald-reason": "invalid", "herald-status": ""])]
+        #expect(groups(.source, rest, index)[0].suggestion.contains("backend.path"))
+    }
+
+    @Test(
+        "An invalid event names what a replay can correct, and nothing else",
+        arguments: [
+            ("user holds a space (U+0020) as character 2", "--set user=…"), ("pns holds \"fax\"", "--set pns=…"),
+            ("message is empty", "--set message=…"), ("expiresAt is no RFC 3339 date-time", ""),
+        ])
+    func correctable(detail: String, option: String) {
+        let entry = SampleEntry.make(["herald-reason": "invalid", "herald-status": "", "herald-detail": detail])
+        let suggestion = groups(.reason, [entry])[0].suggestion
+        #expect(suggestion.hasPrefix("fix the producer") && suggestion.contains("--set") == !option.isEmpty)
+        #expect(suggestion.hasSuffix(option), "\(suggestion)")
+    }
+
     @Test("A campaign that is called none is not taken for none")
     func none() {
         let found = groups(.campaign, [SampleEntry.make(), SampleEntry.make(["herald-campaign": "none"])])

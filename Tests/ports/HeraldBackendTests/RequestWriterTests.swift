@@ -52,6 +52,23 @@ struct RequestWriterTests {
         )
     }
 
+    @Test("Of a user that is any text only RFC 3986's unreserved characters stay as they are")
+    func anyText() throws {
+        for scalar in (1..<0x180).compactMap({ Unicode.Scalar($0) }) {
+            let user = String(Character(scalar))
+            let isUnreserved = scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".contains(user))
+            let encoded = user.utf8.map { byte in
+                let digits = String(byte, radix: 16, uppercase: true)
+                return "%" + (byte < 16 ? "0" : "") + digits
+            }.joined()
+            let request = notification(try writer(.none), user: user, message: "m", key: "k")
+            #expect(request.contains("&to_tag=\(isUnreserved ? user : encoded) HTTP/1.1\r\n"), "\(scalar.value)")
+        }
+        let request = notification(try writer(.none), user: "o'neil+ü 🎉", message: "m", key: "k")
+        #expect(request.contains("&to_tag=o%27neil%2B%C3%BC%20%F0%9F%8E%89 HTTP/1.1\r\n"))
+        #expect(request.contains("Idempotency-Key: k:o%27neil%2B%C3%BC%20%F0%9F%8E%89:apns\r\n"))
+    }
+
     @Test(
         "Other requests",
         arguments: [

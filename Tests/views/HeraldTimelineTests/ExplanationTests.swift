@@ -163,6 +163,15 @@ struct ExplanationTests {
         #expect(found.text.contains("because the backend answered 400: no such tag."))
         #expect(found.text.contains("By backend.statuses 400 counts as rejected"))
         #expect(found.commands == ["herald dlq show 2:17", "herald dlq replay 2:17"])
+        let unnamed = try explain(
+            [
+                Sample.published(), Sample.dead(2),
+                Sample.settled(2, "apns", .deadLettered) {
+                    $0.status = 403
+                    $0.reason = .rejected
+                },
+            ], marks: MarkIndex())
+        #expect(unnamed.text.contains("the backend answered 403. It is not tried again."), "\(unnamed.text)")
     }
 
     @Test("An event in a delay topic is told with its reason, its moment and what comes next")

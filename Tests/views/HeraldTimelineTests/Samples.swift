@@ -95,7 +95,7 @@ enum Sample {
             now: at(now),
             retry: RetryPolicy(immediate: 2, delays: [.seconds(5), .seconds(30), .minutes(5)], maxElapsed: .hours(1)),
             delays: ["5s", "30s", "5m"].compactMap { DelayName($0) }, resultsTopic: "notifications.results",
-            meaning: { $0 == 400 ? "rejected" : "transient" })
+            meaning: { $0 == 400 ? "rejected" : nil })
         situation.committedOffset = committed
         return situation
     }

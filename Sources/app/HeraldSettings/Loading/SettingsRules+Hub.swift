@@ -21,6 +21,9 @@ extension SettingsRules {
                     "does not go with backend.kind azure-hub, whose connection string has the address and the key; "
                         + "leave it out")
             }
+            if values.valid(table.backend.users) == .text {
+                refuse(table.backend.users, "text does not go with backend.kind azure-hub: no tag can hold it")
+            }
             checkFormats()
         case nil: break
         }

@@ -16,17 +16,21 @@ enum RegisterCommand: HeraldCommand {
         "Whose device it is, if backend.kind is azure-hub; another backend knows it by the credentials.")
     private static let tags = CommandOption.optional(
         "tags", .commaSeparated("TAG,…"), "Tags that the device can be reached by, besides the user's own.")
-    private static let installation = CommandOption.standard(
-        "installation", .text("NAME"), default: "default", "Whose registration it is; each has one per backend.")
+    private static let installation = CommandOption.optional(
+        "installation", .text("NAME"),
+        "The device's name here, under which another handle or user takes the place of the former one; without it each "
+            + "handle of each user is a device of its own.")
     private static let store = CommandOption.optional(
         "store", .file(), "Where registration ids are remembered; by default in the user's state folder.")
-    private static let remove = CommandOption.flag("remove", "Remove the stored registration instead.")
+    private static let remove = CommandOption.flag("remove", "Remove the stored registration of the device instead.")
 
     static let declaration = CommandDeclaration(
         "register", "Register a device with the backend, renew its registration, or remove it.",
         details:
-            "The command stores the registration's id and reuses it when the handle or the user changes. If the "
-            + "backend has dropped the id, it requests a new one.\n\n"
+            "The command stores the registration's id and renews it when it is called again. If the backend has "
+            + "dropped the id, it requests a new one. With --installation the id stays when the handle or the user "
+            + "changes: what was registered under that name before is replaced. --remove needs no device where one alone "
+            + "is stored.\n\n"
             + "If backend.kind is azure-hub, the device is registered with the hub itself, with the tag of --user by "
             + "backend.hub.tag. A registration of the same handle with that tag is used again, and its doubles are deleted. "
             + "Others of the handle stay, and are named: templates, those of an installation, those of other users.",
@@ -36,18 +40,18 @@ enum RegisterCommand: HeraldCommand {
             .init(
                 "herald register --handle 0A1B2C --platform apns --user alice",
                 "Register a device of alice with the hub (backend.kind: azure-hub)."),
-            .init("herald register --remove", "Remove it again."),
+            .init("herald register --remove --handle 0A1B2C --platform apns", "Remove it again."),
         ])
     static let usedSettings: UsedSettings = .backendClient + ["backend.registerPath"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
-        let device = try device(invocation)
+        let request = try request(invocation)
         let settings = try invocation.settings(requiring: [.backend])
         let store = FileRegistrationStore(
             path: parsed[store] ?? FileRegistrationStore.defaultPath(environment: invocation.environment))
         do {
-            try show(await outcome(device, settings, parsed, store, invocation.console), invocation)
+            try show(await outcome(request, settings, parsed, store, invocation.console), invocation)
         } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
             throw CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable)
         } catch BackendClientError.noToken(let trouble) {
@@ -63,26 +67,46 @@ enum RegisterCommand: HeraldCommand {
     }
 
     private static func outcome(
-        _ device: Device?, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore,
+        _ request: Request, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore,
         _ console: Console
     ) async throws -> Outcome {
         let isHub = settings.backend.kind == .azureHub
         guard isHub || parsed[user] == nil else {
             throw parsed.mistake("--user needs backend.kind azure-hub")
         }
-        guard !isHub || device == nil || parsed[user] != nil else {
+        guard !isHub || request.device == nil || parsed[user] != nil else {
             throw parsed.mistake("--user is needed: backend.kind is azure-hub")
         }
+        let owner = parsed[user] ?? settings.backend.auth.username
+        let named = parsed[installation] ?? request.device.map { name(of: $0, owner) }
         return try await settings.withBackendClient(connectionLimit: 1) { client in
-            guard let device else {
-                let isRemoved = try await client.unregister(installation: parsed[installation], store: store)
+            guard let device = request.device, !request.isRemoval else {
+                guard let name = try named ?? onlyInstallation(client, store) else { return .nothingToRemove }
+                let isRemoved = try await client.unregister(installation: name, store: store)
                 return isRemoved ? .removed : .nothingToRemove
             }
             let id = try await client.register(
                 handle: device.handle, platform: device.platform, user: parsed[user], tags: parsed[tags] ?? [],
-                installation: parsed[installation], store: store, others: { name($0, console) })
+                installation: named ?? "", store: store, others: { name($0, console) })
             return .registered(id: id)
         }
+    }
+
+    /// What a device is called that nobody has named: another handle, or another user of it, is another device.
+    private static func name(of device: Device, _ owner: String?) -> String {
+        [device.platform.rawValue, owner, device.handle.text].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// The device that is remembered of the backend; `nil` when there is none.
+    private static func onlyInstallation(
+        _ client: BackendClient, _ store: FileRegistrationStore
+    ) throws -> String? {
+        let names = try store.installations(of: client.registrationAddress)
+        guard names.count > 1 else { return names.first }
+        let shown = names.prefix(10).map { SafeText.quoted($0, limit: 60) }.joined(separator: ", ")
+        throw CommandFailure(
+            "\(names.count) devices are remembered (\(shown)): say which one, with --handle and --platform (and --user), "
+                + "or with --installation", status: .usage)
     }
 
     /// Says what stays as it is.
@@ -99,18 +123,25 @@ enum RegisterCommand: HeraldCommand {
 
     private typealias Device = (handle: DeviceHandle, platform: Platform)
 
-    private static func device(_ invocation: Invocation) throws -> Device? {
+    private struct Request {
+        /// `nil` for the one that is named, or alone.
+        var device: Device?
+        var isRemoval: Bool
+    }
+
+    private static func request(_ invocation: Invocation) throws -> Request {
         let parsed = invocation.parsed
-        if parsed[remove] {
-            guard parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil, parsed[tags] == nil else {
-                throw parsed.mistake("--remove goes without --handle, --platform, --user and --tags")
+        let isRemoval = parsed[remove]
+        if isRemoval {
+            guard parsed[tags] == nil else { throw parsed.mistake("--remove goes without --tags") }
+            if parsed[handle] == nil, parsed[platform] == nil, parsed[user] == nil {
+                return Request(device: nil, isRemoval: true)
             }
-            return nil
         }
         guard let handle = parsed[handle], let platform = parsed[platform], !handle.isEmpty else {
             throw parsed.mistake("--handle and --platform are needed, or --remove")
         }
-        return (DeviceHandle(handle), platform)
+        return Request(device: (DeviceHandle(handle), platform), isRemoval: isRemoval)
     }
 
     private static func show(_ outcome: Outcome, _ invocation: Invocation) throws {

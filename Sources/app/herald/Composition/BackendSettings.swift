@@ -16,7 +16,7 @@ extension Settings {
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
             versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
-            credentialStatuses: credentialStatuses)
+            credentialStatuses: credentialStatuses, users: backend.users)
     }
 
     /// Gives the closure a client of the backend, and closes it behind.

@@ -21,7 +21,7 @@ extension Settings {
                 try Replayer(context, reach: clusterReach, admin: adminClient(), isWriting: isWriting)
             },
             starts: CampaignStartRules(
-                pushServices: try pushServices(), maximumEventBytes: limits.eventBytes,
+                pushServices: try pushServices(), maximumEventBytes: limits.eventBytes, users: backend.users,
                 uploadLimit: console.uploadLimit, directory: temporaryDirectory),
             timeline: TimelineContext(
                 search: try timelineSearch(),

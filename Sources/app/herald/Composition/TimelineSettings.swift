@@ -26,9 +26,9 @@ extension Settings {
 
     /// What decides by the settings, before anything is known of an event.
     func situation(now: WallTime) -> Explanation.Situation {
-        let statuses = statusTable
+        let statuses = backend.statuses
         return Explanation.Situation(
             now: now, retry: retryPolicy, delays: retryDelayNames, resultsTopic: topics.results,
-            meaning: { statuses[$0].rawValue })
+            meaning: { statuses[$0]?.rawValue })
     }
 }

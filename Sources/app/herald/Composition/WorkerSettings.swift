@@ -34,7 +34,8 @@ extension Settings {
     /// Reads the records of these settings' topics.
     func recordDecoder() throws -> RecordDecoder {
         RecordDecoder(
-            pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests)
+            pushServices: try pushServices(), maxEventBytes: limits.eventBytes, requestTopics: topicNames.requests,
+            users: backend.users)
     }
 
     /// The push services that an option names, aliases resolved, each once.

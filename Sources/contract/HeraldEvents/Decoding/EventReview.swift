@@ -24,7 +24,10 @@ package struct EventReview: Sendable {
         mistakes = [first].compactMap(\.self)
         guard let read = ReadEvent(value, isCloudEvent: isCloudEvent) else { return }
         if let first { mistakes += probe.mistakes(of: read, beside: first) }
-        warnings = read.trappedNames() + read.momentWarnings(now: now)
+        // The members of another program's envelope are no fields, and are named as that.
+        let bytes = value.span.bytes
+        let isForeign = ForeignValue.hint(on: bytes, from: RecordDecoder.documentStart(in: bytes)) != nil
+        warnings = (isForeign ? [] : read.ignoredNames()) + read.momentWarnings(now: now)
     }
 }
 
@@ -77,8 +80,8 @@ private struct ReadEvent {
 
     // MARK: Names
 
-    /// Members that Herald ignores, and that were probably meant as fields.
-    func trappedNames() -> [String] {
+    /// Members that Herald ignores, with what they were probably meant as.
+    func ignoredNames() -> [String] {
         let options = inner.last { $0.name == EventField.options.text }
         let ofOptions = options.flatMap { try? Self.members(of: $0.json) } ?? []
         let names = FieldTraps.Names(

@@ -1,6 +1,6 @@
 import HeraldText
 
-/// Names that Herald ignores where they stand, and that were probably meant as fields.
+/// Names that Herald ignores where they stand, and what was probably meant.
 enum FieldTraps {
     /// The names of an event's members, by where they stand.
     struct Names {
@@ -41,6 +41,8 @@ enum FieldTraps {
         return Dictionary(uniqueKeysWithValues: words.flatMap { field, others in others.map { ($0, field) } })
     }()
 
+    private static let longestShown = 64
+
     private struct Field {
         var name: String
         /// Where it belongs, for a reader who does not know the name.
@@ -64,7 +66,7 @@ enum FieldTraps {
         let inner =
             fields(fields, in: names.event, prefix: "data.", remedy: "it belongs into data")
             + options(in: names.options, prefix: "data.", remedy: "it belongs into the options in data")
-        return warnings(of: envelope, " beside data", own: outer, elsewhere: inner)
+        return warnings(of: envelope, " beside data", own: outer, elsewhere: inner, isKnown: isAttribute)
             + warnings(of: names.event, " in data", own: own, elsewhere: ownOptions + outer.prefix(identity.count))
             + inOptions
     }
@@ -84,12 +86,23 @@ enum FieldTraps {
         }
     }
 
-    /// - Parameter place: where the names stand, as a sentence goes on.
+    /// Whether CloudEvents allows the name for an attribute: others than Herald's are for other readers.
+    private static func isAttribute(_ name: String) -> Bool {
+        (1...20).contains(name.utf8.count)
+            && name.utf8.allSatisfy { ($0 >= 0x61 && $0 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) }
+    }
+
+    /// - Parameters:
+    ///   - place: where the names stand, as a sentence goes on.
+    ///   - isKnown: whether a name that nobody can have meant as a field is well there.
     private static func warnings(
-        of names: [String], _ place: String, own: [Field], elsewhere: [Field]
+        of names: [String], _ place: String, own: [Field], elsewhere: [Field],
+        isKnown: (String) -> Bool = { _ in false }
     ) -> [String] {
         let candidates = (own + elsewhere).filter { !$0.isThere }
+        var seen: Set<String> = []
         return names.compactMap { name in
+            guard seen.insert(name).inserted else { return nil }
             if own.contains(where: { $0.name == name }) { return nil }
             if let field = elsewhere.first(where: { $0.name == name }) {
                 return "\(name)\(place) is ignored: \(field.remedy)"
@@ -97,7 +110,10 @@ enum FieldTraps {
             let meant =
                 candidates.first { NearName.isNear(name, $0.name) }
                 ?? synonyms[NearName.plain(name)].flatMap { word in candidates.first { $0.name == word } }
-            return meant.map { "\(name)\(place) is no field and is ignored: did you mean \($0.path)?" }
+            if meant == nil, isKnown(name) { return nil }
+            let shown = name.count > longestShown ? "\(name.prefix(longestShown))…" : name
+            return "\(shown)\(place) is no field and is ignored"
+                + (meant.map { ": did you mean \($0.path)?" } ?? "")
         }
     }
 }

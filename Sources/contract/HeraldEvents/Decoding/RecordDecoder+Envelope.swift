@@ -18,6 +18,7 @@ extension RecordDecoder {
                 try readMembers(of: .data, from: &reader, tokens: &tokens, into: &event)
             }
         } catch {
+            if ForeignValue.isUTF16(value) { throw .malformed("the value is UTF-16; Herald reads UTF-8") }
             if start > 0 { throw .malformed(Self.problem(behindFrameOf: value, error)) }
             throw .malformed(value.byteCount == 0 ? "the value is empty" : "the value \(error)")
         }
@@ -25,7 +26,7 @@ extension RecordDecoder {
 
     /// Where the JSON begins: behind the magic byte 0 and the schema's id in four bytes, if a schema registry's serializer
     /// put them there (Confluent's wire format).
-    private static func documentStart(in value: RawSpan) -> Int {
+    static func documentStart(in value: RawSpan) -> Int {
         value.byteCount > 5 && value[byteAt: 0] == 0 ? 5 : 0
     }
 
@@ -77,7 +78,8 @@ extension RecordDecoder {
             throw .malformed("the CloudEvent's data_base64 is not supported; put the event into data as a JSON object")
         }
         guard tokens[.data].kind == .object else {
-            throw .malformed("the CloudEvent's data is \(tokens[.data].kindName); it has to be an object")
+            let hint = tokens[.data].holdsObject(in: value) ? "; \(ForeignValue.twice)" : ""
+            throw .malformed("the CloudEvent's data is \(tokens[.data].kindName); it has to be an object\(hint)")
         }
     }
 

@@ -41,8 +41,8 @@ extension RecordDecoder {
     /// Checks every field but the id by its rule and keeps what the event needs.
     func readFields(tokens: inout EventTokens, value: RawSpan, into event: inout DecodedEvent) throws(DecodingFailure) {
         try expectString(.user, &tokens)
-        guard event.user.isPresent else { throw .invalid(Self.problem(ofLongUser: tokens[.user], in: value)) }
-        if let problem = UserTag.problem(in: event.bytes(of: event.user, value: value)) { throw .invalid(problem) }
+        guard event.user.isPresent else { throw .invalid(problem(ofLongUser: tokens[.user], in: value)) }
+        if let problem = users.problem(in: event.bytes(of: event.user, value: value)) { throw .invalid(problem) }
 
         try expectString(.message, &tokens)
         try expectLength(.message, &tokens, in: value, atMost: Self.maximumMessageBytes)
@@ -64,14 +64,14 @@ extension RecordDecoder {
         if !tokens[.options].isAbsent { try readOptions(tokens[.options], value: value, into: &event) }
     }
 
-    private static func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {
+    private func problem(ofLongUser token: JSONToken, in value: RawSpan) -> String {
         var text: [UInt8] = []
         if token.hasEscapes {
             JSONEscapes.append(value.extracting(token.range), to: &text)
         } else {
             text.append(copying: value.extracting(token.range))
         }
-        return UserTag.problem(in: text.span.bytes) ?? "user is too long"
+        return users.problem(in: text.span.bytes) ?? "user is too long"
     }
 
     private func expectLength(

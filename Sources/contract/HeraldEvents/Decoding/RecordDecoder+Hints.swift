@@ -1,17 +1,23 @@
 import HeraldBytes
 
 extension RecordDecoder {
-    /// The failure of a record, with what its publisher probably forgot: nothing but headers tells a CloudEvent.
+    /// The failure of a record, with what its publisher probably forgot, or wrote instead of an event.
     static func hinting(_ failure: DecodingFailure, _ form: RecordForm, value: RawSpan, _ headers: HeaderList)
         -> DecodingFailure
     {
         let hint: String
+        let foreign =
+            failure.reason == .oversized ? nil : ForeignValue.hint(on: value, from: documentStart(in: value))
+        if let foreign { return DecodingFailure(reason: failure.reason, detail: "\(failure.detail); \(foreign)") }
+        // Nothing but headers tells a CloudEvent.
         switch form {
         case .structured: return failure
         case .binary where looksLikeEnvelope(value):
             hint =
                 "the value looks like a structured CloudEvent, and its headers that begin with ce_ make it the data of a binary "
                 + "one: publish the data alone, or leave them out and set content-type: application/cloudevents+json"
+        case .binary where headers.hasQuotedSource:
+            hint = "the headers' values are in quotes: they are written as they are, not as JSON"
         case .binary: return failure
         case .plain where looksLikeEnvelope(value):
             let wanted = "content-type: application/cloudevents+json"

@@ -1,4 +1,5 @@
 import HeraldBytes
+public import HeraldText
 
 /// Turns records into events, and says what is wrong with those that are none.
 ///
@@ -34,12 +35,18 @@ public struct RecordDecoder: Sendable {
     public let maxEventBytes: Int
     /// The topics that producers write to: a record of one of them cannot name another of them as its origin.
     public let requestTopics: [String]
+    /// Who may be a user.
+    public let users: UserRule
 
-    /// A decoder for these push services.
-    public init(pushServices: PushServices = .standard, maxEventBytes: Int = 65_536, requestTopics: [String] = []) {
+    /// A decoder for these push services and users.
+    public init(
+        pushServices: PushServices = .standard, maxEventBytes: Int = 65_536, requestTopics: [String] = [],
+        users: UserRule = .tag
+    ) {
         self.pushServices = pushServices
         self.maxEventBytes = maxEventBytes
         self.requestTopics = requestTopics
+        self.users = users
     }
 
     /// Reads a record; the answer is nothing when it is an event, which then stands in `event`.

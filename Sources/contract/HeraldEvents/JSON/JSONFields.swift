@@ -9,6 +9,9 @@ package struct JSONFields: Sendable {
         /// Whether it is there.
         package var isPresent = false
         fileprivate var token = JSONToken()
+
+        /// Whether it is there as null.
+        package var isNull: Bool { token.kind == .null }
     }
 
     private let names: [[UInt8]]

@@ -12,6 +12,8 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
     case partitioner
     /// Its headers are those of a CloudEvent over HTTP (`ce-`), which are not read.
     case headers = "http-headers"
+    /// It is a binary CloudEvent whose headers were written as JSON, in quotes.
+    case quotedHeaders = "quoted-headers"
 
     /// The fault of a user's record; `nil` when there is none, or none is certain.
     static func of(
@@ -26,6 +28,8 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
     }
 
     private static func of(_ headers: HeaderList) -> PublisherFault? {
+        // No URI holds a quotation mark.
+        if headers.hasQuotedSource, (try? RecordForm(headers: headers)) == .binary { return .quotedHeaders }
         guard headers.isOfHTTP, (try? RecordForm(headers: headers)) == .plain else { return nil }
         return .headers
     }
@@ -37,6 +41,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .keyNotUser: "have a key that is not their user"
         case .partitioner: "do not lie where murmur2 puts their key"
         case .headers: "have headers that begin with ce-, as over HTTP"
+        case .quotedHeaders: "have CloudEvents' headers in quotes"
         }
     }
 
@@ -47,6 +52,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .keyNotUser: "has a key that is not its user"
         case .partitioner: "does not lie where murmur2 puts its key"
         case .headers: "has headers that begin with ce-, as over HTTP"
+        case .quotedHeaders: "has CloudEvents' headers in quotes"
         }
     }
 
@@ -56,6 +62,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .noKey, .keyNotUser, .partitioner:
             "a user's events may lie in several partitions, their order is not kept, and one that comes twice may be "
                 + "sent twice"
+        case .quotedHeaders: "the quotes are a part of the id and source, which results and duplicates go by"
         case .headers: "they are read as plain events, so that a CloudEvent's id, source and time are lost"
         }
     }
@@ -66,6 +73,7 @@ public enum PublisherFault: String, Hashable, Sendable, CaseIterable {
         case .noKey, .keyNotUser: "have their publisher set the event's user as the key"
         case .partitioner: "have their publisher set partitioner=murmur2_random (librdkafka), or Java's default"
         case .headers: "have their publisher write ce_id, ce_source and so on, as CloudEvents over Kafka do"
+        case .quotedHeaders: "have their publisher write headers as plain text, not as JSON"
         }
     }
 }
@@ -93,5 +101,13 @@ extension HeaderList {
             let name = name(at: index)
             return name.byteCount > 3 && name.extracting(0..<3).hasSameBytes(inAnyCaseAs: "ce-")
         }
+    }
+
+    /// Whether the source of a binary CloudEvent is there in quotes.
+    var hasQuotedSource: Bool {
+        guard let source = lastValue(named: HeaderName.cloudEventsSource.literal), source.byteCount > 1 else {
+            return false
+        }
+        return source[byteAt: 0] == UInt8(ascii: "\"") && source[byteAt: source.byteCount - 1] == UInt8(ascii: "\"")
     }
 }

@@ -4,6 +4,9 @@ internal import HeraldTools
 
 /// The first line of a CSV file: what its columns are called.
 struct AudienceHeader {
+    /// What a list of those who were not reached has behind the columns of its audience.
+    static let unreached = ["why", "pns", "reason", "status", "detail", "completedAt"].map { "unreached_\($0)" }
+
     let names: [String]
     /// Whether its bytes are UTF-8.
     let isUTF8: Bool

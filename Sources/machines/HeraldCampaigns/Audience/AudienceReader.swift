@@ -21,6 +21,8 @@ struct AudienceReader {
     private(set) var reading: AudienceReading
     private var format: AudienceFormat { reading.format }
     private let names: [String]
+    /// Of each name whether a record of JSON lines may lack it.
+    private let isOptional: [Bool]
     private var window: ByteWindow
     private var csv = CSVScanner()
     private var json: JSONFields
@@ -37,16 +39,23 @@ struct AudienceReader {
     private(set) var emptyLines = 0
     /// The beginning of a line that was too long to be kept.
     private var givenUp: [UInt8] = []
+    /// The columns of the header that are kept in lists, as they are written; empty for JSON lines.
+    private(set) var heading: [UInt8] = []
+    /// How many of the columns they are.
+    private(set) var keptColumns = 0
     /// The number of the record's first line, from 1.
     private(set) var line = 0
 
     /// A reader at the beginning; what is wrong with the header is thrown.
     ///
-    /// - Parameter fields: those that are asked for behind the user, which is the first.
-    init(_ audience: Audience, fields: [String]) throws {
+    /// - Parameters:
+    ///   - fields: those that are asked for behind the user, which is the first.
+    ///   - isOptional: of each of them whether a record of JSON lines may lack it.
+    init(_ audience: Audience, fields: [String], isOptional: [Bool]) throws {
         form = audience.form
         reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
         names = [reading.userColumn] + fields
+        self.isOptional = [false] + isOptional
         window = ByteWindow(audience.file)
         json = JSONFields(names: names)
         isFieldSeen = Array(repeating: false, count: names.count)
@@ -96,9 +105,26 @@ struct AudienceReader {
             guard columns[field] < csv.fields.count else { return }
             CSVScanner.append(csv.fields[columns[field]], of: window.bytes.span.bytes, to: &output)
         case .jsonl:
+            guard !json.fields[field].isNull else { return }
             let bytes = window.bytes
             json.append(field, of: bytes.span.bytes.extracting(record), to: &output)
         }
+    }
+
+    /// The number of the column that holds the users, of CSV.
+    var userColumn: Int { columns[0] }
+
+    /// Appends the record as it is written: of CSV its columns, as many as the header has, without those of a former list
+    /// of who was not reached; of JSON lines the object.
+    func appendColumns(to output: inout [UInt8]) {
+        guard format == .csv else {
+            output += window.bytes[CellPadding.trimmed(record, of: window.bytes.span.bytes)]
+            return
+        }
+        let kept = min(keptColumns, csv.fields.count)
+        guard let last = csv.fields.prefix(kept).last else { return }
+        output += window.bytes[record.lowerBound..<last.end + (last.isQuoted ? 1 : 0)]
+        output += repeatElement(csv.delimiter, count: keptColumns - kept)
     }
 
     func excerpt(byteCount: Int) -> String {
@@ -162,6 +188,10 @@ struct AudienceReader {
         }
         columnCount = csv.fields.count
         let header = AudienceHeader(csv.fields, of: window.bytes.span.bytes)
+        let unreached = AudienceHeader.unreached
+        keptColumns = columnCount - (header.names.suffix(unreached.count) == unreached[...] ? unreached.count : 0)
+        if audience.prefixCount > 0 { heading = Array("\u{FEFF}".utf8) }
+        appendColumns(to: &heading)
         do throws(ToolFailure) {
             let user = try header.userColumn(named: form.userColumn)
             reading.userColumn = header.names[user]
@@ -241,11 +271,12 @@ struct AudienceReader {
         }
         var problem: String?
         for (index, field) in json.fields.enumerated() {
+            if field.isPresent { isFieldSeen[index] = true }
+            if isOptional[index], !field.isPresent || field.isNull { continue }
             guard field.isPresent else {
                 problem = problem ?? "has no \(names[index])"
                 continue
             }
-            isFieldSeen[index] = true
             if let kind = field.unusable {
                 problem = problem ?? "has \(kind) as \(names[index]); it has to be a text or a number"
             }

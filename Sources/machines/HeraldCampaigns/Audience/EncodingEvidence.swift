@@ -13,10 +13,10 @@ struct EncodingEvidence: Sendable, Equatable {
     /// Fields were UTF-8, and not ASCII alone.
     mutating func noteUTF8() { hasUTF8 = true }
 
-    /// A byte that is no UTF-8; in words.
-    mutating func note(_ byte: UInt8, line: Int) -> String {
+    /// A byte of a field that is no UTF-8; in words.
+    mutating func note(_ byte: UInt8, of field: String, line: Int) -> String {
         if first == nil { first = (line, byte) }
-        return "the message is not UTF-8: \(Self.words(byte))"
+        return "the \(field) is not UTF-8: \(Self.words(byte))"
     }
 
     /// What shows that the file cannot be read as UTF-8; `nil` when it can, but for single lines.

@@ -1,5 +1,6 @@
 internal import HeraldBytes
 internal import HeraldEvents
+package import HeraldText
 internal import HeraldTools
 
 /// Goes through an audience's recipients, each with his event as it would be published; what is no recipient comes with
@@ -19,6 +20,7 @@ package final class RecipientReader {
     private let ids: RecipientIDs
     private let form: EventForm
     private let maximumEventBytes: Int
+    private let users: UserRule
     private var reader: AudienceReader
 
     package private(set) var id = RecipientID(high: 0, low: 0)
@@ -36,7 +38,8 @@ package final class RecipientReader {
         ids = RecipientIDs(campaign: campaign.name)
         form = EventForm(campaign: campaign.name, pushServices: campaign.pushServices, expiresAt: expiresAt)
         maximumEventBytes = campaign.maximumEventBytes
-        reader = try AudienceReader(audience, fields: template.names)
+        users = campaign.users
+        reader = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
 
     /// How the audience is read.
@@ -44,6 +47,20 @@ package final class RecipientReader {
 
     /// The line of the present item, from 1.
     package var line: Int { reader.line }
+
+    /// The header as it is written, for a list with its columns; empty for JSON lines.
+    package var heading: [UInt8] { reader.heading }
+
+    /// How many columns such a list has of the audience's, and which of them holds the user.
+    var keptColumns: Int { reader.keptColumns }
+    var userColumn: Int { reader.userColumn }
+
+    /// The present item as it is written, for such a list.
+    package var columns: [UInt8] {
+        var columns: [UInt8] = []
+        reader.appendColumns(to: &columns)
+        return columns
+    }
 
     /// How many lines were empty so far.
     var emptyLines: Int { reader.emptyLines }
@@ -68,16 +85,18 @@ package final class RecipientReader {
         reader.append(0, to: &user)
         let name = CellPadding.trimmed(0..<user.count, of: user.span.bytes)
         if name.count < user.count { user = Array(user[name]) }
-        if let problem = UserTag.problem(in: user.span.bytes) { return .invalid(problem) }
+        if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
+        if users == .text, let problem = problem(inText: user, "user") { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
         emptyFields.removeAll(keepingCapacity: true)
-        var isBeyondASCII = evidence.hasUTF8
-        template.render(into: &message) { field, message in
-            let before = message.count
-            reader.append(field + 1, to: &message)
-            if message.count == before { emptyFields.append(field) }
-            if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
-        }
+        var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
+        template.render(
+            into: &message, onEmpty: { emptyFields.append($0) },
+            append: { field, message in
+                let before = message.count
+                reader.append(field + 1, to: &message)
+                if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
+            })
         if let problem = problem(inMessage: message) { return .invalid(problem) }
         if isBeyondASCII, !evidence.hasUTF8 { evidence.noteUTF8() }
         id = ids.id(of: user.span.bytes)
@@ -95,7 +114,11 @@ package final class RecipientReader {
             return "the message has \(message.count) bytes of UTF-8; "
                 + "at most \(RecordDecoder.maximumMessageBytes) are allowed"
         }
-        let bytes = message.span.bytes
+        return problem(inText: message, "message")
+    }
+
+    private func problem(inText text: [UInt8], _ name: String) -> String? {
+        let bytes = text.span.bytes
         var offset = 0
         while offset < bytes.byteCount {
             if offset + 8 <= bytes.byteCount {
@@ -107,9 +130,9 @@ package final class RecipientReader {
                     continue
                 }
             }
-            guard bytes[byteAt: offset] != 0 else { return "the message holds a NUL character" }
+            guard bytes[byteAt: offset] != 0 else { return "the \(name) holds a NUL character" }
             guard let count = UTF8Text.characterByteCount(at: offset, in: bytes) else {
-                return evidence.note(bytes[byteAt: offset], line: line)
+                return evidence.note(bytes[byteAt: offset], of: name, line: line)
             }
             offset += count
         }
@@ -124,11 +147,16 @@ package struct CampaignText: Sendable {
     package var pushServices: [String]
     /// `limits.eventBytes`.
     package var maximumEventBytes: Int
+    /// `backend.users`.
+    package var users: UserRule
 
-    package init(name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int) {
+    package init(
+        name: String, template: MessageTemplate, pushServices: [String], maximumEventBytes: Int, users: UserRule
+    ) {
         self.name = name
         self.template = template
         self.pushServices = pushServices
         self.maximumEventBytes = maximumEventBytes
+        self.users = users
     }
 }

@@ -9,6 +9,8 @@ package struct PublishedEvents: Sendable {
     private(set) var count = 0
     /// Of these, the ones of recipients of the audience.
     private(set) var inAudience = 0
+    /// Of these, all others.
+    var outside: Int { count - inAudience }
 
     /// Nothing was read yet; what an earlier look has marked may be more than was committed, and is forgotten.
     init(forgetting recipients: inout RecipientSet) { recipients.removeFromAll(.published) }

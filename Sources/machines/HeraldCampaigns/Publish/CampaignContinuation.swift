@@ -1,3 +1,4 @@
+internal import HeraldEvents
 internal import HeraldKafka
 internal import HeraldTime
 package import HeraldTools
@@ -48,9 +49,12 @@ package struct CampaignContinuation: Sendable {
     package let recipients: Int
     /// Of these, those whose events are published.
     package let published: Int
+    /// Those whose events are published and who are not in the audience, and how many of their notifications are open.
+    package let outside: (recipients: Int, open: Int)
 
     init(
-        _ status: CampaignStatus, _ progress: CampaignProgress, _ preview: AudiencePreview, published: PublishedEvents
+        _ status: CampaignStatus, _ progress: CampaignProgress, _ preview: AudiencePreview,
+        published: PublishedEvents, openOutside: Int
     ) {
         name = status.campaign.name
         let silence = (status.silence ?? .zero).duration
@@ -63,6 +67,7 @@ package struct CampaignContinuation: Sendable {
         isFinished = status.isFinished
         recipients = preview.recipients
         self.published = published.inAudience
+        outside = (published.outside, openOutside)
     }
 
     /// The recipients that would be notified.
@@ -98,6 +103,19 @@ package struct CampaignContinuation: Sendable {
             + "\(CampaignWords.number(publishedBefore)) are published"
             + (left > 0
                 ? ", and of the other \(CampaignWords.number(left)) only those who are in this one would be" : "")
+            + stillSent
+    }
+
+    /// What becomes of those who are published and not in the audience.
+    private var stillSent: String {
+        guard outside.recipients > 0 else { return "" }
+        let who =
+            "; \(CampaignWords.number(outside.recipients)) of those published \(outside.recipients == 1 ? "is" : "are") "
+            + "not in this one, and "
+        guard outside.open > 0 else { return who + "no notification of theirs is open any more" }
+        return who
+            + "\(CampaignWords.counted(outside.open, "notification")) of theirs \(outside.open == 1 ? "is" : "are") still "
+            + "open: they are notified all the same"
     }
 
     /// Refuses another audience, unless the order has it replace the former one.
@@ -147,9 +165,30 @@ extension CampaignContext {
         let isWhole = try reader.catchUp(to: .committed, onProgress: onProgress) { message in
             if let id = PublishedEvents.id(of: message, ids) { published.add(id, to: &recipients) }
         }
-        guard isWhole else { return nil }
+        guard isWhole,
+            let open = try openOutside(
+                published, of: definition, layout, ids, recipients, onProgress: onProgress)
+        else { return nil }
         let count = OutcomeCount(snapshot: progress.outcomes)
         let status = CampaignStatus(campaign: campaign, count: count, now: SystemClock.wall())
-        return CampaignContinuation(status, progress, preview, published: published)
+        return CampaignContinuation(status, progress, preview, published: published, openOutside: open)
+    }
+
+    /// How many notifications of people who are published and not in the audience have no outcome; `nil` when it was
+    /// ended.
+    private func openOutside(
+        _ published: PublishedEvents, of definition: CampaignDefinition, _ layout: Layout, _ ids: RecipientIDs,
+        _ recipients: RecipientSet, onProgress: (Int64, Int64) -> Bool
+    ) throws -> Int? {
+        guard published.outside > 0 else { return 0 }
+        var count = OutcomeCount()
+        let reader = try outcomes(of: [.init(definition)], layout)
+        defer { reader.close() }
+        let isWhole = try reader.catchUp(onProgress: onProgress) { result in
+            guard let user = result.user, recipients.marks(of: ids.id(of: Array(user.utf8).span.bytes)) == .published
+            else { return }
+            count.add(result, pushServiceCount: definition.pns.count)
+        }
+        return isWhole ? max(0, published.outside * definition.pns.count - count.known) : nil
     }
 }

@@ -66,7 +66,7 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { emptyFields + singleBraces + longMessage + caseTwins }
+    package var warnings: [String] { emptyFields + foreignMarks + longMessage + caseTwins }
 
     private var longMessage: [String] {
         guard audience.longestMessage > Self.roomyBytes else { return [] }
@@ -88,13 +88,14 @@ package struct CampaignPreview: Sendable {
     private var emptyFields: [String] {
         audience.emptyFields.map { field in
             "\(CampaignWords.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for "
-                + "{{\(field.name)}}, the first in line \(field.line): \(SafeText.quoted(field.message))"
+                + "{{\(field.name)}}, the first in line \(field.line): \(SafeText.quoted(field.message)); "
+                + "{{\(field.name)|…}} says what stands there instead"
         }
     }
 
-    private var singleBraces: [String] {
-        order.text.template.singleBraces.map { name in
-            "{\(name)} stands as it is in the message; a field has two braces: {{\(name)}}"
+    private var foreignMarks: [String] {
+        order.text.template.foreignMarks.map { mark, name in
+            "\(mark) stands as it is in the message; a field has two braces: {{\(name)}}"
         }
     }
 
@@ -144,6 +145,8 @@ package struct CampaignPreview: Sendable {
                 .init("sameAudience", .bool(continuation.change == .none)),
                 .init("addsPeople", .bool(continuation.change == .grown)),
                 .init("publisher", .text(continuation.publisher?.by)),
+                .init("publishedOutside", .integer(continuation.outside.recipients)),
+                .init("openOutside", .integer(continuation.outside.open)),
             ]
         }
         if !warnings.isEmpty { members.append(.init("warnings", .array(warnings.map { .string($0) }))) }

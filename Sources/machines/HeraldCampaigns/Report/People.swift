@@ -18,7 +18,8 @@ package struct People: Sendable {
         func half(_ salt: UInt8) -> UInt64 {
             var hasher = Hasher()
             hasher.combine(salt)
-            hasher.combine(user)
+            // Not as a text, for which two ways to write ü are one.
+            for byte in user.utf8 { hasher.combine(byte) }
             return UInt64(bitPattern: Int64(hasher.finalize()))
         }
         return RecipientID(high: half(0), low: half(1))

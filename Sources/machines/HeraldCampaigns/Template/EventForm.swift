@@ -33,10 +33,9 @@ package struct EventForm {
     package func append(_ id: RecipientID, user: RawSpan, message: RawSpan, to output: inout [UInt8]) {
         output.append(text: #"{"id":""#)
         id.append(to: &output)
-        output.append(text: #"","user":""#)
-        // A tag needs no escapes.
-        output.append(copying: user)
-        output.append(text: #"","message":"#)
+        output.append(text: #"","user":"#)
+        JSONText.appendString(user, to: &output)
+        output.append(text: #","message":"#)
         JSONText.appendString(message, to: &output)
         output.append(contentsOf: tail)
     }

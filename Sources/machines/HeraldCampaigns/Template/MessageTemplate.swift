@@ -4,18 +4,20 @@ package import HeraldText
 /// A message with Mustache's variable tags, compiled once: `Hi {{first_name}}, …`.
 ///
 /// `{{name}}`, `{{{name}}}` and `{{&name}}` mean the same, the field's text as it is: a notification is no HTML, and nothing is
-/// escaped. White space around the name does not count. Every other kind of tag (sections, partials, comments, blocks,
-/// other delimiters) is refused.
+/// escaped. White space around the name does not count. Beyond Mustache `{{name|friend}}` is `friend` for who has nothing
+/// as `name`. Every other kind of tag (sections, partials, comments, blocks, other delimiters) is refused.
 package struct MessageTemplate: Sendable, Equatable {
     enum Part: Equatable {
         case text(Range<Int>)
-        /// A field, by its number in ``MessageTemplate/names``.
-        case field(Int)
+        /// A field, by its number in ``MessageTemplate/names``, and where the text stands that takes the place of none.
+        case field(Int, otherwise: Range<Int>?)
     }
 
     package let text: String
     /// The fields that it uses, each once, in the order of their first use.
     package private(set) var names: [String] = []
+    /// Of each of them whether every use says what takes its place.
+    package private(set) var isOptional: [Bool] = []
     private let bytes: [UInt8]
     private(set) var parts: [Part] = []
 
@@ -26,43 +28,69 @@ package struct MessageTemplate: Sendable, Equatable {
         var offset = 0
         while let open = find("{{", from: offset) {
             if open > offset { parts.append(.text(offset..<open)) }
-            let (name, end) = try tag(at: open)
-            parts.append(.field(number(of: name)))
-            offset = end
+            let tag = try tag(at: open)
+            parts.append(.field(number(of: tag.name, isOptional: tag.otherwise != nil), otherwise: tag.otherwise))
+            offset = tag.end
         }
         if offset < bytes.count { parts.append(.text(offset..<bytes.count)) }
     }
 
-    /// Appends the message; `append` writes the text of the field with this number.
-    func render(into output: inout [UInt8], append: (Int, inout [UInt8]) -> Void) {
+    /// Appends the message.
+    ///
+    /// - Parameters:
+    ///   - onEmpty: called with the number of a field that has no text, and nothing in its place.
+    ///   - append: writes the text of the field with this number.
+    func render(
+        into output: inout [UInt8], onEmpty: (Int) -> Void = { _ in }, append: (Int, inout [UInt8]) -> Void
+    ) {
         for part in parts {
             switch part {
             case .text(let range): output.append(copying: bytes.span.bytes.extracting(range))
-            case .field(let number): append(number, &output)
+            case .field(let number, let otherwise):
+                let before = output.count
+                append(number, &output)
+                guard output.count == before else { continue }
+                if let otherwise {
+                    output.append(copying: bytes.span.bytes.extracting(otherwise))
+                } else {
+                    onEmpty(number)
+                }
             }
         }
     }
 
-    /// Names in single braces, which are text: `{first_name}` is what other tools call a field.
-    package var singleBraces: [String] {
-        var found: [String] = []
+    /// What other tools put around a field's name; the longer ones first.
+    private static let foreign = [("*|", "|*"), ("%%", "%%"), ("%", "%"), ("{", "}")].map {
+        (open: Array($0.utf8), close: Array($1.utf8))
+    }
+
+    /// What other tools call a field and is text here, such as `{first_name}`, each with the field's name.
+    package var foreignMarks: [(mark: String, name: String)] {
+        var found: [(mark: String, name: String)] = []
         for case .text(let range) in parts {
-            var start: Int?
-            for offset in range {
-                switch bytes[offset] {
-                case UInt8(ascii: "{"): start = offset + 1
-                case UInt8(ascii: "}"):
-                    if let start, start < offset {
-                        let name = String(decoding: bytes[start..<offset], as: UTF8.self)
-                        if !found.contains(name) { found.append(name) }
-                    }
-                    start = nil
-                case let byte where !Self.isNameByte(byte): start = nil
-                default: break
+            for (open, close) in Self.foreign {
+                var offset = range.lowerBound
+                while offset < range.upperBound {
+                    let mark = bytes[offset..<range.upperBound]
+                    let start = offset + open.count
+                    offset += 1
+                    guard mark.starts(with: open) else { continue }
+                    let end = bytes[start..<range.upperBound].firstIndex { !Self.isNameByte($0) } ?? range.upperBound
+                    guard end > start, Self.isNameStart(bytes[start]),
+                        bytes[end..<range.upperBound].starts(with: close)
+                    else { continue }
+                    offset = end + close.count
+                    let name = String(decoding: bytes[start..<end], as: UTF8.self)
+                    guard !found.contains(where: { $0.name == name }) else { continue }
+                    found.append((String(decoding: bytes[mark.startIndex..<offset], as: UTF8.self), name))
                 }
             }
         }
         return found
+    }
+
+    private static func isNameStart(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -72,14 +100,18 @@ package struct MessageTemplate: Sendable, Equatable {
         }
     }
 
-    private mutating func number(of name: String) -> Int {
-        if let known = names.firstIndex(of: name) { return known }
+    private mutating func number(of name: String, isOptional: Bool) -> Int {
+        if let known = names.firstIndex(of: name) {
+            if !isOptional { self.isOptional[known] = false }
+            return known
+        }
         names.append(name)
+        self.isOptional.append(isOptional)
         return names.count - 1
     }
 
-    /// The name in the tag that begins here, and where the tag ends.
-    private func tag(at open: Int) throws(InputError) -> (name: String, end: Int) {
+    /// The name in the tag that begins here, what takes the place of none, and where the tag ends.
+    private func tag(at open: Int) throws(InputError) -> (name: String, otherwise: Range<Int>?, end: Int) {
         let isTriple = open + 2 < bytes.count && bytes[open + 2] == UInt8(ascii: "{")
         let closing = isTriple ? "}}}" : "}}"
         var start = open + (isTriple ? 3 : 2)
@@ -97,9 +129,11 @@ package struct MessageTemplate: Sendable, Equatable {
         for offset in start..<close where "{}\n\r".utf8.contains(bytes[offset]) {
             throw mistake(offset, "a field's name cannot hold a brace or a line's end")
         }
-        let name = CellPadding.plain(String(decoding: bytes[start..<close], as: UTF8.self))
-        guard !name.isEmpty else { throw mistake(open, "the tag is empty") }
-        return (name, close + closing.utf8.count)
+        let bar = bytes[start..<close].firstIndex(of: UInt8(ascii: "|"))
+        let name = CellPadding.plain(String(decoding: bytes[start..<(bar ?? close)], as: UTF8.self))
+        guard !name.isEmpty else { throw mistake(open, "the tag \(bar == nil ? "is empty" : "names no field")") }
+        let otherwise = bar.map { CellPadding.trimmed($0 + 1..<close, of: bytes.span.bytes) }
+        return (name, otherwise, close + closing.utf8.count)
     }
 
     private static let otherTags: [UInt8: String] = [

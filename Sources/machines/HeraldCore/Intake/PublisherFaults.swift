@@ -92,6 +92,7 @@ extension PublisherFault {
         case .keyNotUser: 1
         case .partitioner: 2
         case .headers: 3
+        case .quotedHeaders: 4
         }
     }
 }

@@ -27,8 +27,11 @@ package struct GroupTable: Sendable {
         /// The place of one of them, one that nothing has been done about if there is one.
         package var sample: String
         fileprivate var isSampleOpen = false
+        /// How many of the open ones have which reason, and which status.
         fileprivate var reasons: [Int] = Array(repeating: 0, count: DeadLetterReason.allCases.count)
-        fileprivate var status: Int64?
+        fileprivate var statuses: [Int64: Int] = [:]
+        /// What is wrong in the open ones that are invalid, where a replay can correct it.
+        fileprivate var fields: Set<String> = []
         /// Whether the message itself was too long, which no setting allows.
         fileprivate var hasLongMessage = false
 
@@ -36,11 +39,19 @@ package struct GroupTable: Sendable {
         package var suggestion: String {
             let open = count - replayed - resolved
             if open <= 0 { return "nothing left to do" }
-            guard let most = reasons.max(), most > 0, let index = reasons.firstIndex(of: most) else {
-                return "look at the sample"
+            let known = zip(DeadLetterReason.allCases, reasons).filter { $1 > 0 }
+            guard let (reason, _) = known.first else { return "look at the sample" }
+            if known.count > 1 {
+                return SuggestedAction.text(
+                    mixed: known.map { ($0.rawValue, $1) }, field: .reason, mayHaveArrived: mayHaveArrived)
+            }
+            // Of other reasons the status says nothing of what to do.
+            if reason == .rejected, statuses.count > 1 {
+                return SuggestedAction.text(
+                    mixed: statuses.map { ("with status \($0)", $1) }, field: .status, mayHaveArrived: mayHaveArrived)
             }
             return SuggestedAction.text(
-                DeadLetterReason.allCases[index], status: status, hasLongMessage: hasLongMessage,
+                reason, status: statuses.keys.first, hasLongMessage: hasLongMessage, fields: fields,
                 mayHaveArrived: mayHaveArrived)
         }
     }
@@ -104,6 +115,11 @@ package struct GroupTable: Sendable {
 }
 
 extension GroupTable.Group {
+    /// What a replay can say otherwise; details of what is wrong with it begin so.
+    private static let correctable: Set = ["user", "message", "pns"]
+    /// More statuses than a backend has.
+    private static let statusLimit = 64
+
     fileprivate mutating func count(
         _ letter: some GroupedLetter, _ fate: LetterFate, _ times: Int, _ newest: WallTime
     ) {
@@ -125,11 +141,18 @@ extension GroupTable.Group {
             sample = letter.place
             isSampleOpen = true
         }
-        if let reason = letter.reason, let index = DeadLetterReason.allCases.firstIndex(of: reason) {
-            reasons[index] += times
-            if letter.hasLongMessage { hasLongMessage = true }
+        guard fate.isOpen, let reason = letter.reason, let index = DeadLetterReason.allCases.firstIndex(of: reason)
+        else { return }
+        reasons[index] += times
+        if letter.hasLongMessage { hasLongMessage = true }
+        if let status = letter.statusNumber, statuses[status] != nil || statuses.count < Self.statusLimit {
+            statuses[status, default: 0] += times
         }
-        status = letter.statusNumber ?? status
+        if reason == .invalid, let field = letter.detail?.prefix(while: { $0 != " " }),
+            Self.correctable.contains(String(field))
+        {
+            fields.insert(String(field))
+        }
     }
 }
 

@@ -2,24 +2,50 @@ internal import HeraldEvents
 
 /// What an operator does about dead letters of a kind.
 enum SuggestedAction {
-    /// - Parameter mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
-    ///   recognises them.
+    /// - Parameters:
+    ///   - fields: what is wrong in events of which a correction can be replayed, such as `user`.
+    ///   - mayHaveArrived: how many may have reached the person: a replay notifies those twice, unless the backend
+    ///     recognises them.
     static func text(
-        _ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool, mayHaveArrived: Int
+        _ reason: DeadLetterReason, status: Int64?, hasLongMessage: Bool, fields: Set<String>, mayHaveArrived: Int
     ) -> String {
-        let text = text(reason, status, hasLongMessage)
         // Its own text says the same.
-        guard mayHaveArrived > 0, reason != .unanswered else { return text }
+        doubting(text(reason, status, hasLongMessage, fields), reason == .unanswered ? 0 : mayHaveArrived)
+    }
+
+    /// The same of dead letters that have not one cause.
+    ///
+    /// - Parameters:
+    ///   - counts: how many have which, in words.
+    ///   - field: by what they are told apart.
+    static func text(mixed counts: [(name: String, count: Int)], field: GroupField, mayHaveArrived: Int) -> String {
+        let shown = counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.prefix(4)
+        let words = shown.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+        return doubting(
+            "mixed (\(words)\(counts.count > 4 ? " …" : "")): split it by \(field.rawValue) (--group of this one, "
+                + "--group-by \(field.rawValue)), and look at each", mayHaveArrived)
+    }
+
+    private static func doubting(_ text: String, _ mayHaveArrived: Int) -> String {
+        guard mayHaveArrived > 0 else { return text }
         return text
             + "; \(mayHaveArrived) may have arrived (a call got no answer): does the backend honour idempotency keys?"
     }
 
-    private static func text(_ reason: DeadLetterReason, _ status: Int64?, _ hasLongMessage: Bool) -> String {
+    private static func text(
+        _ reason: DeadLetterReason, _ status: Int64?, _ hasLongMessage: Bool, _ fields: Set<String>
+    ) -> String {
         switch reason {
-        case .malformed, .invalid: "fix the producer, which must send them again; then resolve"
+        case .malformed: "fix the producer, which must send them again; then resolve"
+        case .invalid:
+            "fix the producer, which must send them again; then resolve"
+                + (fields.isEmpty
+                    ? ""
+                    : "; or replay them corrected: " + fields.sorted().map { "--set \($0)=…" }.joined(separator: ", "))
         case .oversized:
             hasLongMessage
-                ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve"
+                ? "shorten the message at the producer: \(RecordDecoder.maximumMessageBytes) bytes at most; then resolve; "
+                    + "or replay it corrected: --set message=…"
                 : "raise limits.eventBytes and replay, or have the producer send less and resolve"
         case .rejected: rejected(status)
         case .attemptsExhausted: "replay when the backend is well"

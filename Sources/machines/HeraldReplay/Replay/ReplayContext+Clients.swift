@@ -29,6 +29,9 @@ extension ReplayContext {
                     continue
                 }
                 if error.kind == .unknownTopic, !isWriting, topic.name != deadLetterTopic { continue }
+                if error.kind == .unknownTopic, topic.name == foreign?.name {
+                    throw ToolFailure("there is no topic \(topic.name) on these brokers: check the name")
+                }
                 throw ToolFailure(topic: topic.name, error, allow: .read)
             }
             partitions[topic.name] = topic.partitions.map(\.id)

@@ -58,6 +58,7 @@ package struct EventCheck {
 
     /// What a line probably is that is no JSON object: a part of a file of another form.
     private static func hint(on line: [UInt8]) -> String? {
+        if ForeignValue.isUTF16(line.span.bytes) { return "iconv -f UTF-16 -t UTF-8 makes a file of UTF-16 readable" }
         let bytes = line.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         if bytes.first == UInt8(ascii: "[") {
             return "a file has one event on each line, without an array around them: jq -c '.[]' makes it"

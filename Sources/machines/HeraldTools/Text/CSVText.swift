@@ -4,12 +4,14 @@ internal import HeraldText
 package enum CSVText {
     /// A line of these cells, with its end.
     package static func line(_ cells: [String]) -> String {
-        cells.map(cell).joined(separator: ",") + "\r\n"
+        cells.map { cell($0) }.joined(separator: ",") + "\r\n"
     }
 
     /// The text as a cell: control characters escaped, quoted where needed, and with an apostrophe in front when a
     /// spreadsheet would take it for a formula.
-    static func cell(_ text: String) -> String {
+    ///
+    /// - Parameter delimiter: what stands between cells, where it is neither a comma nor a semicolon.
+    package static func cell(_ text: String, delimiter: String = ",") -> String {
         // Spreadsheets go by characters (scalars): a mark that joins itself to an equals sign or a quote hides neither.
         let text = SafeText.escaped(text).unicodeScalars
         var cell = String.UnicodeScalarView()
@@ -24,8 +26,10 @@ package enum CSVText {
             }
             cell.append(contentsOf: part)
         }
-        guard cell.contains(where: { "\",;\r\n".unicodeScalars.contains($0) }) || cell.first == " " || cell.last == " "
-        else { return String(cell) }
+        let special = "\",;\r\n\(delimiter)".unicodeScalars
+        guard cell.contains(where: { special.contains($0) }) || cell.first == " " || cell.last == " " else {
+            return String(cell)
+        }
         var quoted = String.UnicodeScalarView("\"".unicodeScalars)
         for scalar in cell {
             quoted.append(scalar)

@@ -50,6 +50,11 @@ extension BackendClient {
         ).unregister()
     }
 
+    /// By what the registrations of this backend, or hub, are remembered.
+    package var registrationAddress: String {
+        hubDevices?.address ?? ClientTransport(self).address
+    }
+
     /// Registrations at the hub itself; `nil` when the backend is none.
     private var hubDevices: HubRegistrationClient? {
         guard let hub = configuration.hub else { return nil }

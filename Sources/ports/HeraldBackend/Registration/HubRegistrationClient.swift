@@ -70,6 +70,9 @@ public struct HubRegistrationClient: Sendable {
         return try await flow(service, installation, store).unregister()
     }
 
+    /// By what the hub's registrations are remembered.
+    var address: String { HubService(client: client, registersLegacyGCM: registersLegacyGCM).address }
+
     private func flow(
         _ service: HubService, _ installation: String, _ store: any RegistrationStore
     ) -> RegistrationFlow<HubService> {

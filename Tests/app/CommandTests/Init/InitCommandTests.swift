@@ -79,7 +79,8 @@ struct InitCommandTests {
         #expect(missing.status == 2, "\(missing.error)")
         #expect(
             missing.error.contains(
-                "--kafka-bootstrap-servers, --backend-url, --backend-auth-username, --backend-auth-password-file\n"))
+                "--kafka-bootstrap-servers, --backend-url, --backend-auth-username, --backend-auth-password-file (or "
+                    + "--backend-auth-kind none, for a backend that wants no credentials)\n"))
         let open = try await folder.run(environment: ["HERALD_BACKEND_AUTH_PASSWORD": "CANARY"])
         #expect(open.status == 78 && open.error.contains("--backend-auth-password-file"), "\(open.error)")
         #expect(!open.error.contains("CANARY"))
@@ -106,14 +107,19 @@ struct InitOnTerminalTests {
         try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", "127.0.0.1:\(LoopbackSocket.unusedPort())")
         try await herald.wait(for: "✗ broker tcp")
         try await herald.answer("Keep it anyway? [y/N] ", "")
-        try await herald.answer("kafka.bootstrapServers [127.0.0.1:", broker.bootstrapServers)
+        // Nobody is offered again what failed.
+        try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", broker.bootstrapServers)
         try await herald.answer("kafka.auth.kind [none]: ", "")
         try await herald.answer("backend.url, or azure-hub [http://localhost:8080]: ", backend.url)
         try await herald.answer("backend.auth.kind [basic]: ", "")
         try await herald.answer("backend.auth.username: ", "herald")
-        try await herald.wait(for: "backend.auth.passwordFile [type it here]: ")
-        #expect(herald.showsInput)
-        herald.type("\n")
+        try await herald.wait(
+            for: "backend.auth.passwordFile: a path, or Enter to type the secret itself; neither is shown: ")
+        #expect(!herald.showsInput)
+        // Who takes it for the password's own prompt shows it to nobody.
+        herald.type("CANARY\n")
+        try await herald.wait(for: "✗ backend.auth.passwordFile: no file can be read under what was typed")
+        try await herald.answer("neither is shown: ", "")
         try await herald.wait(for: "which is not shown: ")
         #expect(!herald.showsInput)
         herald.type("CANARY\n")
@@ -122,7 +128,7 @@ struct InitOnTerminalTests {
         try await herald.answer("backend.url, or azure-hub [\(backend.url)]: ", "")
         try await herald.answer("backend.auth.kind [basic]: ", "")
         try await herald.answer("backend.auth.username [herald]: ", "")
-        try await herald.answer("backend.auth.passwordFile [type it here]: ", "")
+        try await herald.answer("backend.auth.passwordFile: a path, or Enter", "")
         try await herald.wait(for: "which is not shown: ")
         #expect(try folder.names.isEmpty)
         herald.type("herald\n")
@@ -148,7 +154,7 @@ struct InitOnTerminalTests {
         let herald = try folder.ask("--kafka-bootstrap-servers", "127.0.0.1:\(port)", "--kafka-auth-kind", "none")
         try await herald.answer("Keep it anyway? [y/N] ", "y")
         try await herald.answer("backend.url, or azure-hub [", "azure-hub")
-        try await herald.answer("backend.hub.connectionStringFile [type it here]: ", "")
+        try await herald.answer("backend.hub.connectionStringFile: a path, or Enter", "")
         try await herald.answer("which is not shown: ", hub.connectionString)
         try await herald.answer("backend.hub.name: ", hub.hub)
         try await herald.wait(for: "✗ backend tls")
@@ -173,11 +179,9 @@ struct InitOnTerminalTests {
             "--backend-push-services", "apns", "--kafka-group", "g")
         try await herald.answer("kafka.auth.kind [none]: ", "plain")
         try await herald.answer("kafka.auth.username: ", "u")
-        try await herald.answer("kafka.auth.passwordFile [type it here]: ", "passwrod")
-        try await herald.wait(for: "✗ kafka.auth.passwordFile: ")
-        try await herald.answer("kafka.auth.kind [plain]: ", "")
-        try await herald.answer("kafka.auth.username [u]: ", "")
-        try await herald.answer("kafka.auth.passwordFile [\(folder.path("passwrod"))]: ", "password")
+        try await herald.answer("kafka.auth.passwordFile: a path, or Enter", "passwrod")
+        try await herald.wait(for: "✗ kafka.auth.passwordFile: no file can be read under what was typed")
+        try await herald.answer("kafka.auth.passwordFile: a path, or Enter", "password")
         try await herald.wait(for: "Next: herald ")
         #expect(try await herald.end() == 0)
         #expect(try folder.text("herald.yaml").contains("passwordFile: \(folder.path("password"))\n"))
@@ -191,7 +195,7 @@ struct InitOnTerminalTests {
         let herald = try folder.ask(
             "--kafka-bootstrap-servers", "k", "--kafka-auth-kind", "plain", "--kafka-auth-username", "u",
             "--skip-checks")
-        try await herald.answer("kafka.auth.passwordFile [type it here]: ", "")
+        try await herald.answer("kafka.auth.passwordFile: a path, or Enter", "")
         try await herald.wait(for: "which is not shown: ")
         if let signal { herald.signal(signal) } else { herald.type("\u{04}") }
         #expect(try await herald.end() == 4)

@@ -10,6 +10,7 @@ struct CampaignQuery {
     let context: CampaignContext
     let layout: CampaignContext.Layout
     let reader: CampaignReader
+    let users: UserRule
     private let console: Console
 
     /// Reads the topic to its end.
@@ -18,6 +19,7 @@ struct CampaignQuery {
     init(_ invocation: Invocation, isWriting: Bool = false) throws {
         let settings = try invocation.settings(requiring: [.kafka])
         console = invocation.console
+        users = settings.backend.users
         let context = settings.campaignContext(environment: invocation.environment)
         let layout = try settings.campaignLayout(context, isWriting: isWriting)
         (self.context, self.layout) = (context, layout)

@@ -15,7 +15,7 @@ enum CampaignReportCommand: HeraldCommand {
         "Write who was not reached on any push service, and why, a line for each person; - is standard output.")
     private static let audience = CommandOption.optional(
         "audience", .file("FILE"),
-        "The campaign's audience: --not-reached then has those that were never published, too.")
+        "The campaign's audience: --not-reached then has its columns, and those that were never published, too.")
     private static let all = CommandOption.flag("all", "In CSV every result, replays and delivered ones included.")
     private static let reveal = CommandOption.flag(
         "reveal", "Show the message's text; who did it goes into the audit topic.")
@@ -28,7 +28,9 @@ enum CampaignReportCommand: HeraldCommand {
             + "service. In CSV a line stands for each result that is not delivered, but for those that a replay has "
             + "delivered since; control characters are escaped, and what a spreadsheet would take for a formula begins with "
             + "an apostrophe. --not-reached has a line for each person whom no push service's notification was delivered for: "
-            + "with the first result, as without an outcome yet, or, from the audience, as never published. Only you can read the files, because they contain users.",
+            + "with the first result, as without an outcome yet, or, from the audience, as never published. With "
+            + "--audience the list has the audience's columns as they are, and can be the audience of another campaign. "
+            + "Only you can read the files, because they contain users.",
         arguments: [CampaignOptions.name],
         options: [html, csv, all, notReached, audience] + AudienceOptions.all + [reveal],
         examples: [
@@ -38,7 +40,8 @@ enum CampaignReportCommand: HeraldCommand {
                 "herald campaign report spring --not-reached left.csv --audience users.csv",
                 "Whom to reach in another way."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .topics("requests", "results", "campaigns", "audit")
+    static let usedSettings: UsedSettings =
+        .cluster + .topics("requests", "results", "campaigns", "audit") + ["backend.users"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let parsed = invocation.parsed
@@ -141,25 +144,33 @@ private struct CampaignReportRun {
 
     func writeUnreached(to path: String, _ audience: Audience?) throws {
         var list = UnreachedList(report.people)
+        var others: [String] = []
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
-            output.write(UnreachedList.heading)
-            _ = try scan("looked at") { result in
-                if let line = list.line(result) { output.write(line) }
-            }
-            try readPublished { user in
-                if let line = list.line(published: user) { output.write(line) }
-            }
-            try audience.map { audience in
-                try readAudience(audience) { user in
-                    if let line = list.line(recipient: user) { output.write(line) }
+            if let audience {
+                var part = UnreachedAudience(try recipients(of: audience))
+                try readUnreached(&list) { part.keep($0) }
+                output.write(part.heading)
+                while let line = try part.next(&list) {
+                    output.write(line)
+                    if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
                 }
+                others = part.others
+                for line in others { output.write(line) }
+            } else {
+                output.write(UnreachedList.heading)
+                try readUnreached(&list) { output.write($0.line) }
             }
             try output.finish()
         }
         console.remark(
             "\(CampaignWords.number(report.people.reached)) people were reached; "
                 + "\(CampaignWords.number(list.count)) who were not are in \(path == "-" ? "the list" : path).")
+        if !others.isEmpty {
+            console.remark(
+                "\(CampaignWords.number(others.count)) of them \(others.count == 1 ? "is" : "are") not in the audience: at "
+                    + "the list's end, without its other columns.")
+        }
         let progress = status.campaign.progress
         let unpublished = progress.map { $0.everybody - $0.published } ?? 0
         if audience == nil, unpublished > 0 {
@@ -169,26 +180,25 @@ private struct CampaignReportRun {
         }
     }
 
-    private func readPublished(_ body: (String) -> Void) throws {
+    /// Goes through what Kafka knows of those who were not reached.
+    private func readUnreached(_ list: inout UnreachedList, _ body: (UnreachedList.Entry) -> Void) throws {
+        _ = try scan("looked at") { result in
+            if let entry = list.entry(result) { body(entry) }
+        }
         _ = try reading { bar in
             try query.context.publishedUsers(
-                of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }, body)
+                of: definition, query.layout, onProgress: { bar.show($0, of: $1, "\($0) of \($1) events read") }
+            ) { user in
+                if let entry = list.entry(published: user) { body(entry) }
+            }
         }
     }
 
-    private func readAudience(_ audience: Audience, _ body: (String) -> Void) throws {
+    private func recipients(of audience: Audience) throws -> RecipientReader {
         let text = CampaignText(
             name: definition.name, template: try MessageTemplate(definition.message), pushServices: definition.pns,
-            maximumEventBytes: .max)
-        let reader = try RecipientReader(audience, text, expiresAt: definition.expiresAt)
-        while true {
-            switch try reader.next() {
-            case .end: return
-            case .invalid: break
-            case .recipient: body(String(decoding: reader.user, as: UTF8.self))
-            }
-            if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
-        }
+            maximumEventBytes: .max, users: query.users)
+        return try RecipientReader(audience, text, expiresAt: definition.expiresAt)
     }
 
     private static let interruption = "interrupted; what was not finished was not written"

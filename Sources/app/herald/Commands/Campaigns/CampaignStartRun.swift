@@ -35,7 +35,7 @@ struct CampaignStartRun {
         var order = CampaignOrder(
             text: CampaignText(
                 name: request.name, template: request.template, pushServices: services,
-                maximumEventBytes: settings.limits.eventBytes),
+                maximumEventBytes: settings.limits.eventBytes, users: settings.backend.users),
             topic: topic)
         order.rate = parsed[Command.rate]
         order.ramp = request.ramp

@@ -70,8 +70,10 @@ struct InitRun {
     mutating func run() throws -> ExitStatus {
         let missing = interview.isAttended ? [] : interview.missingFlags
         guard missing.isEmpty else {
+            let isOpen = missing.contains { $0.hasPrefix("--backend-auth-") }
             throw invocation.parsed.mistake(
-                "nobody is there to be asked, so flags have to say it: \(missing.joined(separator: ", "))")
+                "nobody is there to be asked, so flags have to say it: \(missing.joined(separator: ", "))"
+                    + (isOpen ? " (or --backend-auth-kind none, for a backend that wants no credentials)" : ""))
         }
         while interview.step != .done { try go() }
         try write()
@@ -97,6 +99,13 @@ struct InitRun {
             let secret = try HeldSecret(Secret(text), in: invocation.temporaryDirectory)
             secrets.append((setting, secret))
             text = secret.path
+        }
+        if case .setting(let path) = question, Answers.namesSecret(path), !text.isEmpty {
+            guard access(text, R_OK) == 0 else {
+                // It may be the secret itself.
+                return screen.refuse("\(path): no file can be read under what was typed")
+            }
+            console.remark("It is read from \(SafeText.escaped(text)).")
         }
         if let mistake = interview.answer(text, to: question) { screen.refuse(mistake) }
     }

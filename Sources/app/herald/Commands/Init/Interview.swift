@@ -64,6 +64,8 @@ struct Interview {
     /// Parts whose certificates were not trusted, so that authorities are asked for.
     private var distrusting: Set<Part> = []
     private var kept: Set<Part> = []
+    /// Answers with which a part did not hold: they are no defaults any more.
+    private var failed: [Question: String] = [:]
     /// Files beside the one that is to be written which have the names of secrets' files, by the settings' paths.
     private let presentFiles: [String: String]
 
@@ -111,6 +113,7 @@ struct Interview {
     mutating func take(_ findings: Findings) {
         guard let part else { return }
         answers.listener = findings.listener ?? answers.listener
+        for question in Self.blamed(findings.failed, part) { failed[question] = present(question) }
         let isDistrusting = !findings.failed.isDisjoint(with: [.brokerTLS, .backendTLS])
         if findings.failed.isEmpty {
             advance()
@@ -129,7 +132,25 @@ struct Interview {
         advance()
     }
 
-    /// The part is asked for again, with its answers as defaults.
+    /// What is probably wrong where these stages failed.
+    private static func blamed(_ stages: Set<Stage>, _ part: Part) -> [Question] {
+        stages.flatMap { stage -> [Question] in
+            switch stage {
+            case .brokerNames, .brokerPorts: part == .brokers ? [.setting("kafka.bootstrapServers")] : []
+            case .brokerTLS: [.authorities]
+            case .brokerLogin: [.setting("kafka.auth.passwordFile"), .setting("kafka.auth.clientSecretFile")]
+            case .backendName, .backendPort: [.backend]
+            case .backendTLS: [.setting(backendAuthorities)]
+            case .backendLogin:
+                ["backend.auth.passwordFile", "backend.auth.tokenFile", "backend.auth.clientSecretFile"].map {
+                    .setting($0)
+                }
+            default: []
+            }
+        }
+    }
+
+    /// The part is asked for again, with its answers as defaults, but for those that failed.
     mutating func askAgain() {
         isAskedAgain = true
         isRefused = false
@@ -228,24 +249,36 @@ extension Interview {
 
     /// What counts without an answer: the one before, or the setting's default; `nil` when there is none.
     func standard(of question: Question) -> String? {
+        let present = present(question)
+        if let present, present != failed[question] { return present }
         switch question {
-        case .setting(let path): answers.isTyped(path) ? nil : answers[path] ?? SettingsFlag.of(path)?.standard
-        case .secret: nil
+        case .setting(let path): return answers.isTyped(path) ? nil : SettingsFlag.of(path)?.standard
+        case .unencrypted: return "n"
+        case .secret, .backend, .authorities: return nil
+        }
+    }
+
+    /// The answer before, or what was given from the start; of a typed secret there is none.
+    private func present(_ question: Question) -> String? {
+        switch question {
+        case .setting(let path): answers.isTyped(path) ? nil : answers[path]
         case .backend: answers["backend.kind"] == Self.hub ? Self.hub : answers["backend.url"]
         case .authorities: answers.authorities
-        case .unencrypted: "n"
+        case .secret, .unencrypted: nil
         }
     }
 
     /// What a person probably means who is at the beginning; unattended nothing is guessed.
     func suggestion(of question: Question) -> String? {
         guard isAttended else { return nil }
-        switch question {
-        case .setting("kafka.bootstrapServers"): return "localhost:9092"
-        case .backend: return "http://localhost:8080"
-        case .setting(let path): return answers.isTyped(path) ? nil : presentFiles[path]
-        case .secret, .authorities, .unencrypted: return nil
-        }
+        let suggestion: String? =
+            switch question {
+            case .setting("kafka.bootstrapServers"): "localhost:9092"
+            case .backend: "http://localhost:8080"
+            case .setting(let path): answers.isTyped(path) ? nil : presentFiles[path]
+            case .secret, .authorities, .unencrypted: nil
+            }
+        return suggestion == failed[question] ? nil : suggestion
     }
 
     /// Whether it may go without an answer.

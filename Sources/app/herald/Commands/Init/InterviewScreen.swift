@@ -21,10 +21,15 @@ struct InterviewScreen {
             }
         }
         let standard = interview.standard(of: question) ?? interview.suggestion(of: question)
-        let prompt = "\(question.prompt) [\(SafeText.escaped(standard ?? question.withoutAnswer))]: "
+        let prompt = "\(question.prompt) [\(SafeText.escaped(standard ?? "none"))]: "
         let answer: String? =
             switch question {
             case .secret: console.askHidden("\(question.prompt): ")
+            // Somebody may type the secret itself here.
+            case .setting(let path) where Answers.namesSecret(path):
+                console.askHidden(
+                    standard.map { "\(path) [\(SafeText.escaped($0))], which is not shown: " }
+                        ?? "\(path): a path, or Enter to type the secret itself; neither is shown: ")
             case .setting(let path) where standard == nil && !interview.isOptional(.setting(path)):
                 console.ask("\(question.prompt): ")
             case .setting, .backend, .authorities, .unencrypted: console.ask(prompt)
@@ -88,8 +93,4 @@ extension Interview.Question {
         }
     }
 
-    /// What stands in brackets where there is no default.
-    fileprivate var withoutAnswer: String {
-        if case .setting(let path) = self, Answers.namesSecret(path) { "type it here" } else { "none" }
-    }
 }

@@ -23,7 +23,7 @@ struct NextCommand {
     }
 
     /// A word as a shell takes it.
-    private static func word(_ text: String) -> String {
+    static func word(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

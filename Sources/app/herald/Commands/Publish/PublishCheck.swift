@@ -8,12 +8,16 @@ import HeraldTools
 ///
 /// With `--check` and `-o json` or `jsonl` it prints a record for each event.
 struct PublishCheck {
-    /// So many warnings are shown; mistakes are all shown.
+    /// So many warnings are shown, each once; mistakes are all shown.
     private static let shownWarnings = 100
 
     private(set) var goodCount = 0
     private var badCount = 0
     private var warningCount = 0
+    /// The warnings that were shown.
+    private var shownWarnings: [String] = []
+    /// Of how many lines more each of them is true.
+    private var repetitions: [String: Int] = [:]
     private var cloudEventCount = 0
     private var check: EventCheck
     private let longestLine: Int
@@ -55,13 +59,32 @@ struct PublishCheck {
                 "\(TopicsTool.counted(cloudEventCount, "structured CloudEvent")): \(cloudEventCount == 1 ? "its" : "their") producer has to set the header "
                     + "content-type: \(EventPreparation.cloudEventType)")
         }
+        concludeWarnings()
         guard badCount == 0 else {
             throw CommandFailure(
                 "\(badCount) of \(TopicsTool.counted(goodCount + badCount, "event")) cannot be sent; nothing was published",
                 status: .usage)
         }
-        if warningCount > Self.shownWarnings {
-            console.complain("and \(TopicsTool.counted(warningCount - Self.shownWarnings, "warning")) more")
+    }
+
+    /// Says how often what was shown once is true, and how much was not shown.
+    private func concludeWarnings() {
+        for warning in shownWarnings {
+            guard let count = repetitions[warning], count > 0 else { continue }
+            console.complain(SafeText.escaped("\(TopicsTool.counted(count, "line")) more: warning: \(warning)"))
+        }
+        let hidden = warningCount - shownWarnings.count - repetitions.values.reduce(0, +)
+        if hidden > 0 { console.complain("and \(TopicsTool.counted(hidden, "warning")) more") }
+    }
+
+    private mutating func note(warning: String, at place: String) {
+        warningCount += 1
+        if let count = repetitions[warning] {
+            repetitions[warning] = count + 1
+        } else if shownWarnings.count < Self.shownWarnings {
+            shownWarnings.append(warning)
+            repetitions[warning] = 0
+            console.complain(SafeText.escaped("\(place)warning: \(warning)"))
         }
     }
 
@@ -82,12 +105,7 @@ struct PublishCheck {
         for mistake in findings.mistakes {
             console.complain(SafeText.escaped(isSingle ? "the event is \(mistake)" : place + mistake))
         }
-        for warning in findings.warnings {
-            warningCount += 1
-            if warningCount <= Self.shownWarnings {
-                console.complain(SafeText.escaped("\(place)warning: \(warning)"))
-            }
-        }
+        for warning in findings.warnings { note(warning: warning, at: place) }
         try writer?.write([
             .integer(findings.line), .text(findings.id), .text(findings.user),
             .string(findings.mistakes.isEmpty ? findings.warnings.isEmpty ? "good" : "warned" : "refused"),

@@ -36,7 +36,9 @@ enum PublishCommand: HeraldCommand {
             + "expiresat for expiresAt. --check does only that, without a broker, and exits with 0 if all are valid; "
             + "with -o json or jsonl it prints a record for each event. A publication prints each event's topic, partition and offset. With --wait it prints a line with the outcome for "
             + "each push service, \"pending\" if there is none in time, and exits with 3 unless all are "
-            + "delivered; a duplicate of one that was delivered counts as such.\n\nAfter a partial publication (status 3, or 5 if no broker answers) publish again with "
+            + "delivered; a duplicate of one that was delivered counts as such. At its end it says why the last of the "
+            + "others was not, as far as that is recorded.\n\n"
+            + "After a partial publication (status 3, or 5 if no broker answers) publish again with "
             + "the same --id: Herald then uses the same idempotency keys.",
         options: [
             user, pushServices, message, id, source, campaign, expiresIn, expiresAt, notBefore, file, topic, check,
@@ -48,7 +50,7 @@ enum PublishCommand: HeraldCommand {
             .init("herald publish --file events.jsonl -o jsonl", "Many events, one on each line."),
             .init("herald publish --check --file events.jsonl", "Only check, without a broker."),
         ])
-    static let usedSettings: UsedSettings = .cluster + .allTopics + .events
+    static let usedSettings: UsedSettings = .cluster + .allTopics + .events + ["retry.delays"]
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let request = try PublishRequest(invocation.parsed)

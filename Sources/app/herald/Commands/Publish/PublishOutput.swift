@@ -11,7 +11,9 @@ struct PublishOutput {
     private let hasLines: Bool
     private var failure: (any Error)?
     /// Whether all events that were written have been delivered.
-    private(set) var isAllDelivered = true
+    var isAllDelivered: Bool { undelivered == nil }
+    /// The last one that was not delivered.
+    private(set) var undelivered: PublicationTracker.Entry?
 
     init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
         self.hasLines = hasLines
@@ -34,7 +36,7 @@ struct PublishOutput {
 
     mutating func write(_ entry: PublicationTracker.Entry) {
         let result = entry.result
-        if !entry.isDelivered { isAllDelivered = false }
+        if !entry.isDelivered { undelivered = entry }
         write(
             values(entry.publication) + [
                 .string(Self.requestedName(entry)), .string(result?.outcome.rawValue ?? "pending"),

@@ -3,6 +3,8 @@ import HeraldEvents
 import HeraldKafka
 import HeraldSettings
 import HeraldText
+import HeraldTime
+import HeraldTimeline
 import HeraldTools
 
 /// One run of `herald publish`: check all, look at the topics, publish, and wait.
@@ -10,6 +12,8 @@ struct PublishRun {
     /// What is waited for is kept in memory.
     private static let waitLimit = 100_000
     private static let shownFailures = 20
+    private static let explanationPatience = Duration.seconds(5)
+    private static let clockDifference = Milliseconds.minutes(5)
 
     private let request: PublishRequest
     private let settings: Settings
@@ -28,7 +32,8 @@ struct PublishRun {
         topic = request.topic ?? settings.topics.requests.first?.name ?? ""
         idBase = request.idBase ?? EventPreparation.randomID()
         decoder = RecordDecoder(
-            pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes)
+            pushServices: try settings.pushServices(), maxEventBytes: settings.limits.eventBytes,
+            users: settings.backend.users)
         preparation = EventPreparation(decoder: decoder, idBase: idBase)
         let names = settings.topicNames
         let others = [
@@ -110,6 +115,7 @@ struct PublishRun {
             invocation.parsed[OutputFormat.option], hasLines: file != nil, hasOutcomes: follower != nil,
             console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
+        let began = SystemClock.wall()
         // What is published has a bound of its own, and so has the waiting for results.
         stop.beginWork()
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
@@ -132,10 +138,47 @@ struct PublishRun {
             for entry in tracker.missing { output.write(entry) }
         }
         try output.finish()
+        if let entry = output.undelivered, !stop.isMade { explain(entry, since: began, stop) }
         if !publisher.failures.isEmpty { throw failure(of: publisher) }
         if stop.isMade { throw interruption(of: publisher) }
         if follower == nil { console.remark("\(TopicsTool.counted(publisher.publishedCount, "event")) published.") }
         return output.isAllDelivered ? .done : .partlyDone
+    }
+
+    /// Says why one was not delivered, as far as records tell, and which command knows more.
+    private func explain(_ entry: PublicationTracker.Entry, since began: WallTime, _ stop: StopRequest) {
+        let publication = entry.publication
+        let id = publication.event.id ?? publication.place.description
+        let why: String? =
+            if let result = entry.result {
+                [result.outcome.rawValue, result.reason?.rawValue, result.detail].compactMap(\.self).joined(
+                    separator: ": ")
+            } else {
+                lastCall(of: publication, entry.pushService, since: began, stop)
+            }
+        let words = why.map { ": \($0)" } ?? ", and no failure of it is recorded"
+        console.remark(
+            SafeText.escaped(
+                "Not delivered: \(entry.pushService) of \(id)\(words). To know more: herald explain "
+                    + "\(NextCommand.word(id)) --user \(NextCommand.word(publication.event.user))"))
+    }
+
+    /// What became of the last call for an event that has no outcome yet; `nil` when none is recorded.
+    private func lastCall(
+        of publication: EventPublisher.Publication, _ pushService: String, since began: WallTime, _ stop: StopRequest
+    ) -> String? {
+        var query = TimelineQuery(
+            user: publication.event.user, id: publication.event.id ?? publication.place.description)
+        // Brokers' clocks may be behind this one's.
+        query.since = began.advanced(by: -Self.clockDifference)
+        let end = ContinuousClock.now + Self.explanationPatience
+        let found = try? settings.timelineSearch().run(
+            query, reach: settings.clusterReach, admin: settings.adminClient()
+        ) { _, _ in !stop.isMade && ContinuousClock.now < end }
+        let event = found?.timelines.last { $0.origin == publication.place }
+        return event?.steps.last { step in
+            if case .called(let call) = step.kind { call.pushService == pushService } else { false }
+        }?.words
     }
 
     private mutating func send(

@@ -15,7 +15,10 @@ struct ReportMaking: Sendable {
             "state": page == nil ? "reading" : "done", "passed": .integer(Int(passed)), "total": .integer(Int(total)),
             "command": .words([
                 "herald", "campaign", "report", name, "--html", "\(name).html", "--csv", "\(name).csv",
-                "--not-reached", "\(name).not-reached.csv",
+            ]),
+            "unreached": .words([
+                "herald", "campaign", "report", name, "--not-reached", "\(name).not-reached.csv", "--audience",
+                "AUDIENCE",
             ]),
         ]
     }

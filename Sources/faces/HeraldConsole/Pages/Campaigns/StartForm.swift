@@ -60,7 +60,7 @@ struct StartForm: Codable, Sendable, Equatable {
         var order = CampaignOrder(
             text: CampaignText(
                 name: name, template: try template(definition), pushServices: try services(rules, definition),
-                maximumEventBytes: rules.maximumEventBytes),
+                maximumEventBytes: rules.maximumEventBytes, users: rules.users),
             topic: topic)
         order.rate = try parse(rate, "rate", "a rate such as 200/s, 30/m or 1000/h", RateText.parse)
         order.ramp = try parse(ramp, "ramp", "numbers of recipients such as 1,10,100, or none") { text in

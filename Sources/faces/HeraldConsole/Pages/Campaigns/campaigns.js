@@ -275,7 +275,9 @@ function reportSection(name) {
           await pause(400);
           answer = await get(place);
         }
-        replace(result, h('p', {}, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report')), command(answer.command));
+        replace(result, h('p', {}, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report')), command(answer.command),
+          h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
+          command(answer.unreached));
       } catch (error) {
         replace(result, fail(error));
       }

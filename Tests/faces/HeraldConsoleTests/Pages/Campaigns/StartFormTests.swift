@@ -13,7 +13,8 @@ import Testing
 @Suite("A campaign that is begun in the console")
 struct StartFormTests {
     private let rules = CampaignStartRules(
-        pushServices: .standard, maximumEventBytes: 65_536, uploadLimit: 1 << 20, directory: NSTemporaryDirectory())
+        pushServices: .standard, maximumEventBytes: 65_536, users: .tag, uploadLimit: 1 << 20,
+        directory: NSTemporaryDirectory())
     private let requests = ["notifications", "notifications.bulk"]
 
     private func form(_ change: (inout StartForm) -> Void = { _ in }) -> StartForm {

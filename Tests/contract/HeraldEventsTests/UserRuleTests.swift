@@ -1,8 +1,9 @@
 import HeraldEvents
+import HeraldText
 import Testing
 
-@Suite("The alphabet of users")
-struct UserTagTests {
+@Suite("Who may be a user")
+struct UserRuleTests {
     private static let legal = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-"
 
     @Test("Every legal character is a user on its own, every other ASCII character is not")
@@ -35,6 +36,44 @@ struct UserTagTests {
     func longest() {
         let user = String(repeating: "x", count: 111)
         #expect(Decoding(eventJSON(["user": "\"\(user)\""])).user == user)
+    }
+
+    private static let texts = RecordDecoder(users: .text)
+
+    private func text(_ user: String) -> Decoding {
+        Decoding(eventJSON(["user": "\"\(user)\""]), decoder: Self.texts)
+    }
+
+    @Test(
+        "Where users are texts, any text is one, and is read as it is",
+        arguments: [
+            ("user+tag@example.org", "user+tag@example.org"), ("o'neil", "o'neil"), ("müller", "müller"),
+            ("ann || !ann", "ann || !ann"), ("a\\\"b\\\\c/d%20?&=#", "a\"b\\c/d%20?&=#"), (" ann ", " ann "),
+            ("山田\\u00a0太郎🎉", "山田\u{A0}太郎🎉"), ("\u{2028}\u{202E}", "\u{2028}\u{202E}"),
+        ])
+    func anyText(json: String, user: String) {
+        let decoding = text(json)
+        #expect(decoding.failure == nil && decoding.user == user, "\(decoding.failure?.detail ?? "")")
+    }
+
+    @Test("A text has 1 to 256 bytes of UTF-8")
+    func textLengths() {
+        #expect(text("").failure?.detail.contains("empty") == true)
+        let longest = String(repeating: "ü", count: 128)
+        #expect(text(longest).user == longest && text(longest).failure == nil)
+        #expect(text(longest + "x").failure?.detail.contains("257 bytes of UTF-8; at most 256") == true)
+    }
+
+    @Test("No control character is a part of a text: neither ASCII's nor those of Latin-1")
+    func controls() {
+        for scalar in (0..<0x180).compactMap({ Unicode.Scalar($0) }) {
+            let code = String(scalar.value, radix: 16)
+            let decoding = text("é\\u" + String(repeating: "0", count: 4 - code.count) + code + "x")
+            let isControl = scalar.properties.generalCategory == .control
+            #expect((decoding.failure != nil) == isControl, "U+\(code)")
+            guard isControl else { continue }
+            #expect(decoding.failure?.detail.contains("as character 2, a control character") == true)
+        }
     }
 
     @Test("A user that is far too long is not kept for the result")

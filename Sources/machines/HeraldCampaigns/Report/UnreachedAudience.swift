@@ -1,0 +1,74 @@
+internal import HeraldBytes
+internal import HeraldTools
+
+/// The part of an audience that was not reached, in its own form: with its columns as they are written, so that it can be
+/// an audience again, and with the reasons behind them.
+///
+/// What is known of people is held until the audience says where they stand: some 200 bytes for each.
+package struct UnreachedAudience {
+    private let reader: RecipientReader
+    private let delimiter: String?
+    /// The reasons of those who were not found in the audience so far, by their users' bytes.
+    private var waiting: [[UInt8]: UnreachedList.Entry] = [:]
+
+    /// - Parameter reader: at the audience's beginning.
+    package init(_ reader: RecipientReader) {
+        self.reader = reader
+        delimiter = reader.reading.delimiter?.character
+    }
+
+    /// The first line, with its end; empty for JSON lines.
+    package var heading: String {
+        guard let delimiter else { return "" }
+        let columns = UnreachedList.columns.joined(separator: delimiter)
+        return String(decoding: reader.heading, as: UTF8.self) + "\(delimiter)\(columns)\r\n"
+    }
+
+    /// Keeps what is known of a person.
+    package mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8)] = entry }
+
+    /// The next lines, each with its end; `nil` at the audience's end.
+    package mutating func next(_ list: inout UnreachedList) throws -> String? {
+        while true {
+            switch try reader.next() {
+            case .end: return nil
+            case .invalid: continue
+            case .recipient:
+                let known = waiting.removeValue(forKey: reader.user)
+                let user = String(decoding: reader.user, as: UTF8.self)
+                guard let entry = known ?? list.entry(recipient: user) else { continue }
+                return line(String(decoding: reader.columns, as: UTF8.self), entry.why)
+            }
+        }
+    }
+
+    /// The lines of those who are not in the audience: of its columns they have the user alone.
+    package var others: [String] {
+        waiting.values.sorted { $0.user < $1.user }.map { entry in
+            guard let delimiter else {
+                return line("{\(Self.json(reader.reading.userColumn)):\(Self.json(entry.user))}", entry.why)
+            }
+            var cells = Array(repeating: "", count: reader.keptColumns)
+            cells[reader.userColumn] = CSVText.cell(entry.user, delimiter: delimiter)
+            return line(cells.joined(separator: delimiter), entry.why)
+        }
+    }
+
+    /// A line of these columns, as they are written, with its end.
+    private func line(_ columns: String, _ why: [String]) -> String {
+        if let delimiter {
+            return ([columns] + why.map { CSVText.cell($0, delimiter: delimiter) }).joined(separator: delimiter)
+                + "\r\n"
+        }
+        let members = zip(UnreachedList.columns, why).filter { !$1.isEmpty }.map { name, text in
+            ",\(Self.json(name)):\(Self.json(text))"
+        }
+        return columns.dropLast() + members.joined() + "}\n"
+    }
+
+    private static func json(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        JSONText.appendString(text.utf8.span.bytes, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
