@@ -120,8 +120,7 @@ final class ClusterWatch: Sendable {
             let still = standstill.look(at: newest, ends: known.stableEnds, now: now)
             let failing = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
-            let lags = partitions.compactMap { known.lag(of: $0) }
-            trend.add(lags.reduce(0, +), at: now)
+            trend.add(newest, known, at: now)
             report.withLock { report in
                 report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
@@ -272,27 +271,6 @@ extension [ClusterMetadata.Topic] {
     /// How many partitions each of them has that is there.
     var partitionCounts: [String: Int] {
         Dictionary(filter { $0.error == nil && !$0.partitions.isEmpty }.map { ($0.name, $0.partitions.count) }) { $1 }
-    }
-}
-
-/// How a lag grows over some rounds.
-struct LagTrend {
-    private let rounds: Int
-    private var samples: [(at: MonotonicTime, offsets: Int64)] = []
-
-    init(rounds: Int) {
-        self.rounds = rounds
-    }
-
-    mutating func add(_ offsets: Int64, at moment: MonotonicTime) {
-        samples.append((moment, offsets))
-        if samples.count > rounds { samples.removeFirst() }
-    }
-
-    /// Offsets each second, less than 0 when it shrinks; `nil` with fewer than two samples.
-    var perSecond: Double? {
-        guard let first = samples.first, let last = samples.last, last.at > first.at else { return nil }
-        return Double(last.offsets - first.offsets) / last.at.time(since: first.at).inSeconds
     }
 }
 

@@ -382,10 +382,36 @@ struct ReadinessTests {
     func trend() {
         var trend = LagTrend(rounds: 3)
         #expect(trend.perSecond == nil)
-        for (second, offsets) in [(0, 1_000), (10, 100), (20, 150), (30, 300)] as [(Int64, Int64)] {
-            trend.add(offsets, at: Self.now.advanced(by: second * .seconds(1)))
+        var lane = LaneReport(number: 0, at: Self.now, services: 1, requestTopics: 1)
+        var cluster = ClusterReport()
+        func growth(at second: Int64, done: Int64?, end: Int64) -> Double? {
+            lane.partitions = [PartitionReport(Reports.partition, done: done)]
+            cluster.ends = [Reports.partition: end]
+            trend.add([lane], cluster, at: Self.now.advanced(by: second * .seconds(1)))
+            return trend.perSecond
         }
-        #expect(trend.perSecond == 10)
+        #expect(growth(at: 0, done: 0, end: 1_000) == nil)
+        #expect(growth(at: 20, done: 900, end: 1_000) == nil, "too short a time")
+        #expect(growth(at: 40, done: 950, end: 1_100) == -21.25)
+        #expect(growth(at: 60, done: 950, end: 1_200) == 3.75)
+        // The topic was recreated, or the partitions were given out: what was seen before is of another log.
+        lane.reading += 1
+        #expect(growth(at: 80, done: 0, end: 700) == nil)
+        #expect(growth(at: 120, done: 0, end: 1_100) == 10)
+        // Where the group stands becomes known: its lag does not grow by all that is there.
+        #expect(growth(at: 140, done: nil, end: 1_100) == nil && growth(at: 180, done: nil, end: 1_100) == 0)
+        #expect(growth(at: 200, done: 100, end: 1_200) == nil)
+    }
+
+    @Test("A lag that grew and is gone is no warning")
+    func grownAndGone() {
+        let page = ReadinessPage(
+            Reports.ready {
+                $0.cluster.lagPerSecond = 12
+                $0.cluster.ends = [Reports.partition: 90, Reports.retry: 3]
+            }, now: Self.now
+        ).response
+        #expect(!String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
     @Test("What clients have counted goes on when one is made anew, and their levels are the newest")

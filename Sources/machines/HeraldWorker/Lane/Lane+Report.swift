@@ -12,7 +12,10 @@ extension Lane {
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
         announceRefusingTopic(now: now.monotonic)
-        if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
+        if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count
+            || reportedReading != reading
+        {
+            reportedReading = reading
             nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
@@ -58,6 +61,7 @@ extension Lane {
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
+        report.reading = reportedReading
         report.withoutOffsets = withoutOffsets.filter { lostOffsets[$0] == .outcomes }
         report.lookedUp = withoutOffsets.filter { lostOffsets[$0] == .sought }
         report.oldestEvents = oldestEvents

@@ -92,6 +92,8 @@ package final class Lane<IO: LaneIO> {
     var waiting: [Int] = []
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
+    /// The reading that the newest progress is of.
+    var reportedReading = 0
 
     // The loop.
     /// Whether there may be records that the next turn takes at once.

@@ -45,6 +45,8 @@ public struct LaneReport: Sendable {
     public var waiting: [Int] = []
     /// Its partitions.
     public var partitions: [PartitionReport] = []
+    /// How often it has begun to read: with an assignment, or again, where a partition's log was another one.
+    public var reading = 0
     /// Those of them that it does not consume, because their offsets were lost: their events have outcomes.
     public var withoutOffsets: [TopicPartition] = []
     /// Those that have no offset, and wait until it is known whether their events have outcomes.
