@@ -18,12 +18,8 @@ extension Readiness {
         let cluster = report.cluster
         let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silent(cluster))"
         let stalled = stalledTime(report, now: now)
-        if stalled > .zero,
-            report.lanes.contains(where: { $0.throttledUntil.map { now < $0.advanced(by: progressPatience) } ?? false })
-        {
-            return
-                "Nothing was committed for \(stalled.wholeSeconds) s: the brokers throttle this worker's producer. Raise the "
-                + "quota (producer_byte_rate) of its user or client id; what was called is recorded as fast as it allows."
+        if stalled > .zero, let throttling = report.throttling(of: .producer, now: now) {
+            return "Nothing was committed for \(stalled.wholeSeconds) s. \(throttling.sentence(now: now))"
         }
         if stalled > .zero {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
@@ -33,9 +29,13 @@ extension Readiness {
                 + "was called is called again only where partitions change hands before it is recorded: do not restart workers."
         }
         guard !cluster.standingStill.isEmpty else { return nil }
-        return
+        let events =
             "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s"
-            + "\(cause): look at the brokers that lead these partitions; nothing is lost."
+        if let throttling = report.throttling(of: .consumer, now: now) {
+            return "\(events). \(throttling.sentence(now: now))"
+        }
+        return
+            "\(events)\(cause): look at the brokers that lead these partitions; nothing is lost."
     }
 
     /// Which brokers do not answer.

@@ -42,6 +42,7 @@ public struct Readiness: Sendable, Equatable {
         }
         let cluster = report.cluster
         let lanes = report.lanes.filter { !$0.hasEnded }
+        let throttled = report.throttling(of: .producer, now: now)?.sentence(now: now)
         if report.isStopping {
             find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
         }
@@ -93,15 +94,19 @@ public struct Readiness: Sendable, Equatable {
         if let refusal = lanes.compactMap(\.refusal).first {
             let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
             let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"
-            find(.recordsRefused, "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
+            find(
+                .recordsRefused,
+                throttled.flatMap { refusal.remedy == nil ? "\(what) (\(refusal.text)). \($0)" : nil }
+                    ?? "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience
         }) {
+            let what = "Offsets can't be committed (\(trouble.text))"
             find(
                 .commitsFailing,
-                "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
-                    + "nothing is lost, Herald retries.")
+                throttled.map { "\(what). \($0)" }
+                    ?? "\(what): look at the brokers and at this worker's permissions; nothing is lost, Herald retries.")
         }
         for outage in report.outages { find(.outage(outage.reason), outage.sentence) }
         if let lane = lanes.first(where: { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {

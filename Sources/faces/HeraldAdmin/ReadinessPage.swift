@@ -73,7 +73,12 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
+        failing + throttling + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
+    }
+
+    private var throttling: [(word: String, sentence: String)] {
+        Throttling.Client.allCases.compactMap { report.throttling(of: $0, now: now)?.sentence(now: now) }
+            .map { (ReadinessWarning.brokersThrottle.rawValue, $0) }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -107,6 +112,7 @@ struct ReadinessPage {
     private var growth: (word: String, sentence: String)? {
         // In an outage it grows because of the outage, and retries are a lag too.
         guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
+            throttling.isEmpty,
             let growth = report.cluster.lagPerSecond, growth >= 1,
             // The growth is that of the brokers' last round; what was behind then may be done.
             report.lags.contains(where: { $0.offsets ?? 0 > 0 })

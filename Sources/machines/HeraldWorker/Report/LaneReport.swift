@@ -55,10 +55,8 @@ public struct LaneReport: Sendable {
     public var refusal: Trouble?
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
-    /// For how long in all the brokers made its producer wait, for a quota (milliseconds).
-    public var throttleTime: Milliseconds = .zero
-    /// Until when they do, as they said last; `nil` when they never did.
-    public var throttledUntil: MonotonicTime?
+    /// How the brokers make its clients wait, for a quota.
+    public var throttling = Throttling.Client.allCases.map(Throttling.init)
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
