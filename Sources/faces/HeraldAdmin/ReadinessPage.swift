@@ -141,13 +141,14 @@ struct ReadinessPage {
 
     private static let faultAge: Milliseconds = .minutes(15)
 
-    /// The latest offsets that were passed over, for long enough that a person sees it.
+    /// The offsets that were passed over, those of the latest partition first, for long enough that a person sees it.
     private var passedOver: (word: String, sentence: String)? {
-        let found = report.lanes.compactMap(\.meter.lastPassedOver).filter {
+        let found = report.lanes.flatMap(\.meter.latestPassedOver).filter {
             now.time(since: $0.at) < Self.passedOverAge
         }
-        guard let latest = found.max(by: { $0.at < $1.at }) else { return nil }
-        return (ReadinessWarning.offsetsPassedOver.rawValue, latest.what.sentence)
+        return found.sorted { $0.at > $1.at }.map(\.what).sentence.map {
+            (ReadinessWarning.offsetsPassedOver.rawValue, $0)
+        }
     }
 
     private static let passedOverAge: Milliseconds = .hours(12)

@@ -33,6 +33,8 @@ final class ClusterWatch: Sendable {
     private let pushServices: [String]
     /// What the topics take.
     private let limits: RecordLimits
+    /// Where lanes look up how far partitions reached.
+    private let reach: PartitionReach
     private let troubles: TroubleLog
     private let report = Guarded(ClusterReport())
     private let end: Wakeup
@@ -40,7 +42,8 @@ final class ClusterWatch: Sendable {
 
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
-        group: String, pushServices: [String], limits: RecordLimits, troubles: TroubleLog
+        group: String, pushServices: [String], limits: RecordLimits, reach: PartitionReach,
+        troubles: TroubleLog
     ) throws {
         self.admin = admin
         uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
@@ -50,6 +53,7 @@ final class ClusterWatch: Sendable {
         self.group = group
         self.pushServices = pushServices
         self.limits = limits
+        self.reach = reach
         self.troubles = troubles
         end = try Wakeup()
     }
@@ -245,6 +249,7 @@ final class ClusterWatch: Sendable {
                 written.merge(answer) { $1 }
             }
         }
+        reach.note(written, of: wanted, now: SystemClock.monotonic())
         report.withLock { report in
             report.ends = report.ends.filter { wanted.contains($0.key) }.merging(written) { $1 }
             report.stableEnds = report.stableEnds.filter { wanted.contains($0.key) }.merging(stable) { $1 }

@@ -285,7 +285,7 @@ struct ReadinessTests {
     func passedOver() {
         func text(hoursAgo hours: Int64, _ cause: PassedOver.Cause) -> String {
             let passed = PassedOver(
-                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9)
+                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9, gone: 7..<12, taken: 2)
             let page = ReadinessPage(
                 Reports.ready {
                     $0.lanes[0].meter.passed(passed, now: Self.now.advanced(by: -.hours(hours)))
@@ -297,9 +297,67 @@ struct ReadinessTests {
         let cut = text(hoursAgo: 1, .cut)
         #expect(cut.contains("offsets-passed-over"), "\(cut)")
         #expect(cut.contains("notifications [2] ends before offset 9"), "\(cut)")
-        #expect(cut.contains("offsets 3 to 6 are passed over"), "\(cut)")
+        #expect(cut.contains("The records of offsets 7 to 11 are gone: 2 of them read before"), "\(cut)")
+        #expect(cut.contains("of 3 no outcome is known"), "\(cut)")
         #expect(text(hoursAgo: 1, .foreign).contains("from 3 to 7 without Herald"))
         #expect(!text(hoursAgo: 12, .cut).contains("offsets-passed-over"))
+    }
+
+    @Test("All partitions whose logs were cut off are named, the latest of each, and of many how many more")
+    func passedOverInMany() {
+        func text(_ count: Int32) -> String {
+            let page = ReadinessPage(
+                Reports.ready {
+                    for number in [0] + Array(0..<count) {
+                        $0.lanes[0].meter.passed(
+                            PassedOver(
+                                topic: "notifications", partition: number, cause: .cut, offsets: 0..<7, stood: 9,
+                                gone: 7..<9, taken: 2), now: Self.now.advanced(by: -.minutes(60 - Int64(number))))
+                    }
+                }, now: Self.now
+            ).response
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let few = text(3)
+        #expect(few.contains("notifications [2] ends before offset 9"), "\(few)")
+        let others = "Also: notifications [1] (2 gone, 0 without a known outcome), notifications [0] (2 gone, "
+        #expect(few.contains(others), "\(few)")
+        #expect(text(8).contains(" and 2 more."))
+    }
+
+    @Test("Brokers that throttle are named at once with the quota, in place of other reasons, and until that is over")
+    func throttling() {
+        func text(after seconds: Int64, _ change: (inout WorkerReport) -> Void = { _ in }) -> String {
+            let page = ReadinessPage(
+                Reports.ready {
+                    var time = ThrottleTime()
+                    time.note(.seconds(77), by: "1 (kafka:9092)")
+                    $0.lanes[0].throttling[0].note(time, now: Self.now)
+                    $0.cluster.lagPerSecond = 12
+                    change(&$0)
+                }, now: Self.now.advanced(by: .seconds(seconds))
+            ).response
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let first = text(after: 0)
+        #expect(first.contains("brokers-throttle") && first.contains(#""ready": true"#), "\(first)")
+        #expect(first.contains("Broker 1 (kafka:9092) throttles this worker's producer, and told it last to wait 77 s"))
+        #expect(first.contains("producer_byte_rate or request_percentage") && !first.contains("lag-growing"))
+        let later = text(after: 20) {
+            let since = Self.now
+            $0.lanes[0].at = Self.now.advanced(by: .seconds(20))
+            $0.lanes[0].refusal = .init(since: since, text: "no broker answered in time")
+            $0.lanes[0].commitTrouble = .init(since: since, text: "no broker answered in time")
+            $0.lanes[0].outcomesWaitSince = since.advanced(by: .seconds(-20))
+        }
+        #expect(later.split(separator: "has for 20 s throttled").count == 5, "\(later)")
+        #expect(!later.contains("disks") && !later.contains("permissions"), "\(later)")
+        #expect(!text(after: 88).contains("brokers-throttle"))
+        // What a topic demands stands in no quota.
+        let refused = text(after: 0) {
+            $0.lanes[0].refusal = .init(since: Self.now, text: "it is too large", remedy: "plan", topic: "results")
+        }
+        #expect(refused.contains("results takes no record (it is too large): plan"), "\(refused)")
     }
 
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {

@@ -197,7 +197,7 @@ struct LaneAssignmentTests {
             let range = OffsetRange(low: 0, high: 3, younger: younger)
             fixture.io.messages.append(.range(partition, question, .success(range)))
             #expect(fixture.turn().contains("assign notifications/0@\(offset)"))
-            #expect(fixture.lane.meter.lastPassedOver?.what.stood == 101)
+            #expect(fixture.lane.meter.latestPassedOver.first?.what.stood == 101)
         }
     }
 

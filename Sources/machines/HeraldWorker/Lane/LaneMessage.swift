@@ -91,11 +91,16 @@ package struct OffsetRange: Sendable {
     package var committed: Int64?
     /// `nil` when there is none, or nobody asked.
     package var younger: Int64?
+    /// The offset behind the last record that it was seen to have; `nil` when nobody looked.
+    package var reach: Int64?
 
-    package init(low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil) {
+    package init(
+        low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil, reach: Int64? = nil
+    ) {
         self.low = low
         self.high = high
         self.committed = committed
         self.younger = younger
+        self.reach = reach
     }
 }
