@@ -30,7 +30,7 @@ extension Readiness {
         }
         guard !cluster.standingStill.isEmpty else { return nil }
         let events =
-            "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s"
+            "Events wait in \(cluster.standingStill.names), and none was taken for \(ClusterReport.standstillSeconds) s"
         if let throttling = report.throttling(of: .consumer, now: now) {
             return "\(events). \(throttling.sentence(now: now))"
         }
@@ -44,12 +44,5 @@ extension Readiness {
         guard !brokers.isEmpty else { return "brokers do not answer" }
         let names = brokers.prefix(namesShown).map(\.description).joined(separator: ", ")
         return brokers.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
-    }
-
-    static func counted(_ partitions: Int) -> String { partitions == 1 ? "1 partition" : "\(partitions) partitions" }
-
-    static func names(_ partitions: [TopicPartition]) -> String {
-        let shown = partitions.prefix(namesShown).map { "\($0)" }.joined(separator: ", ")
-        return partitions.count > namesShown ? "\(shown) and \(partitions.count - namesShown) more" : shown
     }
 }

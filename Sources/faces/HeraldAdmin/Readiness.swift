@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 public import HeraldEvents
 import HeraldKafka
 import HeraldText
@@ -77,7 +78,7 @@ public struct Readiness: Sendable, Equatable {
         if !cluster.leaderless.isEmpty {
             find(
                 .partitionsWithoutLeader,
-                "\(cluster.leaderless.count) partitions have no leader (\(Self.names(cluster.leaderless))) and wait: bring a broker back that "
+                "\(cluster.leaderless.count) partitions have no leader (\(cluster.leaderless.names)) and wait: bring a broker back that "
                     + "has a replica; all others continue.")
         }
         if let sentence = Self.lostOffsets(lanes) { find(.offsetsMissing, sentence) }
@@ -86,8 +87,8 @@ public struct Readiness: Sendable, Equatable {
             let silent = Self.silent(cluster)
             find(
                 .tooFewBrokers,
-                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(Self.counted(cluster.unusable.count)) cannot be "
-                    + "written or read (\(Self.names(cluster.unusable))): bring the brokers back; nothing is lost, and the "
+                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(cluster.unusable.counted) cannot be "
+                    + "written or read (\(cluster.unusable.names)): bring the brokers back; nothing is lost, and the "
                     + "worker resumes by itself.")
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
@@ -106,7 +107,8 @@ public struct Readiness: Sendable, Equatable {
             find(
                 .commitsFailing,
                 throttled.map { "\(what). \($0)" }
-                    ?? "\(what): look at the brokers and at this worker's permissions; nothing is lost, Herald retries.")
+                    ?? "\(what): look at the brokers and at this worker's permissions; nothing is lost, Herald retries."
+            )
         }
         for outage in report.outages { find(.outage(outage.reason), outage.sentence) }
         if let lane = lanes.first(where: { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
@@ -142,15 +144,13 @@ public struct Readiness: Sendable, Equatable {
     private static func lostOffsets(_ lanes: [LaneReport]) -> String? {
         let lost = lanes.flatMap(\.withoutOffsets)
         if !lost.isEmpty {
-            return
-                "The group has no offset for \(counted(lost.count)) whose events have outcomes (\(names(lost))): run "
-                + "`herald offsets restore --dry-run`, then `herald offsets restore`; nobody is notified again, and all "
-                + "others continue. If kafka.group was changed, set it back instead."
+            let missing = MissingOffsets(lost, others: lanes.compactMap(\.otherGroups).first)
+            return "The group has \(missing.words): \(missing.remedy)."
         }
         let lookedUp = lanes.flatMap(\.lookedUp)
         guard !lookedUp.isEmpty else { return nil }
         return
-            "The group has no offset for \(counted(lookedUp.count)) (\(names(lookedUp))), and the results are read for "
+            "The group has no offset for \(lookedUp.counted) (\(lookedUp.names)), and the results are read for "
             + "outcomes of their events: wait; if it lasts, the log says why they cannot be read."
     }
 

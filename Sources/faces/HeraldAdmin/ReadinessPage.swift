@@ -58,9 +58,9 @@ struct ReadinessPage {
     }
 
     private var lag: JSONValue {
-        let known = report.lags.compactMap(\.offsets)
+        let (all, known) = (report.lags, report.lags.compactMap(\.offsets))
         return [
-            "offsets": .integer(Int(known.reduce(0, +))),
+            "offsets": known.isEmpty && !all.isEmpty ? .null : .integer(Int(known.reduce(0, +))),
             "growthPerSecond": report.cluster.lagPerSecond.map { .integer(Int($0.rounded())) } ?? .null,
         ]
     }

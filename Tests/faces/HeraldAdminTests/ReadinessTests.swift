@@ -6,6 +6,7 @@ import Testing
 
 @testable import HeraldAdmin
 @testable import HeraldCore
+@testable import HeraldDriver
 @testable import HeraldKafka
 @testable import HeraldWorker
 
@@ -48,6 +49,10 @@ struct ReadinessTests {
             part: "1 partition whose events have outcomes (notifications/0): run `herald offsets"
         ) {
             $0.lanes[0].withoutOffsets = [Reports.partition]
+        },
+        Case(reason: .offsetsMissing, part: "was kafka.group renamed? Then set it back. If not, run `herald offsets") {
+            $0.lanes[0].withoutOffsets = [Reports.partition]
+            $0.lanes[0].otherGroups = OtherGroups(heralds: [.init(name: "herald", newest: nil, hasMembers: false)])
         },
         Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
         Case(
@@ -325,7 +330,7 @@ struct ReadinessTests {
         #expect(text(8).contains(" and 2 more."))
     }
 
-    @Test("Brokers that throttle are named at once with the quota, in place of other reasons, and until that is over")
+    @Test("Brokers that throttle are named at once with the quota, also as the cause of other reasons")
     func throttling() {
         func text(after seconds: Int64, _ change: (inout WorkerReport) -> Void = { _ in }) -> String {
             let page = ReadinessPage(

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HeraldCore
 internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
@@ -58,7 +59,12 @@ extension BrokerExaminer {
         defer { search.close() }
         // What cannot be read is another check's failure.
         try? search.search(for: timeLeft.step(atMost: Self.requestTimeout).duration)
-        return search.hasFound ? [GroupJudgement.lost(plan.group, fresh.map(\.partition))] : []
+        guard search.hasFound else { return [] }
+        let others = OtherGroups(
+            besides: plan.group, on: fresh.map(\.partition), properties: plan.readerProperties,
+            patience: timeLeft.step(atMost: Self.requestTimeout).duration,
+            author: CompletionMap.author(of:committed:in:_:_:))
+        return [GroupJudgement.lost(plan.group, fresh.map(\.partition), others)]
     }
 
     /// What the workers say of themselves.
@@ -180,24 +186,18 @@ enum GroupJudgement {
             return Check(name, group, .warning, "\(members), in a rebalance", fix: "look again in a minute")
         }
         guard free.isEmpty else {
-            let shown = free.prefix(5).map { "\($0)" }.joined(separator: ", ") + (free.count > 5 ? " …" : "")
             return Check(
-                name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(shown)",
+                name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(free.names)",
                 fix: "give all workers the same topics.requests")
         }
         return Check(name, group, .passed, "\(members); each partition has one")
     }
 
     /// Partitions whose offsets were lost.
-    static func lost(_ group: String, _ partitions: [TopicPartition]) -> Check {
-        let names = partitions.map(\.description).sorted()
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " …" : "")
+    static func lost(_ group: String, _ partitions: [TopicPartition], _ others: OtherGroups?) -> Check {
+        let missing = MissingOffsets(partitions, others: others)
         return Check(
-            "group offsets", group, .failed,
-            "no offset for \(names.count) partition\(names.count == 1 ? "" : "s") whose events have outcomes (\(shown)): "
-                + "workers do not consume them",
-            fix: "herald offsets restore --dry-run, then herald offsets restore; if kafka.group was changed, set it "
-                + "back instead")
+            "group offsets", group, .failed, "\(missing.words): workers do not consume them", fix: missing.remedy)
     }
 
     /// What the workers say of themselves.

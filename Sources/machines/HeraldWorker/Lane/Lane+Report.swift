@@ -62,8 +62,12 @@ extension Lane {
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
         report.reading = reportedReading
-        report.withoutOffsets = withoutOffsets.filter { lostOffsets[$0] == .outcomes }
-        report.lookedUp = withoutOffsets.filter { lostOffsets[$0] == .sought }
+        if !lostOffsets.isEmpty {
+            let waiting = withoutOffsets
+            report.withoutOffsets = waiting.filter { lostOffsets[$0]?.isLost == true }
+            report.lookedUp = waiting.filter { lostOffsets[$0]?.evidence == .sought }
+            report.otherGroups = otherGroups
+        }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = topicRefusal ?? refusal
@@ -79,7 +83,8 @@ extension Lane {
         engine.progress.map { place in
             let partition = TopicPartition(topic: place.topic, partition: place.number)
             return PartitionReport(
-                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done)
+                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description,
+                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound)
         }
     }
 

@@ -55,7 +55,7 @@ package final class Lane<IO: LaneIO> {
     var pendingAssignment: [TopicPartition]?
     /// The partitions of the assignment that are not consumed, because they have no offset although their events have
     /// outcomes, or may have.
-    var lostOffsets: [TopicPartition: StartPosition.Evidence] = [:]
+    var lostOffsets: [TopicPartition: StartPosition] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false

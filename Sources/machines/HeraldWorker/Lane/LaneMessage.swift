@@ -67,6 +67,10 @@ package struct StartPosition: Sendable {
     package var failed: [Int64: PushServiceSet]? = [:]
     /// What is known of a partition for which nothing is committed.
     package var evidence = Evidence.absent
+    /// What there is of such a partition: its offsets that can be read; `nil` when nobody asked.
+    package var retained: Range<Int64>?
+    /// Which other groups have offsets, where its offset was lost.
+    package var otherGroups: OtherGroups?
 
     package init(committed: CommitPosition, history: Int64? = nil, evidence: Evidence = .absent) {
         self.committed = committed
@@ -74,10 +78,13 @@ package struct StartPosition: Sendable {
         self.evidence = evidence
     }
 
+    /// Whether it holds events, and they have outcomes.
+    var isLost: Bool { evidence == .outcomes && retained?.isEmpty != true }
+
     /// The same where nobody can say what failed of the history: it is of no use then.
     var withoutHistory: StartPosition {
-        var start = StartPosition(committed: committed, evidence: evidence)
-        start.failed = nil
+        var start = self
+        (start.history, start.failed) = (nil, nil)
         return start
     }
 }
