@@ -46,6 +46,10 @@ struct LostOffsetsTests {
             let refused = try await fixture.tool("offsets", "restore", "--yes")
             #expect(refused.status == 1 && refused.output.contains("stop all workers"), "\(refused.output)")
             #expect(fixture.backend.calls.count == 20, "nobody is called again, and nobody new")
+            let found = try await fixture.tool("find", "--id", "e25")
+            #expect(found.output.contains("(offsets-missing)"), "\(found.output)")
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains("not known: ") && !doctor.output.contains("overdue"), "\(doctor.output)")
 
             let restored = try await fixture.tool("offsets", "restore", "--yes", "--with-workers")
             #expect(restored.status == 0, "\(restored.output)")
