@@ -59,7 +59,7 @@ struct CutLogTests {
             try await fixture.waitForResults(45, within: 120)
             let line = try await worker.waitForLog("its log was cut off")
             #expect(line.level == "warning" && line.message.contains("\(name) [0] ends before offset 39"))
-            let gone = "The records of offsets 30 to 38 are gone"
+            let gone = "the records of offsets 30 to 38 are gone, which were read before and called"
             #expect(line.message.contains(gone), "\(line.message)")
             let page = try await worker.page("/readyz").text
             #expect(page.contains("offsets-passed-over") && page.contains(gone), "\(page)")

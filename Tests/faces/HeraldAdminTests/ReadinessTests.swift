@@ -302,8 +302,9 @@ struct ReadinessTests {
         let cut = text(hoursAgo: 1, .cut)
         #expect(cut.contains("offsets-passed-over"), "\(cut)")
         #expect(cut.contains("notifications [2] ends before offset 9"), "\(cut)")
-        #expect(cut.contains("The records of offsets 7 to 11 are gone: 2 of them read before"), "\(cut)")
-        #expect(cut.contains("of 3 no outcome is known"), "\(cut)")
+        let gone = "offsets 7 to 11 are gone, of which 2 were read before and called, and of 3 no outcome is"
+        #expect(cut.contains(gone), "\(cut)")
+        #expect(text(hoursAgo: 1, .unproven).contains("offsets 3 to 6 are passed over"))
         #expect(text(hoursAgo: 1, .foreign).contains("from 3 to 7 without Herald"))
         #expect(!text(hoursAgo: 12, .cut).contains("offsets-passed-over"))
     }
@@ -325,7 +326,7 @@ struct ReadinessTests {
         }
         let few = text(3)
         #expect(few.contains("notifications [2] ends before offset 9"), "\(few)")
-        let others = "Also: notifications [1] (2 gone, 0 without a known outcome), notifications [0] (2 gone, "
+        let others = "The same happened in notifications [1] (2 gone, 0 without a known outcome), notifications [0] ("
         #expect(few.contains(others), "\(few)")
         #expect(text(8).contains(" and 2 more."))
     }

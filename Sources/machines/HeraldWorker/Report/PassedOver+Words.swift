@@ -6,17 +6,15 @@ extension PassedOver {
         let place = "\(topic) [\(partition)]"
         return switch cause {
         case .cut:
-            "\(place) ends before offset \(stood), up to which it was read: its log was cut off (an unclean election, a replaced "
-                + "disk, a restored broker). \(lost) What is left was read before, and nobody is called again for it; what is "
-                + "new is called."
+            "\(place) ends before offset \(stood), up to which it was read, because its log was cut off (an unclean election, a "
+                + "replaced disk, a restored broker). What is left was read before, what is new is called, and \(lost)."
         case .unproven:
             "\(place) ends before offset \(stood), up to which the group had read it, and nothing shows whether its log was "
-                + "cut off or its topic recreated. If it was cut off: \(lost) So that nobody is called again, \(passed), and what "
-                + "is new is called. To call them too, \(command(to: "earliest"))."
+                + "cut off or its topic recreated. If it was cut off, \(lost). So that nobody is called again, \(passed), and "
+                + "what is new is called. To call them too, \(command(to: "earliest"))."
         case .replaced:
             "\(place) has other records from offset \(offsets.lowerBound) on than were read there: its log was cut off, or its "
-                + "topic recreated, and has grown since. They are called, although the group stood at offset \(stood). "
-                + lost
+                + "topic recreated, and has grown since. They are called, although the group stood at offset \(stood); \(lost)."
         case .foreign:
             "\(place): the group's offset went from \(offsets.lowerBound) to \(offsets.upperBound) without Herald: another "
                 + "program commits in this group (kafka.group). \(count) offsets were passed over, and nobody was called for what "
@@ -25,16 +23,16 @@ extension PassedOver {
         }
     }
 
-    /// What the log has lost, in a sentence.
+    /// What the log has lost, in the middle of a sentence.
     private var lost: String {
-        guard let last = gone.last else { return "Nothing else is known to be gone." }
         let records =
             gone.count == 1
-            ? "The record of offset \(last) is" : "The records of offsets \(gone.lowerBound) to \(last) are"
-        guard unknown > 0 else { return "\(records) gone, read before: called, or being called." }
+            ? "the record of offset \(gone.lowerBound) is gone"
+            : "the records of offsets \(gone.lowerBound) to \(gone.upperBound - 1) are gone"
+        guard unknown > 0 else { return "\(records), which \(gone.count == 1 ? "was" : "were") read before and called" }
         return
-            "\(records) gone: \(taken) of them read before (called, or being called), and of \(unknown) no outcome is "
-            + "known. Have them published again, if they still matter."
+            "\(records), of which \(taken) \(taken == 1 ? "was" : "were") read before and called, and of \(unknown) no "
+            + "outcome is known: have their publisher publish those again that still matter"
     }
 
     /// What the log of another partition has lost, in a phrase.
@@ -65,6 +63,7 @@ extension [PassedOver] {
         let others = dropFirst()
         guard !others.isEmpty else { return first.sentence }
         let more = others.count > Self.listed ? " and \(others.count - Self.listed) more" : ""
-        return "\(first.sentence) Also: \(others.prefix(Self.listed).map(\.summary).joined(separator: ", "))\(more)."
+        let names = others.prefix(Self.listed).map(\.summary).joined(separator: ", ")
+        return "\(first.sentence) The same happened in \(names)\(more)."
     }
 }
