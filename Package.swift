@@ -112,7 +112,10 @@ let package = Package(
         // What carries out what machines decide.
         module(
             "kernel", "HeraldDriver",
-            ["HeraldEvents", "HeraldBytes", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime"]),
+            [
+                "HeraldEvents", "HeraldBytes", "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldThreads",
+                "HeraldTime",
+            ]),
 
         // What decides, what carries out, what shows it.
         module("machines", "HeraldCore", ["HeraldEvents", "HeraldKernel", "HeraldTime"]),
@@ -131,8 +134,8 @@ let package = Package(
         module(
             "faces", "HeraldAdmin",
             [
-                "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry", "HeraldText",
-                "HeraldThreads", "HeraldTime", "HeraldWorker",
+                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
+                "HeraldText", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
 
         // What people and jobs do with a cluster.
@@ -168,8 +171,8 @@ let package = Package(
         module(
             "faces", "HeraldDoctor",
             [
-                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldHub",
-                "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools",
+                "CSSL", "HeraldBackend", "HeraldBytes", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP",
+                "HeraldHub", "HeraldKafka", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         .target(
             name: "HeraldConsole",

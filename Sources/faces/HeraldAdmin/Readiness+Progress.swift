@@ -18,12 +18,8 @@ extension Readiness {
         let cluster = report.cluster
         let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silent(cluster))"
         let stalled = stalledTime(report, now: now)
-        if stalled > .zero,
-            report.lanes.contains(where: { $0.throttledUntil.map { now < $0.advanced(by: progressPatience) } ?? false })
-        {
-            return
-                "Nothing was committed for \(stalled.wholeSeconds) s: the brokers throttle this worker's producer. Raise the "
-                + "quota (producer_byte_rate) of its user or client id; what was called is recorded as fast as it allows."
+        if stalled > .zero, let throttling = report.throttling(of: .producer, now: now) {
+            return "Nothing was committed for \(stalled.wholeSeconds) s. \(throttling.sentence(now: now))"
         }
         if stalled > .zero {
             let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
@@ -33,9 +29,13 @@ extension Readiness {
                 + "was called is called again only where partitions change hands before it is recorded: do not restart workers."
         }
         guard !cluster.standingStill.isEmpty else { return nil }
+        let events =
+            "Events wait in \(cluster.standingStill.names), and none was taken for \(ClusterReport.standstillSeconds) s"
+        if let throttling = report.throttling(of: .consumer, now: now) {
+            return "\(events). \(throttling.sentence(now: now))"
+        }
         return
-            "Events wait in \(names(cluster.standingStill)), and none was taken for \(ClusterReport.standstillSeconds) s"
-            + "\(cause): look at the brokers that lead these partitions; nothing is lost."
+            "\(events)\(cause): look at the brokers that lead these partitions; nothing is lost."
     }
 
     /// Which brokers do not answer.
@@ -44,12 +44,5 @@ extension Readiness {
         guard !brokers.isEmpty else { return "brokers do not answer" }
         let names = brokers.prefix(namesShown).map(\.description).joined(separator: ", ")
         return brokers.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
-    }
-
-    static func counted(_ partitions: Int) -> String { partitions == 1 ? "1 partition" : "\(partitions) partitions" }
-
-    static func names(_ partitions: [TopicPartition]) -> String {
-        let shown = partitions.prefix(namesShown).map { "\($0)" }.joined(separator: ", ")
-        return partitions.count > namesShown ? "\(shown) and \(partitions.count - namesShown) more" : shown
     }
 }

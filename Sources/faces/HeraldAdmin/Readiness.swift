@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 public import HeraldEvents
 import HeraldKafka
 import HeraldText
@@ -42,6 +43,7 @@ public struct Readiness: Sendable, Equatable {
         }
         let cluster = report.cluster
         let lanes = report.lanes.filter { !$0.hasEnded }
+        let throttled = report.throttling(of: .producer, now: now)?.sentence(now: now)
         if report.isStopping {
             find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
         }
@@ -76,7 +78,7 @@ public struct Readiness: Sendable, Equatable {
         if !cluster.leaderless.isEmpty {
             find(
                 .partitionsWithoutLeader,
-                "\(cluster.leaderless.count) partitions have no leader (\(Self.names(cluster.leaderless))) and wait: bring a broker back that "
+                "\(cluster.leaderless.count) partitions have no leader (\(cluster.leaderless.names)) and wait: bring a broker back that "
                     + "has a replica; all others continue.")
         }
         if let sentence = Self.lostOffsets(lanes) { find(.offsetsMissing, sentence) }
@@ -85,23 +87,28 @@ public struct Readiness: Sendable, Equatable {
             let silent = Self.silent(cluster)
             find(
                 .tooFewBrokers,
-                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(Self.counted(cluster.unusable.count)) cannot be "
-                    + "written or read (\(Self.names(cluster.unusable))): bring the brokers back; nothing is lost, and the "
+                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(cluster.unusable.counted) cannot be "
+                    + "written or read (\(cluster.unusable.names)): bring the brokers back; nothing is lost, and the "
                     + "worker resumes by itself.")
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
             let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
             let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"
-            find(.recordsRefused, "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
+            find(
+                .recordsRefused,
+                throttled.flatMap { refusal.remedy == nil ? "\(what) (\(refusal.text)). \($0)" : nil }
+                    ?? "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
         }
         if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience
         }) {
+            let what = "Offsets can't be committed (\(trouble.text))"
             find(
                 .commitsFailing,
-                "Offsets can't be committed (\(trouble.text)): look at the brokers and at this worker's permissions; "
-                    + "nothing is lost, Herald retries.")
+                throttled.map { "\(what). \($0)" }
+                    ?? "\(what): look at the brokers and at this worker's permissions; nothing is lost, Herald retries."
+            )
         }
         for outage in report.outages { find(.outage(outage.reason), outage.sentence) }
         if let lane = lanes.first(where: { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
@@ -137,15 +144,13 @@ public struct Readiness: Sendable, Equatable {
     private static func lostOffsets(_ lanes: [LaneReport]) -> String? {
         let lost = lanes.flatMap(\.withoutOffsets)
         if !lost.isEmpty {
-            return
-                "The group has no offset for \(counted(lost.count)) whose events have outcomes (\(names(lost))): run "
-                + "`herald offsets restore --dry-run`, then `herald offsets restore`; nobody is notified again, and all "
-                + "others continue. If kafka.group was changed, set it back instead."
+            let missing = MissingOffsets(lost, others: lanes.compactMap(\.otherGroups).first)
+            return "The group has \(missing.words): \(missing.remedy)."
         }
         let lookedUp = lanes.flatMap(\.lookedUp)
         guard !lookedUp.isEmpty else { return nil }
         return
-            "The group has no offset for \(counted(lookedUp.count)) (\(names(lookedUp))), and the results are read for "
+            "The group has no offset for \(lookedUp.counted) (\(lookedUp.names)), and the results are read for "
             + "outcomes of their events: wait; if it lasts, the log says why they cannot be read."
     }
 

@@ -58,9 +58,9 @@ struct ReadinessPage {
     }
 
     private var lag: JSONValue {
-        let known = report.lags.compactMap(\.offsets)
+        let (all, known) = (report.lags, report.lags.compactMap(\.offsets))
         return [
-            "offsets": .integer(Int(known.reduce(0, +))),
+            "offsets": known.isEmpty && !all.isEmpty ? .null : .integer(Int(known.reduce(0, +))),
             "growthPerSecond": report.cluster.lagPerSecond.map { .integer(Int($0.rounded())) } ?? .null,
         ]
     }
@@ -73,7 +73,12 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
+        failing + throttling + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
+    }
+
+    private var throttling: [(word: String, sentence: String)] {
+        Throttling.Client.allCases.compactMap { report.throttling(of: $0, now: now)?.sentence(now: now) }
+            .map { (ReadinessWarning.brokersThrottle.rawValue, $0) }
     }
 
     /// Push services of which every call fails; in an outage that says why.
@@ -107,7 +112,10 @@ struct ReadinessPage {
     private var growth: (word: String, sentence: String)? {
         // In an outage it grows because of the outage, and retries are a lag too.
         guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
-            let growth = report.cluster.lagPerSecond, growth >= 1
+            throttling.isEmpty,
+            let growth = report.cluster.lagPerSecond, growth >= 1,
+            // The growth is that of the brokers' last round; what was behind then may be done.
+            report.lags.contains(where: { $0.offsets ?? 0 > 0 })
         else { return nil }
         return (
             ReadinessWarning.lagGrowing.rawValue,
@@ -133,13 +141,14 @@ struct ReadinessPage {
 
     private static let faultAge: Milliseconds = .minutes(15)
 
-    /// The latest offsets that were passed over, for long enough that a person sees it.
+    /// The offsets that were passed over, those of the latest partition first, for long enough that a person sees it.
     private var passedOver: (word: String, sentence: String)? {
-        let found = report.lanes.compactMap(\.meter.lastPassedOver).filter {
+        let found = report.lanes.flatMap(\.meter.latestPassedOver).filter {
             now.time(since: $0.at) < Self.passedOverAge
         }
-        guard let latest = found.max(by: { $0.at < $1.at }) else { return nil }
-        return (ReadinessWarning.offsetsPassedOver.rawValue, latest.what.sentence)
+        return found.sorted { $0.at > $1.at }.map(\.what).sentence.map {
+            (ReadinessWarning.offsetsPassedOver.rawValue, $0)
+        }
     }
 
     private static let passedOverAge: Milliseconds = .hours(12)

@@ -89,7 +89,8 @@ extension WorkerMetrics {
                 "herald_kafka_throttled_seconds", .counter, unit: .seconds,
                 "How long brokers made this worker's producers wait, because a quota was used up."
             ) { source, writer in
-                writer.sample([], source.report.lanes.reduce(Milliseconds.zero) { $0 + $1.throttleTime }.inSeconds)
+                let producers = source.report.lanes.flatMap(\.throttling).filter { $0.client == .producer }
+                writer.sample([], producers.reduce(Milliseconds.zero) { $0 + $1.total }.inSeconds)
             },
         ] + clients
 

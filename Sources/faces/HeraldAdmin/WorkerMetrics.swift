@@ -145,6 +145,13 @@ public enum WorkerMetrics {
                 writer.sample([cause.rawValue], source.sum { $0.meter.passedOver[cause, default: 0] })
             }
         },
+        Metric(
+            "herald_offsets_gone", .counter, labels: ["outcome"],
+            "Offsets whose records are gone, because a log lost its end: read before (known), or with no outcome that is known."
+        ) { source, writer in
+            writer.sample(["known"], source.sum { $0.meter.gone.taken })
+            writer.sample(["unknown"], source.sum { $0.meter.gone.unknown })
+        },
         sum(
             "herald_stale_answers", .counter, "Answers and acknowledgements for events that were abandoned meanwhile.",
             \.counters.stale),

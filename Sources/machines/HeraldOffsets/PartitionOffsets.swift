@@ -1,4 +1,5 @@
 internal import HeraldCore
+package import HeraldDriver
 internal import HeraldEvents
 package import HeraldKafka
 internal import HeraldTime
@@ -81,6 +82,15 @@ package final class OffsetSurvey {
             throw ToolFailure(
                 "the group's offsets cannot be read", error, allow: KafkaPermission(.read, on: .group(context.group)))
         }
+    }
+
+    /// Which other groups have offsets of the request topics: one of them may be this one, under the name that it had.
+    package func otherGroups(of partitions: [PartitionOffsets]) -> OtherGroups {
+        let requests = Set(context.topics.requests)
+        return OtherGroups(
+            besides: context.group, on: partitions.map(\.partition).filter { requests.contains($0.topic) },
+            properties: context.surveyProperties, patience: Self.timeout.duration,
+            author: CompletionMap.author(of:committed:in:_:_:))
     }
 
     private func consumed() throws(KafkaError) -> [TopicPartition] {

@@ -33,6 +33,8 @@ final class ClusterWatch: Sendable {
     private let pushServices: [String]
     /// What the topics take.
     private let limits: RecordLimits
+    /// Where lanes look up how far partitions reached.
+    private let reach: PartitionReach
     private let troubles: TroubleLog
     private let report = Guarded(ClusterReport())
     private let end: Wakeup
@@ -40,7 +42,8 @@ final class ClusterWatch: Sendable {
 
     init(
         admin: Admin, properties: ClientProperties, requiredTopics: [String], requestTopics: [String],
-        group: String, pushServices: [String], limits: RecordLimits, troubles: TroubleLog
+        group: String, pushServices: [String], limits: RecordLimits, reach: PartitionReach,
+        troubles: TroubleLog
     ) throws {
         self.admin = admin
         uncommitted = try Admin(properties: properties + [("isolation.level", "read_uncommitted")])
@@ -50,6 +53,7 @@ final class ClusterWatch: Sendable {
         self.group = group
         self.pushServices = pushServices
         self.limits = limits
+        self.reach = reach
         self.troubles = troubles
         end = try Wakeup()
     }
@@ -120,8 +124,7 @@ final class ClusterWatch: Sendable {
             let still = standstill.look(at: newest, ends: known.stableEnds, now: now)
             let failing = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
-            let lags = partitions.compactMap { known.lag(of: $0) }
-            trend.add(lags.reduce(0, +), at: now)
+            trend.add(newest, known, at: now)
             report.withLock { report in
                 report.faultyRecords = audit.found
                 report.lagPerSecond = trend.perSecond
@@ -246,6 +249,7 @@ final class ClusterWatch: Sendable {
                 written.merge(answer) { $1 }
             }
         }
+        reach.note(written, of: wanted, now: SystemClock.monotonic())
         report.withLock { report in
             report.ends = report.ends.filter { wanted.contains($0.key) }.merging(written) { $1 }
             report.stableEnds = report.stableEnds.filter { wanted.contains($0.key) }.merging(stable) { $1 }
@@ -272,27 +276,6 @@ extension [ClusterMetadata.Topic] {
     /// How many partitions each of them has that is there.
     var partitionCounts: [String: Int] {
         Dictionary(filter { $0.error == nil && !$0.partitions.isEmpty }.map { ($0.name, $0.partitions.count) }) { $1 }
-    }
-}
-
-/// How a lag grows over some rounds.
-struct LagTrend {
-    private let rounds: Int
-    private var samples: [(at: MonotonicTime, offsets: Int64)] = []
-
-    init(rounds: Int) {
-        self.rounds = rounds
-    }
-
-    mutating func add(_ offsets: Int64, at moment: MonotonicTime) {
-        samples.append((moment, offsets))
-        if samples.count > rounds { samples.removeFirst() }
-    }
-
-    /// Offsets each second, less than 0 when it shrinks; `nil` with fewer than two samples.
-    var perSecond: Double? {
-        guard let first = samples.first, let last = samples.last, last.at > first.at else { return nil }
-        return Double(last.offsets - first.offsets) / last.at.time(since: first.at).inSeconds
     }
 }
 

@@ -59,9 +59,10 @@ extension Worker {
     }
 
     /// The lane's configuration with what the topics take: no batch may be larger than that.
-    func knowingLimits(_ lane: LaneConfiguration) -> LaneConfiguration {
+    func knowingTopics(_ lane: LaneConfiguration) -> LaneConfiguration {
         var lane = lane
         lane.limits = limits
+        lane.reach = reach
         let written = configuration.requiredTopics.filter { !lane.engine.topics.requests.contains($0) }
         let batch = limits.batch(for: written)
         if batch < RecordLimits.largestBatch, lane.producerProperties["batch.size"] == nil {

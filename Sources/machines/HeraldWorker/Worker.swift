@@ -69,6 +69,7 @@ public final class Worker: Sendable {
     let troubles: TroubleLog
     private let state = Guarded(State())
     let limits = RecordLimits()
+    let reach = PartitionReach()
 
     /// A worker that does nothing before ``run()``.
     public init(configuration: WorkerConfiguration, logger: Logger) {
@@ -96,7 +97,7 @@ public final class Worker: Sendable {
             watch = try ClusterWatch(
                 admin: admin, properties: configuration.adminProperties,
                 requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, group: group,
-                pushServices: pushServices, limits: limits, troubles: troubles)
+                pushServices: pushServices, limits: limits, reach: reach, troubles: troubles)
             state.withLock { $0.watch = watch }
             if let end = checkTopics(admin, watch) { return end }
             campaigns = try CampaignWatch(configuration: configuration.campaigns, admin: admin, logger: logger)
@@ -225,7 +226,7 @@ public final class Worker: Sendable {
         if let settings { mailbox.post(.settings(settings)) }
         mailbox.post(.partitionCounts(partitionCounts))
         if mustDrain { mailbox.post(.drain) }
-        let lane = carrying(state.withLock { $0.adminPort }, knowingLimits(lane))
+        let lane = carrying(state.withLock { $0.adminPort }, knowingTopics(lane))
         return try OwnThread(name: "lane-\(lane.number)") { [self] in
             run(lane, mailbox, snapshot, credentials, campaigns)
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import HeraldEvents
+package import HeraldKafka
 package import HeraldKernel
 internal import HeraldReplay
 package import HeraldText
@@ -77,8 +78,15 @@ package struct Explanation: Sendable {
         /// The one that has the event, and what it says of it.
         package var worker: String?
         package var event: WaitingPage.Event?
+        /// The group, and its partition that the event lies in, if it has no offset there.
+        package var withoutOffset: WithoutOffset?
         /// The workers that did not answer, or not for all of their lanes, and why.
         package var unheard: [Unheard] = []
+
+        package struct WithoutOffset: Sendable, Equatable {
+            package var group: String
+            package var partition: TopicPartition
+        }
 
         package struct Unheard: Sendable, Equatable {
             package var worker: String
@@ -106,6 +114,12 @@ package struct Explanation: Sendable {
 
         /// What the worker that has it says, in sentences; empty when none has it.
         package var sentences: [String] {
+            if let withoutOffset {
+                return [
+                    "The group \(withoutOffset.group) has no offset for \(withoutOffset.partition): no worker has begun with it "
+                        + "yet, or its offset was lost (offsets-missing), and nobody consumes it; herald doctor says which."
+                ]
+            }
             guard let worker, let event else { return [] }
             return ["The worker at \(worker) has it in memory since \(event.takenAt)."] + event.waits.map(\.sentence)
         }
@@ -121,6 +135,9 @@ package struct Explanation: Sendable {
                             .init("worker", .string(worker)), .init("takenAt", .string(event.takenAt)),
                             .init("waits", .array(event.waits.map(\.json))),
                         ])))
+            }
+            if let withoutOffset {
+                members.append(.init("withoutOffset", .string("\(withoutOffset.partition)")))
             }
             guard !unheard.isEmpty else { return members }
             let silent = unheard.map { silent in

@@ -1,3 +1,4 @@
+import Foundation
 import HeraldKafka
 import HeraldSandbox
 import TestSupport
@@ -45,6 +46,10 @@ struct LostOffsetsTests {
             let refused = try await fixture.tool("offsets", "restore", "--yes")
             #expect(refused.status == 1 && refused.output.contains("stop all workers"), "\(refused.output)")
             #expect(fixture.backend.calls.count == 20, "nobody is called again, and nobody new")
+            let found = try await fixture.tool("find", "--id", "e25")
+            #expect(found.output.contains("(offsets-missing)"), "\(found.output)")
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(doctor.output.contains("not known: ") && !doctor.output.contains("overdue"), "\(doctor.output)")
 
             let restored = try await fixture.tool("offsets", "restore", "--yes", "--with-workers")
             #expect(restored.status == 0, "\(restored.output)")
@@ -80,6 +85,47 @@ struct LostOffsetsTests {
             try await fixture.waitForResults(29)
             try await worker.waitUntilReady()
             try await Oracle(fixture).expectCalls { _ in 1 }
+        }
+    }
+
+    @Test("Under another kafka.group all name the former one, and restore writes nothing unless it is meant")
+    func renamed() async throws {
+        try await Fixture.run(Self.plan) { fixture in
+            let first = try await fixture.startWorker()
+            try await fixture.publish(Batch.events(0..<20))
+            try await fixture.waitForResults(19)
+            try await fixture.wait("one is retried") { fixture.retries.count == 1 }
+            first.terminate()
+            #expect(try await first.waitForExit() == 0)
+            fixture.backend.misbehave([])
+            let renamed = ["kafka.group": "\(fixture.name)-new"]
+            let worker = try await fixture.startWorker(changing: renamed)
+            let question = "group \(fixture.name) has Herald's offsets on these topics, for events up to 2"
+            let sentence = try await worker.waitUntilNotReady("offsets-missing", naming: question)
+            #expect(sentence.contains("was kafka.group renamed?"), "\(sentence)")
+            try await worker.waitForLog(question)
+            // What waits is all that retention has left, as soon as the brokers have said how much that is.
+            let isKnown = try await eventually {
+                let page = try JSONSerialization.jsonObject(with: Data(try await worker.page("/readyz").body))
+                let lag = (page as? [String: Any])?["lag"] as? [String: Any]
+                return lag?["offsets"] as? Int ?? 0 >= 20
+            }
+            #expect(isKnown)
+            let doctor = try await fixture.tool("doctor", "--only", "kafka", changing: renamed)
+            #expect(doctor.output.contains(question), "\(doctor.output)")
+            let dry = try await fixture.tool("offsets", "restore", "--dry-run", changing: renamed)
+            #expect(dry.status == 0 && dry.output.contains(question), "\(dry.output)")
+            let refused = try await fixture.tool("offsets", "restore", "--yes", "--with-workers", changing: renamed)
+            #expect(refused.status == 1 && refused.output.contains("--with-other-groups"), "\(refused.output)")
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+
+            try await fixture.publish(Batch.events(20..<30))
+            _ = try await fixture.startWorker()
+            try await fixture.waitForResults(29)
+            try await Oracle(fixture).expectCalls { _ in 1 }
+            let meant = try await fixture.tool("offsets", "restore", "--yes", "--with-other-groups", changing: renamed)
+            #expect(meant.status == 0, "\(meant.output)")
         }
     }
 

@@ -1,4 +1,5 @@
 import HeraldKafka
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -15,7 +16,9 @@ struct OpenTransactionTests {
     }
 
     /// What has written one event and says no more.
-    private func beginTransaction(_ fixture: Fixture) async throws -> DeadPublisher {
+    private func beginTransaction(
+        _ fixture: Fixture, on topic: String = "notifications", with event: Publication = event("dead")
+    ) async throws -> DeadPublisher {
         try await Blocking.run {
             let producer = try Producer(properties: [
                 ("bootstrap.servers", fixture.bootstrapServers), ("transactional.id", "\(fixture.name)-dead"),
@@ -24,7 +27,7 @@ struct OpenTransactionTests {
             ])
             try producer.initTransactions(timeout: Patience.timeout)
             try producer.beginTransaction()
-            try producer.publish(Self.event("dead"), to: producer.topic(fixture.topic("notifications")))
+            try producer.publish(event, to: producer.topic(fixture.topic(topic)))
             try producer.flush(timeout: Patience.timeout) { _, error in #expect(error == nil) }
             return DeadPublisher(producer)
         }
@@ -36,6 +39,27 @@ struct OpenTransactionTests {
         init(_ producer: Producer) { self.producer = producer }
         func abort() throws { try producer.abortTransaction(timeout: Patience.timeout) }
         func close() { producer.close() }
+    }
+
+    @Test("What was aborted in a delay topic is no overdue retry, also while no worker passes it")
+    func aborted() async throws {
+        var plan = Fixture.Plan()
+        plan.settings = ["kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#]
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish([Self.event("a")])
+            try await fixture.waitForResults(1)
+            try await fixture.waitUntilAllIsCommitted()
+            worker.pause()
+            var old = Self.event("aborted")
+            old.timestamp = SystemClock.wall().milliseconds - 3_600_000
+            let dead = try await beginTransaction(fixture, on: "notifications.retry.1s", with: old)
+            try await Blocking.run { try dead.abort() }
+            let doctor = try await fixture.tool("doctor", "--only", "kafka")
+            #expect(!doctor.output.contains("overdue"), "\(doctor.output)")
+            worker.resume()
+            dead.close()
+        }
     }
 
     @Test(

@@ -43,7 +43,8 @@ let package = Package(
         .target(
             name: "HeraldDriver",
             dependencies: [
-                "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldThreads", "HeraldTime",
+                "HeraldBytes", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText", "HeraldThreads",
+                "HeraldTime",
             ],
             path: "Sources/kernel/HeraldDriver", swiftSettings: strict),
         .target(
@@ -59,6 +60,7 @@ let package = Package(
             path: "Sources/machines/HeraldWorker",
             sources: [
                 "Campaigns/Machine", "Lane", "Report/LaneMeter.swift", "Report/LaneReport.swift",
+                "Report/Throttling.swift",
                 "OutageReason+Words.swift",
             ],
             swiftSettings: strict),

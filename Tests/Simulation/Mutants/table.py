@@ -133,14 +133,14 @@ MUTANTS = [
     Mutant(
         "a log that was cut off is read from its first record",
         "Engine+Assignment.swift",
-        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "cut(partition, at: first, passing: high, isProven: isProven, reading: reading + 1)",
         "restart(partition, at: low, reading: reading + 1)",
         f"isAtomic=true {CUTS}",
     ),
     Mutant(
         "what was written to a log since it was cut off is passed over",
         "Engine+Assignment.swift",
-        "cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)",
+        "cut(partition, at: first, passing: high, isProven: isProven, reading: reading + 1)",
         "cut(partition, at: high, passing: high, isProven: isProven, reading: reading + 1)",
         f"seed=21 isAtomic=true {CUTS} events=1500 burst=2",
     ),

@@ -6,6 +6,7 @@ import Testing
 
 @testable import HeraldAdmin
 @testable import HeraldCore
+@testable import HeraldDriver
 @testable import HeraldKafka
 @testable import HeraldWorker
 
@@ -48,6 +49,10 @@ struct ReadinessTests {
             part: "1 partition whose events have outcomes (notifications/0): run `herald offsets"
         ) {
             $0.lanes[0].withoutOffsets = [Reports.partition]
+        },
+        Case(reason: .offsetsMissing, part: "was kafka.group renamed? Then set it back. If not, run `herald offsets") {
+            $0.lanes[0].withoutOffsets = [Reports.partition]
+            $0.lanes[0].otherGroups = OtherGroups(heralds: [.init(name: "herald", newest: nil, hasMembers: false)])
         },
         Case(reason: .offsetsMissing, part: "results are read") { $0.lanes[0].lookedUp = [Reports.partition] },
         Case(
@@ -285,7 +290,7 @@ struct ReadinessTests {
     func passedOver() {
         func text(hoursAgo hours: Int64, _ cause: PassedOver.Cause) -> String {
             let passed = PassedOver(
-                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9)
+                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9, gone: 7..<12, taken: 2)
             let page = ReadinessPage(
                 Reports.ready {
                     $0.lanes[0].meter.passed(passed, now: Self.now.advanced(by: -.hours(hours)))
@@ -297,9 +302,68 @@ struct ReadinessTests {
         let cut = text(hoursAgo: 1, .cut)
         #expect(cut.contains("offsets-passed-over"), "\(cut)")
         #expect(cut.contains("notifications [2] ends before offset 9"), "\(cut)")
-        #expect(cut.contains("offsets 3 to 6 are passed over"), "\(cut)")
+        let gone = "offsets 7 to 11 are gone, of which 2 were read before and called, and of 3 no outcome is"
+        #expect(cut.contains(gone), "\(cut)")
+        #expect(text(hoursAgo: 1, .unproven).contains("offsets 3 to 6 are passed over"))
         #expect(text(hoursAgo: 1, .foreign).contains("from 3 to 7 without Herald"))
         #expect(!text(hoursAgo: 12, .cut).contains("offsets-passed-over"))
+    }
+
+    @Test("All partitions whose logs were cut off are named, the latest of each, and of many how many more")
+    func passedOverInMany() {
+        func text(_ count: Int32) -> String {
+            let page = ReadinessPage(
+                Reports.ready {
+                    for number in [0] + Array(0..<count) {
+                        $0.lanes[0].meter.passed(
+                            PassedOver(
+                                topic: "notifications", partition: number, cause: .cut, offsets: 0..<7, stood: 9,
+                                gone: 7..<9, taken: 2), now: Self.now.advanced(by: -.minutes(60 - Int64(number))))
+                    }
+                }, now: Self.now
+            ).response
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let few = text(3)
+        #expect(few.contains("notifications [2] ends before offset 9"), "\(few)")
+        let others = "The same happened in notifications [1] (2 gone, 0 without a known outcome), notifications [0] ("
+        #expect(few.contains(others), "\(few)")
+        #expect(text(8).contains(" and 2 more."))
+    }
+
+    @Test("Brokers that throttle are named at once with the quota, also as the cause of other reasons")
+    func throttling() {
+        func text(after seconds: Int64, _ change: (inout WorkerReport) -> Void = { _ in }) -> String {
+            let page = ReadinessPage(
+                Reports.ready {
+                    var time = ThrottleTime()
+                    time.note(.seconds(77), by: "1 (kafka:9092)")
+                    $0.lanes[0].throttling[0].note(time, now: Self.now)
+                    $0.cluster.lagPerSecond = 12
+                    change(&$0)
+                }, now: Self.now.advanced(by: .seconds(seconds))
+            ).response
+            return String(decoding: page.body, as: UTF8.self)
+        }
+        let first = text(after: 0)
+        #expect(first.contains("brokers-throttle") && first.contains(#""ready": true"#), "\(first)")
+        #expect(first.contains("Broker 1 (kafka:9092) throttles this worker's producer, and told it last to wait 77 s"))
+        #expect(first.contains("producer_byte_rate or request_percentage") && !first.contains("lag-growing"))
+        let later = text(after: 20) {
+            let since = Self.now
+            $0.lanes[0].at = Self.now.advanced(by: .seconds(20))
+            $0.lanes[0].refusal = .init(since: since, text: "no broker answered in time")
+            $0.lanes[0].commitTrouble = .init(since: since, text: "no broker answered in time")
+            $0.lanes[0].outcomesWaitSince = since.advanced(by: .seconds(-20))
+        }
+        #expect(later.split(separator: "has for 20 s throttled").count == 5, "\(later)")
+        #expect(!later.contains("disks") && !later.contains("permissions"), "\(later)")
+        #expect(!text(after: 88).contains("brokers-throttle"))
+        // What a topic demands stands in no quota.
+        let refused = text(after: 0) {
+            $0.lanes[0].refusal = .init(since: Self.now, text: "it is too large", remedy: "plan", topic: "results")
+        }
+        #expect(refused.contains("results takes no record (it is too large): plan"), "\(refused)")
     }
 
     private static func faulty(_ count: Int, secondsAgo: Int64 = 0) -> FaultyRecords {
@@ -382,10 +446,36 @@ struct ReadinessTests {
     func trend() {
         var trend = LagTrend(rounds: 3)
         #expect(trend.perSecond == nil)
-        for (second, offsets) in [(0, 1_000), (10, 100), (20, 150), (30, 300)] as [(Int64, Int64)] {
-            trend.add(offsets, at: Self.now.advanced(by: second * .seconds(1)))
+        var lane = LaneReport(number: 0, at: Self.now, services: 1, requestTopics: 1)
+        var cluster = ClusterReport()
+        func growth(at second: Int64, done: Int64?, end: Int64) -> Double? {
+            lane.partitions = [PartitionReport(Reports.partition, done: done)]
+            cluster.ends = [Reports.partition: end]
+            trend.add([lane], cluster, at: Self.now.advanced(by: second * .seconds(1)))
+            return trend.perSecond
         }
-        #expect(trend.perSecond == 10)
+        #expect(growth(at: 0, done: 0, end: 1_000) == nil)
+        #expect(growth(at: 20, done: 900, end: 1_000) == nil, "too short a time")
+        #expect(growth(at: 40, done: 950, end: 1_100) == -21.25)
+        #expect(growth(at: 60, done: 950, end: 1_200) == 3.75)
+        // The topic was recreated, or the partitions were given out: what was seen before is of another log.
+        lane.reading += 1
+        #expect(growth(at: 80, done: 0, end: 700) == nil)
+        #expect(growth(at: 120, done: 0, end: 1_100) == 10)
+        // Where the group stands becomes known: its lag does not grow by all that is there.
+        #expect(growth(at: 140, done: nil, end: 1_100) == nil && growth(at: 180, done: nil, end: 1_100) == 0)
+        #expect(growth(at: 200, done: 100, end: 1_200) == nil)
+    }
+
+    @Test("A lag that grew and is gone is no warning")
+    func grownAndGone() {
+        let page = ReadinessPage(
+            Reports.ready {
+                $0.cluster.lagPerSecond = 12
+                $0.cluster.ends = [Reports.partition: 90, Reports.retry: 3]
+            }, now: Self.now
+        ).response
+        #expect(!String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
     @Test("What clients have counted goes on when one is made anew, and their levels are the newest")

@@ -112,6 +112,17 @@ struct JudgementTests {
         #expect(GroupJudgement.lag("t", [position(0, 7, 0, 7)], isRetry: true, isServed: false).verdict == .passed)
     }
 
+    @Test("Where offsets were lost, nobody knows what waits, and no retry counts as overdue")
+    func lagWithoutOffsets() {
+        var late = position(1, nil, 0, 40)
+        late.overdue = 40
+        func check(isLost: Bool) -> Check {
+            GroupJudgement.lag("t", [position(0, 5, 0, 7), late], isRetry: true, isServed: true, isLost: isLost)
+        }
+        #expect(check(isLost: true).detail.hasPrefix("not known: 40 offsets lie in 1 partition without an offset"))
+        #expect(check(isLost: false).detail.contains("overdue"))
+    }
+
     @Test("An open transaction is named, and what lies behind it is held back, not lost")
     func openTransaction() {
         let place = TopicPartition(topic: "t", partition: 3)

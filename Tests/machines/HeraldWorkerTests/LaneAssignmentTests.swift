@@ -197,7 +197,7 @@ struct LaneAssignmentTests {
             let range = OffsetRange(low: 0, high: 3, younger: younger)
             fixture.io.messages.append(.range(partition, question, .success(range)))
             #expect(fixture.turn().contains("assign notifications/0@\(offset)"))
-            #expect(fixture.lane.meter.lastPassedOver?.what.stood == 101)
+            #expect(fixture.lane.meter.latestPassedOver.first?.what.stood == 101)
         }
     }
 
@@ -209,10 +209,25 @@ struct LaneAssignmentTests {
         return fixture
     }
 
-    private func lost(_ evidence: StartPosition.Evidence, number: Int32 = 0) -> StartPosition {
-        StartPosition(
+    private func lost(
+        _ evidence: StartPosition.Evidence, number: Int32 = 0, retained: Range<Int64>? = nil
+    ) -> StartPosition {
+        var start = StartPosition(
             committed: CommitPosition(partition: LaneFixture.partition(number), offset: Offset.none), evidence: evidence
         )
+        start.retained = retained
+        return start
+    }
+
+    @Test("Of partitions without an offset those with events are named, and their lag is all that is left")
+    func lostAndEmpty() throws {
+        let fixture = assigned([lost(.outcomes, retained: 4..<9), lost(.outcomes, number: 1, retained: 3..<3)])
+        fixture.turn()
+        let report = fixture.lane.lastReport()
+        #expect(report.withoutOffsets == [partition] && report.lookedUp == [])
+        #expect(fixture.lane.withoutOffsets.count == 2, "both wait")
+        fixture.lane.leaveReport(now: fixture.io.now)
+        #expect(fixture.lane.partitionReports.map(\.done) == [4, 3])
     }
 
     @Test("A partition whose offset was lost is not consumed, and all others are")
@@ -223,7 +238,7 @@ struct LaneAssignmentTests {
                 "assign notifications/1@7", "forward notifications/1 to 0",
                 "find starts of [notifications/0] for assignment 1 after 3000",
             ])
-        #expect(fixture.lane.lostOffsets == [partition: .outcomes])
+        #expect(fixture.lane.lostOffsets.mapValues(\.evidence) == [partition: .outcomes])
         // Nor is it asked for again, paused or resumed.
         fixture.lane.rewind(0)
         fixture.lane.setPaused(true, 0)

@@ -1,5 +1,6 @@
 import HeraldKafka
 import HeraldThreads
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -136,6 +137,24 @@ struct GroupTests {
         let stored = try member.consumer.queries.committed(both, timeout: Patience.timeout)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
+    }
+
+    @Test("What another group has committed is told with its metadata, and nothing of a group that there is not")
+    func committedByOthers() async throws {
+        let kafka = try await RealKafka.shared()
+        let topic = try kafka.makeTopic("others", partitions: 2)
+        let all = partitions(topic, 0..<2)
+        let other = try Consumer(properties: [("bootstrap.servers", kafka.bootstrapServers), ("group.id", topic)])
+        defer { other.close() }
+        let position = CommitPosition(partition: all[1], offset: 3, metadata: "a note")
+        #expect(try other.commit([position], within: Patience.timeout.duration))
+        let admin = try Admin(properties: [
+            ("bootstrap.servers", kafka.bootstrapServers), ("group.id", "\(topic)-asking"),
+        ])
+        #expect(try admin.committed(by: topic, all, timeout: Patience.timeout) == [position])
+        #expect(try admin.committed(by: "\(topic)-missing", all, timeout: Patience.timeout) == [])
+        let groups = try admin.groups(timeout: Patience.timeout).filter { $0.name.hasPrefix(topic) }
+        #expect(groups.map(\.name) == [topic] && groups.map(\.hasMembers) == [false])
     }
 
     @Test("An offset that is out of range surfaces as an error of its partition, with auto.offset.reset=error")

@@ -27,7 +27,11 @@ struct OpenTransactionTests {
         #expect(Self.look(&watch, 120, 140, at: 29).isEmpty)
         let open = Self.look(&watch, 120, 141, at: 30)
         #expect(
-            open == [OpenTransaction(partition: Self.partition, offset: 120, end: 141, since: Self.moment(0).wall)])
+            open == [
+                OpenTransaction(
+                    partition: Self.partition, offset: 120, end: 141, since: Self.moment(0).wall, isAtLeast: true)
+            ])
+        #expect(open.first?.words.contains("has been open at least since ") == true)
         #expect(Self.look(&watch, 141, 141, at: 31).isEmpty)
         #expect(Self.look(&watch, 141, 145, at: 32).isEmpty)
     }

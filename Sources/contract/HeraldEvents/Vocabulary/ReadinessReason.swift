@@ -91,6 +91,8 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case behindOpenTransaction = "behind-open-transaction"
     /// The group has a member that is no worker.
     case strangerInGroup = "stranger-in-group"
+    /// Brokers make the worker's clients wait, because a quota is used up.
+    case brokersThrottle = "brokers-throttle"
     /// Offsets of a partition were passed over.
     case offsetsPassedOver = "offsets-passed-over"
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HeraldCore
 internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldKafka
@@ -16,22 +17,22 @@ extension BrokerExaminer {
                 try admin.describeGroup(plan.group, timeout: requestLimit)
             }
             var found = try settled { () throws(KafkaError) in try groupPositions() }
-            // A worker passes the marks of transactions by itself; without one they would look like records that wait.
-            if description.members.isEmpty { try leaveOutMarks(&found) }
+            try leaveOutMarks(&found, isServed: !description.members.isEmpty)
             positions = found
         } catch {
             return Finding([unknownGroup(error, admin)] + workers(of: []))
         }
         let workers = workers(of: description.members)
+        let lost = lostOffsets(positions)
         return Finding(
             [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)]
                 + GroupJudgement.strangers(
                     description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group)
-                + lostOffsets(positions) + workers
+                + (lost.map { [$0] } ?? []) + workers
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
-                        isServed: !description.members.isEmpty)
+                        isServed: !description.members.isEmpty, isLost: lost != nil)
                 } + GroupJudgement.transactions(openTransactions(in: positions)))
     }
 
@@ -43,7 +44,7 @@ extension BrokerExaminer {
     }
 
     /// Partitions without an offset whose events have outcomes.
-    private func lostOffsets(_ positions: GroupPositions) -> [Check] {
+    private func lostOffsets(_ positions: GroupPositions) -> Check? {
         // Where a topic has an offset, a partition without one is new.
         let known = Set(positions.partitions.filter { $0.committed != nil }.map(\.partition.topic))
         let fresh = positions.partitions.filter {
@@ -54,11 +55,16 @@ extension BrokerExaminer {
             let search = try? OutcomeSearch(
                 of: Set(fresh.map(\.partition)), topics: plan.topics.names, delays: plan.topics.retryDelays,
                 properties: plan.committedReaderProperties)
-        else { return [] }
+        else { return nil }
         defer { search.close() }
         // What cannot be read is another check's failure.
         try? search.search(for: timeLeft.step(atMost: Self.requestTimeout).duration)
-        return search.hasFound ? [GroupJudgement.lost(plan.group, fresh.map(\.partition))] : []
+        guard search.hasFound else { return nil }
+        let others = OtherGroups(
+            besides: plan.group, on: fresh.map(\.partition), properties: plan.readerProperties,
+            patience: timeLeft.step(atMost: Self.requestTimeout).duration,
+            author: CompletionMap.author(of:committed:in:_:_:))
+        return GroupJudgement.lost(plan.group, fresh.map(\.partition), others)
     }
 
     /// What the workers say of themselves.
@@ -112,15 +118,29 @@ extension BrokerExaminer {
 
     private static var settling: Duration { .seconds(6) }
 
-    private func leaveOutMarks(_ positions: inout GroupPositions) throws(KafkaError) {
-        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange }.prefix(Self.lookedIntoLimit)
+    /// Offsets are no count of records: the marks of transactions and what was aborted have some, too, and a worker passes
+    /// them by itself.
+    ///
+    /// So where none consumes, and where retries look overdue, the first record is looked at.
+    private func leaveOutMarks(_ positions: inout GroupPositions, isServed: Bool) throws(KafkaError) {
+        let behind = positions.partitions.filter { $0.lag > 0 && $0.isInRange && (!isServed || $0.overdue > 0) }
+            .prefix(Self.lookedIntoLimit)
         guard !behind.isEmpty else { return }
         let reader = try ReadProbe(properties: plan.committedReaderProperties)
         readers.append(reader)
-        let exhausted = try reader.exhausted(
-            behind.map { ($0.partition, offset: $0.next) }, timeLeft: timeLeft)
-        for index in positions.partitions.indices where exhausted.contains(positions.partitions[index].partition) {
-            positions.partitions[index].committed = positions.partitions[index].stable
+        let firsts = try reader.firstRecords(
+            from: behind.map { ($0.partition, offset: $0.next) }, timeLeft: timeLeft)
+        for index in positions.partitions.indices {
+            let partition = positions.partitions[index].partition
+            switch firsts[partition] {
+            case .some(.none):
+                positions.partitions[index].committed = positions.partitions[index].stable
+                positions.partitions[index].overdue = 0
+            case .some(.published(let written?)):
+                let isEarly = overdueBefore(partition).map { written.milliseconds >= $0 } ?? true
+                if isEarly { positions.partitions[index].overdue = 0 }
+            case .some(.published(nil)), nil: break
+            }
         }
     }
 
@@ -136,15 +156,18 @@ extension BrokerExaminer {
             timeLeft.step(atMost: Self.requestTimeout)
         }
         var positions = try survey.positions(of: wanted)
-        // A retry waits for its topic's delay from when it was written, and no longer.
-        let latest = SystemClock.wall().milliseconds - Self.lateness.count
-        let overdue = try survey.waiting(in: positions) { [names = plan.topics.names] partition in
-            names.delay(ofTopic: partition.topic).map { latest - $0.length.count }
-        }
+        let overdue = try survey.waiting(in: positions, writtenBefore: overdueBefore)
         for index in positions.partitions.indices {
             positions.partitions[index].overdue = overdue[positions.partitions[index].partition] ?? 0
         }
         return positions
+    }
+
+    /// A retry that was written before this moment is overdue (milliseconds since the Unix epoch): it waits for its topic's
+    /// delay from when it was written, and no longer; `nil` of a request.
+    private func overdueBefore(_ partition: TopicPartition) -> Int64? {
+        let latest = SystemClock.wall().milliseconds - Self.lateness.count
+        return plan.topics.names.delay(ofTopic: partition.topic).map { latest - $0.length.count }
     }
 
     /// So late a retry may be before it counts as overdue.
@@ -180,24 +203,18 @@ enum GroupJudgement {
             return Check(name, group, .warning, "\(members), in a rebalance", fix: "look again in a minute")
         }
         guard free.isEmpty else {
-            let shown = free.prefix(5).map { "\($0)" }.joined(separator: ", ") + (free.count > 5 ? " …" : "")
             return Check(
-                name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(shown)",
+                name, group, .warning, "\(members); \(free.count) partitions belong to none of them: \(free.names)",
                 fix: "give all workers the same topics.requests")
         }
         return Check(name, group, .passed, "\(members); each partition has one")
     }
 
     /// Partitions whose offsets were lost.
-    static func lost(_ group: String, _ partitions: [TopicPartition]) -> Check {
-        let names = partitions.map(\.description).sorted()
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " …" : "")
+    static func lost(_ group: String, _ partitions: [TopicPartition], _ others: OtherGroups?) -> Check {
+        let missing = MissingOffsets(partitions, others: others)
         return Check(
-            "group offsets", group, .failed,
-            "no offset for \(names.count) partition\(names.count == 1 ? "" : "s") whose events have outcomes (\(shown)): "
-                + "workers do not consume them",
-            fix: "herald offsets restore --dry-run, then herald offsets restore; if kafka.group was changed, set it "
-                + "back instead")
+            "group offsets", group, .failed, "\(missing.words): workers do not consume them", fix: missing.remedy)
     }
 
     /// What the workers say of themselves.
@@ -238,8 +255,19 @@ enum GroupJudgement {
     }
 
     /// How far the group is behind in one topic.
-    static func lag(_ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool) -> Check {
+    ///
+    /// - Parameter isLost: whether it has lost offsets: of what lies in a partition without one nobody knows what waits.
+    static func lag(
+        _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool, isLost: Bool = false
+    ) -> Check {
         let name = "group lag"
+        let unknown = isLost ? positions.filter { $0.committed == nil && $0.lag > 0 } : []
+        guard unknown.isEmpty else {
+            return Check(
+                name, topic, .warning,
+                "not known: \(unknown.reduce(0) { $0 + $1.lag }) offsets lie in \(unknown.map(\.partition).counted) without an "
+                    + "offset of the group", fix: "give it its offsets back: see the line `group offsets`")
+        }
         if let lost = positions.first(where: { ($0.committed ?? $0.begin) < $0.begin }) {
             return Check(
                 name, topic, .failed,

@@ -35,13 +35,12 @@ final class ReadProbe {
         return answers
     }
 
-    /// Those of these partitions in which nothing is left to read from there on but the marks of transactions.
-    func exhausted(
-        _ positions: [(TopicPartition, offset: Int64)], timeLeft: TimeLeft
-    ) throws(KafkaError) -> Set<TopicPartition> {
+    /// What these partitions hold first from there on, with the moment when it was written.
+    func firstRecords(
+        from positions: [(TopicPartition, offset: Int64)], timeLeft: TimeLeft
+    ) throws(KafkaError) -> [TopicPartition: FirstRecord] {
         let limit = timeLeft.step(atMost: Self.readTimeout).duration
-        let first = try consumer.firstRecords(from: positions, within: limit)
-        return Set(first.filter { $0.value == .none }.keys)
+        return try consumer.firstRecords(from: positions, within: limit, countsFromOrigin: false)
     }
 
     func close() { consumer.close() }

@@ -1,3 +1,5 @@
+package import HeraldTime
+
 /// What is done beyond a committed offset, as the commit's metadata carries it from one owner of a partition to the next.
 ///
 /// The text is ASCII (librdkafka and brokers treat metadata as a string): `h3`, a letter, and base64 without padding of
@@ -94,6 +96,15 @@ package struct CompletionMap: Equatable {
     }
 
     package init() {}
+
+    /// Whether a commit's metadata is Herald's, whose commits never have none, and the newest time stamp of what was taken.
+    package static func author(
+        of text: String, committed offset: Int64, in cluster: String, _ topic: String, _ partition: Int32
+    ) -> (isHeralds: Bool, newest: WallTime?) {
+        let identity = PartitionIdentity(cluster: cluster, topic: topic, partition: partition)
+        guard !text.isEmpty, let map = Self(text: text, committed: offset, of: identity) else { return (false, nil) }
+        return (true, map.evidence.map { WallTime(milliseconds: $0.newest) })
+    }
 
     /// The runs that fit, and whether those are all.
     private func runLengths(from offset: Int64) -> (bytes: [UInt8], isWhole: Bool) {

@@ -49,11 +49,12 @@ extension Engine {
     ///   - high: The offset behind the last record that may be taken.
     ///   - younger: The first offset whose record is younger than the question's newest time stamp; `nil` without one.
     ///   - committed: What the group has committed, if anything.
+    ///   - reach: The offset behind the last record that it was seen to have, if anybody looked.
     ///   - question: When that was asked.
     ///   - reading: The number of the reading that goes on.
     public mutating func outOfRange(
         _ partition: Int32, low: Int64, high: Int64, younger: Int64? = nil, committed: Int64? = nil,
-        answering question: RangeQuestion, reading: Int
+        reach: Int64? = nil, answering question: RangeQuestion, reading: Int
     ) -> OffsetReset {
         guard question.reading >= partitions[partition].firstReading, let wanted = nextOffset(of: partition),
             // It has grown past that offset meanwhile, and what was taken of it would be taken twice.
@@ -64,8 +65,10 @@ extension Engine {
         switch reset {
         case .recreated: restart(partition, at: low, reading: reading + 1)
         case .cut(let younger, let isProven):
-            passOver(isProven ? .cut : .unproven, low..<(younger ?? high), of: partition)
-            cut(partition, at: younger ?? high, passing: high, isProven: isProven, reading: reading + 1)
+            let first = younger ?? high
+            let end = max(wanted, partitions[partition].tracker?.mapEnd ?? 0, reach ?? 0)
+            passOver(isProven ? .cut : .unproven, low..<first, gone: first..<max(first, end), of: partition)
+            cut(partition, at: first, passing: high, isProven: isProven, reading: reading + 1)
         case .doubtful(let first):
             partitions.deleted(before: low, of: partition)
             partitions.doubt(partition, from: first)
@@ -98,20 +101,23 @@ extension Engine {
     /// A record that was dealt with, as its offset says, is another one: what lies there from it on is taken.
     mutating func takeAnew(_ partition: Int32, from offset: Int64, stamped timestamp: WallTime?) {
         let known = max(offset + 1, partitions[partition].start, partitions[partition].doubtful)
-        passOver(.replaced, offset..<known, of: partition)
+        passOver(.replaced, offset..<known, gone: offset..<known, of: partition)
         cut(
             partition, at: offset, passing: offset, isProven: true, reading: partitions[partition].firstReading)
         _ = partitions.accept(offset, stamped: timestamp, of: partition)
     }
 
-    private mutating func passOver(_ cause: PassedOver.Cause, _ offsets: Range<Int64>, of partition: Int32) {
+    private mutating func passOver(
+        _ cause: PassedOver.Cause, _ offsets: Range<Int64>, gone: Range<Int64>, of partition: Int32
+    ) {
         let place = partitions[partition]
         actions.append(
             .notice(
                 .passedOver(
                     PassedOver(
                         topic: partitions.topicName(of: partition), partition: place.number, cause: cause,
-                        offsets: offsets, stood: nextOffset(of: partition) ?? 0))))
+                        offsets: offsets, stood: nextOffset(of: partition) ?? 0, gone: gone,
+                        taken: place.tracker?.taken(of: gone) ?? 0))))
     }
 
     /// Events under way end as always, but nothing at these offsets is theirs any more.

@@ -203,6 +203,12 @@ package struct OffsetTracker {
         return words[index(of: offset)] & bit(offset) != 0
     }
 
+    /// How many of these offsets were taken, or done by an earlier owner.
+    func taken(of offsets: Range<Int64>) -> Int {
+        let beyond = offsets.clamped(to: next..<max(next, mapEnd))
+        return offsets.clamped(to: 0..<next).count + beyond.count(where: isDone)
+    }
+
     /// What is done beyond the watermark.
     package var completions: CompletionMap {
         var map = CompletionMap()

@@ -23,16 +23,29 @@ public struct PassedOver: Sendable, Equatable {
     public var offsets: Range<Int64>
     /// Where the group stood.
     public var stood: Int64
+    /// Offsets whose records are gone, because the log lost its end: from where it ends or goes on with other records to where
+    /// it ended, as far as that is known.
+    public var gone: Range<Int64>
+    /// How many of those had been taken, or done by an earlier owner: they have outcomes, or get them.
+    public var taken: Int
 
     /// How many offsets are not called.
     public var count: Int { cause == .replaced ? 0 : offsets.count }
 
+    /// How many offsets are gone of which nothing is known to have been called.
+    public var unknown: Int { gone.count - taken }
+
     /// Offsets of a partition, and why they were passed over.
-    public init(topic: String, partition: Int32, cause: Cause, offsets: Range<Int64>, stood: Int64) {
+    public init(
+        topic: String, partition: Int32, cause: Cause, offsets: Range<Int64>, stood: Int64, gone: Range<Int64> = 0..<0,
+        taken: Int = 0
+    ) {
         self.topic = topic
         self.partition = partition
         self.cause = cause
         self.offsets = offsets
         self.stood = stood
+        self.gone = gone
+        self.taken = taken
     }
 }

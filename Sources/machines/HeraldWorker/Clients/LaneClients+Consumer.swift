@@ -48,6 +48,7 @@ extension LaneClients {
 
     func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
         let queries = consumer.queries
+        let reach = configuration.reach.end(of: partition, now: now.monotonic)
         helper.async { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                 let (low, high) = try queries.watermarks(of: partition, timeout: Self.questionTimeout)
@@ -57,7 +58,7 @@ extension LaneClients {
                     }
                     // What lies in open transactions was not taken: a log that ends with them before the offset is another.
                     let end = try queries.ends(of: [partition], timeout: Self.questionTimeout)[partition]
-                    return OffsetRange(low: low, high: end ?? high, younger: younger)
+                    return OffsetRange(low: low, high: end ?? high, younger: younger, reach: reach)
                 }
                 // Records are gone: whether another member had them first is worth a question, not a failure.
                 let committed = try? queries.committed([partition], timeout: Self.questionTimeout)

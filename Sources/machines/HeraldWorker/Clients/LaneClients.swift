@@ -56,8 +56,7 @@ final class LaneClients: LaneIO {
     @exclusivity(unchecked) var jitter = SplitMix64(seed: .random(in: .min ... .max))
     var credentials: LaneCredentials
     var statistics = LaneStatistics()
-    private var throttleTime = Milliseconds.zero
-    private var throttledUntil: MonotonicTime?
+    private var throttling = Throttling.Client.allCases.map(Throttling.init)
 
     /// Makes the clients, on the lane's own thread.
     init(
@@ -155,13 +154,19 @@ final class LaneClients: LaneIO {
         return snapshot.leave(completed(report))
     }
 
-    /// Takes how long the brokers made the producer wait since the last time.
+    /// Takes how long the brokers made the clients wait since the last time.
     private func noteThrottling() {
-        let waits = producer.client.takeThrottleTime()
-        guard waits.count > 0 else { return }
-        throttleTime += waits.total
-        throttledUntil = now.monotonic.advanced(by: waits.latest)
-        troubles.note([(.throttled, waits.count)], now: now.monotonic)
+        let now = now.monotonic
+        for index in throttling.indices {
+            let news =
+                switch throttling[index].client {
+                case .producer: producer.client.takeThrottleTime()
+                case .consumer: consumer.takeThrottleTime()
+                }
+            guard news.count > 0 else { continue }
+            throttling[index].note(news, now: now)
+            troubles.throttled(throttling[index], count: news.count, now: now)
+        }
     }
 
     private func completed(_ report: LaneReport) -> LaneReport {
@@ -169,7 +174,7 @@ final class LaneClients: LaneIO {
         report.connections = calls.connectionCount
         report.sharedConnections = calls.sharedConnectionCount
         report.statistics = statistics
-        (report.throttleTime, report.throttledUntil) = (throttleTime, throttledUntil)
+        report.throttling = throttling
         return report
     }
 

@@ -24,6 +24,8 @@ public struct LaneConfiguration: Sendable {
     public var backend: BackendConfiguration
     /// What the topics take, which the worker finds out.
     var limits = RecordLimits()
+    /// How far partitions were seen to reach.
+    var reach = PartitionReach()
 
     /// A lane's configuration.
     public init(

@@ -1,3 +1,4 @@
+import HeraldCore
 import HeraldDriver
 import HeraldEvents
 import HeraldKafka
@@ -18,6 +19,8 @@ final class LostOffsets: Sendable {
     private let properties: ClientProperties
     private let logger: Logger
     private nonisolated(unsafe) var search: OutcomeSearch?
+    /// Which other groups have offsets, once the present search has found an outcome.
+    private nonisolated(unsafe) var otherGroups: OtherGroups?
     /// What was logged of the present search.
     private nonisolated(unsafe) var trouble: KafkaError?
 
@@ -36,6 +39,7 @@ final class LostOffsets: Sendable {
             return starts
         }
         let begins = try queries.beginnings(of: fresh, timeout: Self.questionTimeout)
+        let ends = try queries.ends(of: fresh, timeout: Self.questionTimeout)
         var evidence = try evidence(of: fresh, queries)
         // Those that begin: what was restored in this moment is found when they are asked for again.
         let begun = fresh.filter { evidence[$0] == .absent }
@@ -46,7 +50,10 @@ final class LostOffsets: Sendable {
         }
         let judged = starts.map { start in
             var start = start
-            start.evidence = evidence[start.committed.partition] ?? .absent
+            let partition = start.committed.partition
+            start.evidence = evidence[partition] ?? .absent
+            if start.evidence == .outcomes { start.otherGroups = otherGroups }
+            if let begin = begins[partition], let end = ends[partition] { start.retained = begin..<max(begin, end) }
             return start
         }
         return try committed(judged, begins, queries)
@@ -60,7 +67,15 @@ final class LostOffsets: Sendable {
         let lost = try lostRequests(queries)
         let isOver = lost.isEmpty || find(Set(lost))
         let isFound = !lost.isEmpty && search?.hasFound == true
+        if isFound, otherGroups == nil { otherGroups = findOtherGroups(lost) }
         return Dictionary(fresh.map { ($0, isFound ? .outcomes : isOver ? .absent : .sought) }) { $1 }
+    }
+
+    /// One of them may be the workers' own, under the name that it had.
+    private func findOtherGroups(_ lost: [TopicPartition]) -> OtherGroups {
+        OtherGroups(
+            besides: properties["group.id"] ?? "", on: lost, properties: properties, patience: Self.patience,
+            author: CompletionMap.author(of:committed:in:_:_:))
     }
 
     /// The request partitions, of this worker and others, that have records, in topics without any offset.
@@ -124,6 +139,6 @@ final class LostOffsets: Sendable {
 
     func close() {
         search?.close()
-        search = nil
+        (search, otherGroups) = (nil, nil)
     }
 }

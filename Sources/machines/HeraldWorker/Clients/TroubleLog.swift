@@ -27,8 +27,8 @@ final class TroubleLog: Sendable {
         case publisher(topic: String, PublisherFault)
         /// What is wrong with the lanes' group, in a sentence.
         case group(String)
-        /// The brokers made the producer wait.
-        case throttled
+        /// The brokers make a client wait.
+        case throttled(Throttling.Client)
         /// What librdkafka said, without what is different each time.
         case kafka(String)
     }
@@ -99,6 +99,17 @@ final class TroubleLog: Sendable {
         write(due)
     }
 
+    /// Counts how often brokers made a client wait, and says what is due to be said.
+    func throttled(_ throttling: Throttling, count: Int, now: MonotonicTime) {
+        let due = entries.withLock { entries in
+            let reason = Reason.throttled(throttling.client)
+            entries[reason, default: Entry()].count += count
+            entries[reason]?.text = throttling.sentence(now: now)
+            return Self.takeDue(&entries, now: now)
+        }
+        write(due)
+    }
+
     /// Says once what a Retry-After says that is ignored.
     func ignoredRetryAfter(_ text: String, now: MonotonicTime) {
         let due = entries.withLock { entries -> [(Reason, Entry)] in
@@ -152,11 +163,7 @@ final class TroubleLog: Sendable {
                         "example": .string(entry.records?.exampleText ?? ""),
                     ])
             case .group(let sentence): warn(sentence, [:])
-            case .throttled:
-                warn(
-                    "the brokers throttle this worker's producer: a quota (producer_byte_rate) of its user or client id; "
-                        + "outcomes are recorded as fast as it allows, and calls wait for them",
-                    ["count": .int(entry.count)])
+            case .throttled: warn(entry.text, ["count": .int(entry.count)])
             case .kafka:
                 // Its errors are warnings, because it fixes most of them by itself.
                 warn(

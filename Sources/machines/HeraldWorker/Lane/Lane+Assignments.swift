@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldDriver
 import HeraldEvents
 import HeraldKafka
 import HeraldTelemetry
@@ -63,23 +64,21 @@ extension Lane {
     }
 
     /// Says once which partitions wait for their offsets, and when they go on.
-    private func announceLostOffsets(since former: [TopicPartition: StartPosition.Evidence]) {
-        let lost = withoutOffsets.filter { lostOffsets[$0] == .outcomes && former[$0] != .outcomes }
+    private func announceLostOffsets(since former: [TopicPartition: StartPosition]) {
+        let lost = withoutOffsets.filter { lostOffsets[$0]?.isLost == true && former[$0]?.isLost != true }
         if !lost.isEmpty {
-            let names = lost.prefix(5).map(\.description).joined(separator: ", ") + (lost.count > 5 ? " …" : "")
+            let missing = MissingOffsets(lost, others: otherGroups)
             logger.error(
-                "the group has no offset for partitions whose events have outcomes: it was lost. They are not consumed, so "
-                    + "that nobody is notified again; run `herald offsets restore`, or set kafka.group back if it was "
-                    + "changed",
-                ["partitions": .string(names), "count": .int(lost.count)])
+                "the group has \(missing.words): they are not consumed, so that nobody is notified again; \(missing.remedy)",
+                ["partitions": .string(lost.names), "count": .int(lost.count)])
         }
-        let back = former.count { $0.value == .outcomes && lostOffsets[$0.key] == nil }
+        let back = former.count { $0.value.isLost && lostOffsets[$0.key] == nil }
         if back > 0 { logger.info("partitions have their offsets again", ["count": .int(back)]) }
     }
 
     private func askForLostOffsets() {
         guard !lostOffsets.isEmpty, end == nil else { return }
-        let isKnown = lostOffsets.values.allSatisfy { $0 == .outcomes }
+        let isKnown = lostOffsets.values.allSatisfy { $0.evidence == .outcomes }
         io.findStarts(
             of: withoutOffsets, assignment: assignment, after: isKnown ? Self.lostPause : Self.questionPause)
     }
@@ -88,6 +87,9 @@ extension Lane {
     var withoutOffsets: [TopicPartition] {
         lostOffsets.keys.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
     }
+
+    /// Which other groups have offsets on the request topics.
+    var otherGroups: OtherGroups? { lostOffsets.values.lazy.compactMap(\.otherGroups).first }
 
     /// Partitions that have waited begin, if they have an offset by now, or certainly had none before.
     private func takeUp(_ starts: [StartPosition]) {
@@ -110,7 +112,7 @@ extension Lane {
     /// Notes whether a partition waits for its offset.
     private func note(_ start: StartPosition) {
         let isWaiting = start.committed.offset == Offset.none && start.evidence != .absent
-        lostOffsets[start.committed.partition] = isWaiting ? start.evidence : nil
+        lostOffsets[start.committed.partition] = isWaiting ? start : nil
     }
 
     /// Consumes these partitions from what was committed, from the beginning where nothing was.

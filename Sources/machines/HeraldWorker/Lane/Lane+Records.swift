@@ -169,7 +169,7 @@ extension Lane {
         case .success(let range):
             switch engine.outOfRange(
                 index, low: range.low, high: range.high, younger: range.younger, committed: range.committed,
-                answering: question, reading: reading)
+                reach: range.reach, answering: question, reading: reading)
             {
             case .lost(let count):
                 end = .failed(

@@ -12,7 +12,10 @@ extension Lane {
     func leaveReport(now: Moment) {
         announceTroubles(now: now.monotonic)
         announceRefusingTopic(now: now.monotonic)
-        if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count {
+        if now.monotonic >= nextProgress || partitionReports.count != engine.progress.count
+            || reportedReading != reading
+        {
+            reportedReading = reading
             nextProgress = now.monotonic.advanced(by: Self.progressInterval)
             partitionReports = progress()
             oldestEvents = engine.oldestEvents(now: now)
@@ -58,8 +61,13 @@ extension Lane {
         report.meter = meter
         (report.calls, report.events, report.records) = engine.load
         report.partitions = partitionReports
-        report.withoutOffsets = withoutOffsets.filter { lostOffsets[$0] == .outcomes }
-        report.lookedUp = withoutOffsets.filter { lostOffsets[$0] == .sought }
+        report.reading = reportedReading
+        if !lostOffsets.isEmpty {
+            let waiting = withoutOffsets
+            report.withoutOffsets = waiting.filter { lostOffsets[$0]?.isLost == true }
+            report.lookedUp = waiting.filter { lostOffsets[$0]?.evidence == .sought }
+            report.otherGroups = otherGroups
+        }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = topicRefusal ?? refusal
@@ -75,7 +83,8 @@ extension Lane {
         engine.progress.map { place in
             let partition = TopicPartition(topic: place.topic, partition: place.number)
             return PartitionReport(
-                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done)
+                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description,
+                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound)
         }
     }
 

@@ -55,7 +55,7 @@ package final class Lane<IO: LaneIO> {
     var pendingAssignment: [TopicPartition]?
     /// The partitions of the assignment that are not consumed, because they have no offset although their events have
     /// outcomes, or may have.
-    var lostOffsets: [TopicPartition: StartPosition.Evidence] = [:]
+    var lostOffsets: [TopicPartition: StartPosition] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
@@ -92,6 +92,8 @@ package final class Lane<IO: LaneIO> {
     var waiting: [Int] = []
     var nextReport = MonotonicTime.distantPast
     var nextProgress = MonotonicTime.distantPast
+    /// The reading that the newest progress is of.
+    var reportedReading = 0
 
     // The loop.
     /// Whether there may be records that the next turn takes at once.

@@ -67,6 +67,10 @@ package struct StartPosition: Sendable {
     package var failed: [Int64: PushServiceSet]? = [:]
     /// What is known of a partition for which nothing is committed.
     package var evidence = Evidence.absent
+    /// What there is of such a partition: its offsets that can be read; `nil` when nobody asked.
+    package var retained: Range<Int64>?
+    /// Which other groups have offsets, where its offset was lost.
+    package var otherGroups: OtherGroups?
 
     package init(committed: CommitPosition, history: Int64? = nil, evidence: Evidence = .absent) {
         self.committed = committed
@@ -74,10 +78,13 @@ package struct StartPosition: Sendable {
         self.evidence = evidence
     }
 
+    /// Whether it holds events, and they have outcomes.
+    var isLost: Bool { evidence == .outcomes && retained?.isEmpty != true }
+
     /// The same where nobody can say what failed of the history: it is of no use then.
     var withoutHistory: StartPosition {
-        var start = StartPosition(committed: committed, evidence: evidence)
-        start.failed = nil
+        var start = self
+        (start.history, start.failed) = (nil, nil)
         return start
     }
 }
@@ -91,11 +98,16 @@ package struct OffsetRange: Sendable {
     package var committed: Int64?
     /// `nil` when there is none, or nobody asked.
     package var younger: Int64?
+    /// The offset behind the last record that it was seen to have; `nil` when nobody looked.
+    package var reach: Int64?
 
-    package init(low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil) {
+    package init(
+        low: Int64, high: Int64, committed: Int64? = nil, younger: Int64? = nil, reach: Int64? = nil
+    ) {
         self.low = low
         self.high = high
         self.committed = committed
         self.younger = younger
+        self.reach = reach
     }
 }

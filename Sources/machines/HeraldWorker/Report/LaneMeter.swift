@@ -30,8 +30,12 @@ public struct LaneMeter: Sendable {
 
     /// Offsets that were passed over, by their cause.
     public private(set) var passedOver: [PassedOver.Cause: Int] = [:]
-    /// The latest of them, and when that was.
-    public private(set) var lastPassedOver: (what: PassedOver, at: MonotonicTime)?
+    /// The latest of each partition, and when that was, the latest first.
+    public private(set) var latestPassedOver: [(what: PassedOver, at: MonotonicTime)] = []
+    /// Offsets whose records are gone, with outcomes and with none that is known.
+    public private(set) var gone = (taken: 0, unknown: 0)
+    /// So many partitions are remembered.
+    private static let passedOverLimit = 200
 
     private var transactionBegan: MonotonicTime?
 
@@ -68,7 +72,10 @@ public struct LaneMeter: Sendable {
 
     mutating func passed(_ passed: PassedOver, now: MonotonicTime) {
         passedOver[passed.cause, default: 0] += passed.count
-        lastPassedOver = (passed, now)
+        gone = (gone.taken + passed.taken, gone.unknown + passed.unknown)
+        latestPassedOver.removeAll { ($0.what.topic, $0.what.partition) == (passed.topic, passed.partition) }
+        latestPassedOver.insert((passed, now), at: 0)
+        if latestPassedOver.count > Self.passedOverLimit { latestPassedOver.removeLast() }
     }
 
     mutating func transactionAborted() {

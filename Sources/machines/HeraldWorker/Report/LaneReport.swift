@@ -1,4 +1,5 @@
 public import HeraldCore
+package import HeraldDriver
 public import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
@@ -45,18 +46,20 @@ public struct LaneReport: Sendable {
     public var waiting: [Int] = []
     /// Its partitions.
     public var partitions: [PartitionReport] = []
+    /// How often it has begun to read: with an assignment, or again, where a partition's log was another one.
+    public var reading = 0
     /// Those of them that it does not consume, because their offsets were lost: their events have outcomes.
     public var withoutOffsets: [TopicPartition] = []
+    /// Which other groups have offsets on the request topics, if some were lost.
+    package var otherGroups: OtherGroups?
     /// Those that have no offset, and wait until it is known whether their events have outcomes.
     public var lookedUp: [TopicPartition] = []
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
-    /// For how long in all the brokers made its producer wait, for a quota (milliseconds).
-    public var throttleTime: Milliseconds = .zero
-    /// Until when they do, as they said last; `nil` when they never did.
-    public var throttledUntil: MonotonicTime?
+    /// How the brokers make its clients wait, for a quota.
+    public var throttling = Throttling.Client.allCases.map(Throttling.init)
     /// Since when its commits fail, and why.
     public var commitTrouble: Trouble?
     /// Since when outcomes wait, and nothing was committed; `nil` when none waits.
@@ -120,7 +123,7 @@ public struct PartitionReport: Sendable, Equatable {
     public var partition: TopicPartition
     /// Retry topics: the delay, as it is written in the topic's name.
     public var delay: String?
-    /// The offset below which everything is done; `nil` when that is not known yet.
+    /// The offset below which everything is done, or deleted where the group has none; `nil` when that is not known yet.
     public var done: Int64?
 
     /// A partition.

@@ -5,7 +5,7 @@ import HeraldTime
 /// Which request partitions have events that their lane does not take, although it has nothing else to do: pure.
 ///
 /// Not counted: a lane with events in memory, whose calls may take minutes; a lane in an outage; a lane whose
-/// partitions move; what lies behind an open transaction. Retry topics wait for their moment.
+/// partitions move; partitions that wait for their offset; what lies behind an open transaction. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
     static let patience: Milliseconds = .minutes(1)
@@ -28,7 +28,8 @@ struct StandstillWatch: Sendable {
         var seen: [TopicPartition: Place] = [:]
         var still: [TopicPartition] = []
         for lane in lanes where lane.phase == .taking && lane.events == 0 && lane.outage == nil && !lane.hasEnded {
-            for report in lane.partitions where report.delay == nil {
+            let waiting = Set(lane.withoutOffsets + lane.lookedUp)
+            for report in lane.partitions where report.delay == nil && !waiting.contains(report.partition) {
                 guard let done = report.done, let end = ends[report.partition], end > done else { continue }
                 let former = places[report.partition]
                 let place =

@@ -30,6 +30,12 @@ public struct WorkerReport: Sendable {
         self.isStopping = isStopping
     }
 
+    /// How brokers make a client of this kind wait at the moment, the longest; `nil` when they do not.
+    public func throttling(of client: Throttling.Client, now: MonotonicTime) -> Throttling? {
+        lanes.filter { !$0.hasEnded }.flatMap(\.throttling).filter { $0.client == client && $0.isOn(now) }
+            .max { $0.until < $1.until }
+    }
+
     /// Why lanes are in an outage, each reason once.
     public var outages: [OutageReport] {
         var outages: [OutageReport] = []

@@ -76,12 +76,14 @@ final class ClientHandle: @unchecked Sendable {
         }
         let isTransactional = configuration.names.contains("transactional.id")
         if isTransactional { callbacks.controlRequests.watch(pointer) }
-        if type == RD_KAFKA_PRODUCER {
-            rd_kafka_conf_set_throttle_cb(pointer) { _, _, _, milliseconds, opaque in
-                guard milliseconds > 0 else { return }
-                ClientHandle.callbacks(opaque)?.throttling.withLock { $0.note(.milliseconds(Int64(milliseconds))) }
+        rd_kafka_conf_set_throttle_cb(pointer) { _, name, id, milliseconds, opaque in
+            guard milliseconds > 0 else { return }
+            let broker = "\(id) (\(name.map { String(cString: $0) } ?? ""))"
+            ClientHandle.callbacks(opaque)?.throttling.withLock {
+                $0.note(.milliseconds(Int64(milliseconds)), by: broker)
             }
-        } else {
+        }
+        if type == RD_KAFKA_CONSUMER {
             callbacks.fetches.watch(pointer)
             // A producer's come as events.
             rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
@@ -118,6 +120,14 @@ final class ClientHandle: @unchecked Sendable {
         callbacks.statistics.withLock { statistics in
             defer { statistics = nil }
             return statistics
+        }
+    }
+
+    /// How long brokers have made the client wait since the last call.
+    func takeThrottleTime() -> ThrottleTime {
+        callbacks.throttling.withLock { time in
+            defer { time = ThrottleTime() }
+            return time
         }
     }
 

@@ -55,3 +55,17 @@ public enum Rebalance: Sendable, Equatable {
     /// `lost`: they belong to another member already, nothing may be committed any more.
     case revoke([TopicPartition], lost: Bool)
 }
+
+extension [TopicPartition] {
+    /// So many are named at most.
+    private static var namesShown: Int { 5 }
+
+    /// How many they are, in words.
+    package var counted: String { count == 1 ? "1 partition" : "\(count) partitions" }
+
+    /// Their names, and of many how many more there are.
+    package var names: String {
+        let shown = prefix(Self.namesShown).map(\.description).joined(separator: ", ")
+        return count > Self.namesShown ? "\(shown) and \(count - Self.namesShown) more" : shown
+    }
+}

@@ -113,6 +113,9 @@ public final class Consumer {
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
+    /// How long brokers have made this client wait since the last call.
+    public func takeThrottleTime() -> ThrottleTime { handle.takeThrottleTime() }
+
     /// How many bytes the brokers have answered to fetches so far, compressed as they came.
     public var fetchedBytes: Int { handle.callbacks.fetches.bytes }
 

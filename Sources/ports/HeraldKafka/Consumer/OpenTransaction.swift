@@ -10,13 +10,16 @@ public struct OpenTransaction: Sendable, Equatable {
     public var end: Int64
     /// Since when it has been open, as far as that is known.
     public var since: WallTime
+    /// Whether that is when somebody saw it first: it may have been open for longer.
+    public var isAtLeast: Bool
 
     /// A transaction that was open at this moment.
-    public init(partition: TopicPartition, offset: Int64, end: Int64, since: WallTime) {
+    public init(partition: TopicPartition, offset: Int64, end: Int64, since: WallTime, isAtLeast: Bool = false) {
         self.partition = partition
         self.offset = offset
         self.end = end
         self.since = since
+        self.isAtLeast = isAtLeast
     }
 
     /// For so long one may be open without a word.
@@ -29,8 +32,8 @@ public struct OpenTransaction: Sendable, Equatable {
 
     /// What is behind it, in the middle of a sentence.
     public var words: String {
-        "\(partition) can be read up to offset \(offset) alone, behind which a transaction has been open since "
-            + "\(RFC3339.text(since)) and \(end - offset == 1 ? "1 offset waits" : "\(end - offset) offsets wait")"
+        "\(partition) can be read up to offset \(offset) alone, behind which a transaction has been open \(isAtLeast ? "at least " : "")"
+            + "since \(RFC3339.text(since)) and \(end - offset == 1 ? "1 offset waits" : "\(end - offset) offsets wait")"
     }
 
     /// What ends it, in the middle of a sentence.
@@ -81,7 +84,8 @@ public struct OpenTransactionWatch: Sendable {
             places[partition] = place
             guard now.monotonic.time(since: place.since.monotonic) >= patience else { continue }
             lasting.append(
-                OpenTransaction(partition: partition, offset: offset, end: end, since: place.since.wall))
+                OpenTransaction(
+                    partition: partition, offset: offset, end: end, since: place.since.wall, isAtLeast: true))
         }
         return lasting.sorted { ($1.end - $1.offset, "\($0.partition)") < ($0.end - $0.offset, "\($1.partition)") }
     }

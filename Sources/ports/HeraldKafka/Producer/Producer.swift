@@ -256,12 +256,7 @@ public final class Producer: @unchecked Sendable {
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
     /// How long brokers have made this client wait since the last call.
-    public func takeThrottleTime() -> ThrottleTime {
-        handle.callbacks.throttling.withLock { time in
-            defer { time = ThrottleTime() }
-            return time
-        }
-    }
+    public func takeThrottleTime() -> ThrottleTime { handle.takeThrottleTime() }
 
     /// Gives up all that is outstanding (``flush(timeout:_:)`` it before) and releases the topics.
     ///

@@ -23,6 +23,30 @@ struct EngineCutLogTests {
         }
     }
 
+    @Test("names what is gone: how much of it was taken, and of how much nothing is known")
+    func gone() {
+        let harness = EngineHarness()
+        harness.settle(10)
+        harness.acknowledgeAll()
+        let question = RangeQuestion(reading: 0, wanted: 10, newest: harness.engine.newestTaken(of: 0))
+        _ = harness.engine.outOfRange(0, low: 0, high: 6, reach: 14, answering: question, reading: 0)
+        harness.pass(.zero)
+        let passed = harness.takeOthers().compactMap { action -> PassedOver? in
+            guard case .notice(.passedOver(let passed)) = action else { return nil }
+            return passed
+        }
+        #expect(passed.map(\.gone) == [6..<14] && passed.map(\.taken) == [4] && passed.map(\.unknown) == [4])
+    }
+
+    @Test("Of what is gone, what an earlier owner has done beyond its offset has outcomes")
+    func goneBeyond() {
+        var map = CompletionMap()
+        map.add(12..<14)
+        map.add(16..<17)
+        let tracker = OffsetTracker(startingAt: 10, done: map)
+        #expect(tracker.taken(of: 6..<20) == 7 && tracker.taken(of: 0..<3) == 3 && tracker.taken(of: 15..<16) == 0)
+    }
+
     private func evidence(of position: CommittedPosition) -> LogEvidence? {
         CompletionMap(text: position.metadata, committed: position.offset, of: .first)?.evidence
     }

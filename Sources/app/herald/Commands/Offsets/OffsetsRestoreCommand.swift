@@ -1,5 +1,6 @@
 import HeraldCommandLine
 import HeraldCore
+import HeraldDriver
 import HeraldKafka
 import HeraldOffsets
 import HeraldSettings
@@ -16,6 +17,10 @@ enum OffsetsRestoreCommand: HeraldCommand {
         "with-workers",
         "Write although the group has members: only if all of them are workers of this version, which wait for the offsets "
             + "and go on by themselves.")
+    private static let withOtherGroups = CommandOption.flag(
+        "with-other-groups",
+        "Write although another group has Herald's offsets on the request topics: for a second group on purpose, not for one "
+            + "whose name was changed.")
     private static let reason = CommandOption.optional("reason", .text("TEXT"), "Why; goes into the audit topic.")
 
     static let declaration = CommandDeclaration(
@@ -25,16 +30,18 @@ enum OffsetsRestoreCommand: HeraldCommand {
             + "a retry, is done; the group stands at the first record that is not, and its metadata says what is done "
             + "beyond that. Events that are older than the oldest result are taken for done, and counted (unknown). If "
             + "not all that is done fits into the metadata, nobody is called twice: the first records that are not done "
-            + "are passed over, and named (passedOver). Offsets, metadata and an entry of the audit topic are one "
+            + "are passed over, and named (passedOver). If another group has Herald's offsets on these topics, kafka.group may "
+            + "have been changed, and nothing is written without --with-other-groups. Offsets, metadata and an entry of the audit topic are one "
             + "transaction. earliest calls everything that is left, latest nothing: for a second group on purpose.",
         options: [
-            from, DeadLetterReplayCommand.dryRun, withWorkers, reason, Confirmation.option, OutputFormat.option,
+            from, DeadLetterReplayCommand.dryRun, withWorkers, withOtherGroups, reason, Confirmation.option,
+            OutputFormat.option,
         ],
         examples: [
             .init("herald offsets restore --dry-run", "What would be written."),
             .init("herald offsets restore --yes", "Write it, while no worker runs."),
             .init(
-                "herald offsets restore --from latest --kafka-group green",
+                "herald offsets restore --from latest --kafka-group green --with-other-groups",
                 "A second group that begins with what is published from now on."),
         ])
     static let usedSettings: UsedSettings =
@@ -55,6 +62,7 @@ enum OffsetsRestoreCommand: HeraldCommand {
             return .done
         }
         let isDry = parsed[DeadLetterReplayCommand.dryRun]
+        try tell(survey.otherGroups(of: all), of: context.group, invocation)
         if !isDry { try refuse(members: survey.members(), of: context.group, isAllowed: parsed[withWorkers]) }
         let restorer = OffsetRestorer(context, survey)
         let plan = try stop.reading(console, interruption: "interrupted; nothing was written") { bar in
@@ -74,6 +82,20 @@ enum OffsetsRestoreCommand: HeraldCommand {
         let count = try restorer.write(plan, reason: parsed[reason])
         console.remark("\(TopicsTool.counted(count, "offset")) written.")
         return .done
+    }
+
+    /// Says which other groups have offsets; refuses to go on when one of them may be this one, under its former name.
+    private static func tell(_ others: OtherGroups, of group: String, _ invocation: Invocation) throws {
+        let (parsed, console) = (invocation.parsed, invocation.console)
+        for remark in others.remarks { console.remark(remark) }
+        guard let question = others.question else { return }
+        guard !parsed[DeadLetterReplayCommand.dryRun], !parsed[withOtherGroups] else {
+            return console.complain(question)
+        }
+        throw CommandFailure(
+            "\(question) Then set it back, and restore nothing: what the group \(SafeText.escaped(group)) does, that "
+                + "one does not know, and does again. If a second group is meant: --with-other-groups",
+            status: .failed)
     }
 
     private static func refuse(members: Int, of group: String, isAllowed: Bool) throws {

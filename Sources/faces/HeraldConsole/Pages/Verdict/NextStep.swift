@@ -134,6 +134,8 @@ struct NextStep: Sendable, Equatable {
             Self(
                 "See whose transaction it is, and abort it if its publisher is dead.", kafka,
                 section: "heraldbehindopentransaction")
+        case .brokersThrottle:
+            Self("Raise the quota of the workers' user or client id.", kafka, section: "brokers-throttle")
         case .offsetsPassedOver:
             Self(
                 "Nobody is called twice. Decide whether what was passed over is to be called.", kafka,

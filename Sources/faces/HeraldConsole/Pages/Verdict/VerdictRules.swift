@@ -249,7 +249,9 @@ struct VerdictRules {
                 switch ReadinessWarning(rawValue: reason.reason) {
                 // The calls themselves tell more.
                 case .lagGrowing, .pushServiceFailing: false
-                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, .offsetsPassedOver, nil: true
+                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, .brokersThrottle, .offsetsPassedOver,
+                    nil:
+                    true
                 }
             }
         }.map(finding)
@@ -268,7 +270,7 @@ struct VerdictRules {
     /// Findings of the console's own that a growing lag is the consequence of, whatever else they are about.
     private static let causesOfLag: Set = [
         "calls-fail", "throttled", "credentials", "service-dead", "no-worker", "no-member",
-        ReadinessWarning.behindOpenTransaction.rawValue,
+        ReadinessWarning.behindOpenTransaction.rawValue, ReadinessWarning.brokersThrottle.rawValue,
     ]
     /// Those that have room for it in their own words.
     private static let tellsLag: Set = ["calls-fail", "throttled", "credentials", "service-dead"]
@@ -343,6 +345,7 @@ struct VerdictRules {
             case .pushServiceFailing: ("A push service fails", .warn)
             case .behindOpenTransaction: ("A transaction is open", .warn)
             case .strangerInGroup: ("Another program takes events", .warn)
+            case .brokersThrottle: ("Brokers throttle", .warn)
             case .offsetsPassedOver: ("Offsets were passed over", .warn)
             // Of a worker that is newer than this console.
             case nil: ("Not delivering", .bad)
