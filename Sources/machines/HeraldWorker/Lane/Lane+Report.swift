@@ -60,6 +60,13 @@ extension Lane {
         report.partitions = partitionReports
         report.withoutOffsets = withoutOffsets.filter { lostOffsets[$0] == .outcomes }
         report.lookedUp = withoutOffsets.filter { lostOffsets[$0] == .sought }
+        report.unanswered = withoutOffsets.compactMap {
+            guard case .unanswered(let error)? = lostOffsets[$0] else { return nil }
+            return LaneReport.Unanswered(partition: $0, text: error.words)
+        }
+        report.beginning = pendingAssignment.map {
+            LaneReport.Beginning(since: pendingSince, partitions: $0.count, trouble: pendingTrouble?.words)
+        }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = topicRefusal ?? refusal
@@ -72,11 +79,18 @@ extension Lane {
     }
 
     private func progress() -> [PartitionReport] {
-        engine.progress.map { place in
-            let partition = TopicPartition(topic: place.topic, partition: place.number)
-            return PartitionReport(
-                partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done)
+        var places = engine.progress.map { place in
+            PartitionReport(
+                TopicPartition(topic: place.topic, partition: place.number),
+                delay: configuration.topics.delay(ofTopic: place.topic)?.description, done: place.done,
+                next: place.next, isHeld: place.isHeld)
         }
+        guard hasQueues else { return places }
+        for (source, (partitions, count)) in zip(engine.sourceList.map(\.partitions), io.queueCounts).enumerated()
+        where count > 0 || refused?.source == source {
+            for partition in partitions { places[Int(partition)].isHeld = true }
+        }
+        return places
     }
 
     /// Notes how a commit ended.
