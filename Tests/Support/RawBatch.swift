@@ -35,6 +35,26 @@ public enum RawBatch {
         return batch(codec: 3, records: records, payload + [0, 1, 2, 3])
     }
 
+    /// Records as they are, written at a moment (milliseconds since the Unix epoch); each is shorter than 64 bytes.
+    public static func plain(records: Int, at moment: Int64) -> [UInt8] {
+        var content: [UInt8] = []
+        for number in 0..<records {
+            let (begin, end) = frame(ofRecord: number, valueBytes: 10)
+            content += begin + [UInt8](repeating: UInt8(ascii: "a"), count: 10) + end
+        }
+        return batch(codec: 0, records: records, at: moment, content)
+    }
+
+    /// Bytes of a batch that a disk may alter.
+    public enum Place: UInt64, Sendable {
+        /// The version of its format.
+        case magic = 16
+        /// The second half of its attributes, with the codec.
+        case codec = 22
+        /// The length of its first record, if that is shorter than 64 bytes.
+        case firstLength = 61
+    }
+
     /// What comes in front of a record's value, and behind it: no key, no headers.
     private static func frame(ofRecord number: Int, valueBytes: Int) -> (begin: [UInt8], end: [UInt8]) {
         let rest = [0] + varint(0) + varint(number) + varint(-1) + varint(valueBytes)
@@ -42,11 +62,13 @@ public enum RawBatch {
         return (varint(rest.count + valueBytes + end.count) + rest, end)
     }
 
-    private static func batch(codec: Int16, records: Int, _ payload: [UInt8]) -> [UInt8] {
+    private static func batch(
+        codec: Int16, records: Int, at moment: Int64 = 1_700_000_000_000, _ payload: [UInt8]
+    ) -> [UInt8] {
         var body = KafkaWire.Writer()
         body.put(codec)
         body.put(Int32(records - 1))
-        for _ in 0..<2 { body.put(Int64(1_700_000_000_000)) }
+        for _ in 0..<2 { body.put(moment) }
         // No idempotent producer.
         body.put(Int64(-1))
         body.put(Int16(-1))

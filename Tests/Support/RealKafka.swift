@@ -253,6 +253,16 @@ public final class RealKafka: Sendable {
         try handle.truncate(atOffset: size)
     }
 
+    /// Alters a byte of the batch that begins at this place of a partition's log, on the first node, as a disk does.
+    public func damage(
+        _ place: RawBatch.Place, of partition: TopicPartition, batchAt begin: UInt64, _ byte: UInt8
+    ) throws {
+        let handle = try FileHandle(forWritingTo: logFile(of: partition))
+        defer { try? handle.close() }
+        try handle.seek(toOffset: begin + place.rawValue)
+        try handle.write(contentsOf: [byte])
+    }
+
     private func logFile(of partition: TopicPartition) -> URL {
         nodes[0].data.appending(path: "\(partition.topic)-\(partition.partition)/00000000000000000000.log")
     }

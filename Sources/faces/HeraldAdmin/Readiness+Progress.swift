@@ -1,3 +1,4 @@
+import HeraldCore
 import HeraldKafka
 import HeraldTime
 import HeraldWorker
@@ -36,6 +37,32 @@ extension Readiness {
         }
         return
             "\(events)\(cause): look at the brokers that lead these partitions; nothing is lost."
+    }
+
+    /// Why nothing is consumed although the worker is a member of its group.
+    static func unassigned(_ lanes: [LaneReport], now: MonotonicTime) -> String {
+        let begun = lanes.filter { $0.phase == .unassigned }.compactMap(\.beginning)
+        guard let first = begun.min(by: { $0.since < $1.since }) else {
+            return
+                "The group has given out no partitions yet: wait for the rebalance to end; when it lasts, look for a "
+                + "member of the group that hangs."
+        }
+        let count = counted(begun.reduce(0) { $0 + $1.partitions })
+        let trouble = begun.compactMap(\.trouble).first.map { "; the brokers answered: \($0)" } ?? ""
+        return
+            "The worker has read the history of \(count) for \(now.time(since: first.since).wholeSeconds) s: what was "
+            + "committed, where the dedupe window begins, and the dead letters of that window\(trouble). Wait; when it lasts, "
+            + "the log says why."
+    }
+
+    /// Which partitions wait because the brokers do not say where they begin.
+    static func unanswered(_ lanes: [LaneReport]) -> String? {
+        let all = lanes.flatMap(\.unanswered)
+        guard let first = all.first else { return nil }
+        return
+            "The brokers do not say where to begin in \(names(all.map(\.partition))) (\(first.text)): look at the brokers that "
+            + "lead these partitions, and at transactions that are open there; they are asked again, all others continue, and "
+            + "nothing is lost."
     }
 
     /// Which brokers do not answer.

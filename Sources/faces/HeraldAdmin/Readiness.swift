@@ -64,10 +64,7 @@ public struct Readiness: Sendable, Equatable {
                 .starting,
                 "The worker is starting and its lanes consume no records yet: wait; if it lasts, the log says why.")
         } else if lanes.contains(where: { $0.phase == .unassigned }) {
-            find(
-                .unassigned,
-                "The group has given out no partitions yet: wait for the rebalance to end; when it lasts, look for a "
-                    + "member of the group that hangs.")
+            find(.unassigned, Self.unassigned(lanes, now: now))
         }
         if !cluster.missingTopics.isEmpty {
             find(
@@ -92,6 +89,7 @@ public struct Readiness: Sendable, Equatable {
                     + "worker resumes by itself.")
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
+        if let sentence = Self.unanswered(lanes) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
             let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
             let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"

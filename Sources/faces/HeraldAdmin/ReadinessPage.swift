@@ -117,11 +117,15 @@ struct ReadinessPage {
             // The growth is that of the brokers' last round; what was behind then may be done.
             report.lags.contains(where: { $0.offsets ?? 0 > 0 })
         else { return nil }
+        let isBusy = report.lanes.contains { $0.calls > 0 || $0.events > 0 }
+        let cause =
+            isBusy
+            ? "more events arrive than the backend accepts; look at its latency and at the limits, or start more workers"
+            : "no event has come to the worker, so this is not the backend; look at the brokers, and whether a topic takes "
+                + "batches that unpack to hundreds of megabytes (`herald topics plan`), for which a worker stands still"
         return (
             ReadinessWarning.lagGrowing.rawValue,
-            "The lag grows by \(Int(growth.rounded())) offsets each second: more events arrive than the backend "
-                + "accepts; look "
-                + "at its latency and at the limits, or start more workers."
+            "The lag grows by \(Int(growth.rounded())) offsets each second: \(cause)."
         )
     }
 

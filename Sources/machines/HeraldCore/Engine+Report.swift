@@ -8,6 +8,10 @@ public struct PartitionProgress: Sendable, Equatable {
     public var number: Int32
     /// The offset below which everything is done; `nil` before the first record, when nothing was committed yet.
     public var done: Int64?
+    /// The offset that is taken next; `nil` likewise.
+    public var next: Int64?
+    /// Whether it is not fetched until there is room.
+    public var isHeld: Bool
 }
 
 /// What a lane is at.
@@ -25,8 +29,12 @@ public enum LanePhase: Sendable, Equatable {
 extension Engine {
     /// Where every assigned partition stands.
     public var progress: [PartitionProgress] {
-        partitions.all.map {
-            PartitionProgress(topic: partitions.topics[$0.topic].name, number: $0.number, done: $0.tracker?.watermark)
+        let paused = Set(sources.all.lazy.filter { !$0.pauses.isEmpty }.flatMap(\.partitions))
+        return partitions.all.enumerated().map { index, partition in
+            PartitionProgress(
+                topic: partitions.topics[partition.topic].name, number: partition.number,
+                done: partition.tracker?.watermark, next: partition.tracker?.next,
+                isHeld: partition.isFull || paused.contains(Int32(index)))
         }
     }
 

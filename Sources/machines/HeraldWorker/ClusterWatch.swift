@@ -94,7 +94,10 @@ final class ClusterWatch: Sendable {
     /// - Parameters:
     ///   - reports: gives the lanes' newest reports.
     ///   - tell: is given how many partitions topics have, each time when the brokers have said so.
-    func run(reports: () -> [LaneReport], tell: ([String: Int]) -> Void) {
+    ///   - doubt: is given the partitions of which nothing is fetched although there is more.
+    func run(
+        reports: () -> [LaneReport], tell: ([String: Int]) -> Void, doubt: ([TopicPartition]) -> Void
+    ) {
         var audit = PublisherAudit()
         var trend = LagTrend(rounds: Self.rounds)
         var services = ServiceTrend()
@@ -121,7 +124,8 @@ final class ClusterWatch: Sendable {
             let known = latest
             let now = SystemClock.monotonic()
             let newest = reports()
-            let still = standstill.look(at: newest, ends: known.stableEnds, now: now)
+            let (still, silent) = standstill.look(at: newest, ends: known.stableEnds, now: now)
+            if !silent.isEmpty { doubt(silent) }
             let failing = services.look(at: newest, names: pushServices, now: now)
             let partitions = newest.flatMap(\.partitions)
             trend.add(newest, known, at: now)

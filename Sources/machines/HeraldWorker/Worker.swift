@@ -122,7 +122,8 @@ public final class Worker: Sendable {
         do {
             for lane in configuration.lanes { lanes.append(try start(lane, credentials, campaigns)) }
             watching = try OwnThread(name: "cluster-watch") { [self] in
-                watch.run(reports: { laneReports }, tell: { use(partitionCounts: $0) })
+                watch.run(
+                    reports: { laneReports }, tell: { use(partitionCounts: $0) }, doubt: { ask(aboutSilent: $0) })
             }
         } catch {
             fail("a lane could not be started: \(error)")
@@ -174,6 +175,11 @@ public final class Worker: Sendable {
         }
         guard let (counts, mailboxes) = news else { return }
         for mailbox in mailboxes { mailbox.post(.partitionCounts(counts)) }
+    }
+
+    /// Has the lanes find out whether their partitions among these can be read.
+    private func ask(aboutSilent partitions: [TopicPartition]) {
+        for mailbox in state.withLock({ $0.mailboxes }) { mailbox.post(.standingStill(partitions)) }
     }
 
     /// What it reports; from any thread, at any time.

@@ -26,8 +26,11 @@ extension SimulatedIO {
     func seek(_ partition: TopicPartition, to offset: Int64) {}
     func pause(_ partition: TopicPartition) {}
     func resume(_ partition: TopicPartition) {}
-    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {}
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {}
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {}
+    func emptyRecord(of partition: TopicPartition, at offset: Int64) -> Record.Retained {
+        preconditionFailure("a simulated client says what it can't read")
+    }
 
     func use(connectionLimit: Int) {}
     func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }

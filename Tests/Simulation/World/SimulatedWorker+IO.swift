@@ -209,7 +209,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
         fetched.seek(index, to: offset)
     }
 
-    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {
         simulation.tellRange(process, partition, question)
     }
 

@@ -76,7 +76,18 @@ struct ReadinessTests {
         Case(reason: .noProgress, part: "notifications/0, and none was taken for 60 s") {
             $0.cluster.standingStill = [Reports.partition]
         },
+        Case(reason: .noProgress, part: "where to begin in notifications/0 (no leader)") {
+            $0.lanes[0].unanswered = [.init(partition: Reports.partition, text: "no leader")]
+        },
         Case(reason: .unassigned, part: "rebalance") { $0.lanes[0].phase = .unassigned },
+        Case(reason: .unassigned, part: "the history of 6 partitions for 9 s") {
+            $0.lanes[0].phase = .unassigned
+            $0.lanes[0].beginning = .init(since: now.advanced(by: .seconds(-9)), partitions: 6)
+        },
+        Case(reason: .unassigned, part: "; the brokers answered: gone") {
+            $0.lanes[0].phase = .unassigned
+            $0.lanes[0].beginning = .init(since: now, partitions: 6, trouble: "gone")
+        },
         Case(reason: .groupRefuses, part: "group.max.size") {
             $0.lanes[0].phase = .unassigned
             $0.lanes[0].groupObstacle = GroupObstacle(KafkaError(code: KafkaError.Code.groupMaxSizeReached))

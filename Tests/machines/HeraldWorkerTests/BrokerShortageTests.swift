@@ -65,9 +65,21 @@ struct StandstillWatchTests {
     }
 
     private mutating func look(_ lane: LaneReport, end: Int64? = 9, at second: Int) -> [TopicPartition] {
+        lookFully(lane, end: end, at: second).still
+    }
+
+    private mutating func lookFully(
+        _ lane: LaneReport, end: Int64? = 9, at second: Int
+    ) -> (still: [TopicPartition], silent: [TopicPartition]) {
         watch.look(
             at: [lane], ends: end.map { [Self.partition: $0] } ?? [:],
             now: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000))
+    }
+
+    /// Calls are under way for all that there is.
+    private static let busy: @Sendable (inout LaneReport) -> Void = {
+        $0.events = 4
+        $0.partitions[0].next = 9
     }
 
     @Test("Events lie there for a minute, and a lane that has nothing else to do does not take them")
@@ -75,7 +87,8 @@ struct StandstillWatchTests {
         #expect(look(Self.lane(), at: 0) == [])
         #expect(look(Self.lane(), at: 59) == [])
         #expect(look(Self.lane(), at: 60) == [Self.partition])
-        #expect(look(Self.lane { $0.partitions[0].done = 6 }, at: 61) == [], "one was taken")
+        let taken = Self.lane { $0.partitions[0] = PartitionReport(Self.partition, done: 6) }
+        #expect(look(taken, at: 61) == [], "one was taken")
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -87,7 +100,13 @@ struct StandstillWatchTests {
     private static let meantToStand = [
         Case(testDescription: "an idle worker, a drained partition", change: { _ in }, end: 5),
         Case(testDescription: "a broker that does not say where partitions end", change: { _ in }, end: nil),
-        Case(testDescription: "calls that take minutes, and events that wait in memory", change: { $0.events = 1 }),
+        Case(testDescription: "calls that take minutes, and events that wait in memory", change: busy),
+        Case(
+            testDescription: "events for which there is no room",
+            change: {
+                $0.events = 1
+                $0.partitions[0].isHeld = true
+            }),
         Case(testDescription: "an outage of the backend", change: { $0.outage = OutageReport(.breaker) }),
         Case(testDescription: "a rebalance", change: { $0.phase = .stopping }),
         Case(testDescription: "events that wait in a delay topic", change: { $0.partitions[0].delay = "30m" }),
@@ -105,8 +124,18 @@ struct StandstillWatchTests {
 
     @Test("What stood still while calls were under way counts from their end")
     mutating func after() {
-        #expect(look(Self.lane { $0.events = 3 }, at: 0) == [])
+        #expect(look(Self.lane(Self.busy), at: 0) == [])
         #expect(look(Self.lane(), at: 100) == [])
         #expect(look(Self.lane(), at: 160) == [Self.partition])
+    }
+
+    @Test("One of which nothing is fetched is asked about soon, and once a minute, however busy its lane is")
+    mutating func silent() {
+        let lane = Self.lane { $0.events = 7 }
+        let asked = [0, 19, 20, 30, 79, 80].map { lookFully(lane, at: $0).silent == [Self.partition] }
+        #expect(asked == [false, false, true, false, false, true])
+        #expect(look(lane, at: 81) == [Self.partition])
+        #expect(lookFully(Self.lane { $0.partitions[0].next = 6 }, at: 82).silent == [], "one was taken")
+        #expect(lookFully(Self.lane { $0.partitions[0].next = 6 }, at: 102).silent == [Self.partition])
     }
 }

@@ -277,6 +277,33 @@ struct LaneAssignmentTests {
         #expect(fixture.lane.lostOffsets.isEmpty)
     }
 
+    @Test("How far a partition reaches is asked again when the brokers do not answer, and all others go on")
+    func unansweredRange() {
+        let fixture = assigned([start(5), start(7, number: 1)])
+        fixture.turn()
+        fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, 0, 5, error: Code.autoOffsetReset)]
+        #expect(fixture.turn() == ["find range of notifications/0, reading 1, offset 5"])
+        let question = RangeQuestion(reading: 1, wanted: 5)
+        fixture.io.messages.append(.range(partition, question, .failure(KafkaError(code: Code.timedOut))))
+        #expect(fixture.turn() == ["find range of notifications/0, reading 1, offset 5, after 3000"])
+        #expect(fixture.lane.end == nil)
+    }
+
+    @Test("A partition about which the brokers do not answer waits alone, is asked about again, and is told")
+    func unanswered() {
+        let trouble = KafkaError(code: Code.leaderNotAvailable)
+        let fixture = assigned([lost(.unanswered(trouble)), start(7, number: 1)])
+        #expect(
+            fixture.turn() == [
+                "assign notifications/1@7", "forward notifications/1 to 0",
+                "find starts of [notifications/0] for assignment 1 after 3000",
+            ])
+        #expect(fixture.lane.lastReport().unanswered == [.init(partition: partition, text: trouble.words)])
+        fixture.io.messages.append(.starts(assignment: 1, .success([start(5)])))
+        #expect(fixture.turn().first == "assign notifications/0@5 notifications/1@7")
+        #expect(fixture.lane.lostOffsets.isEmpty)
+    }
+
     @Test("What was asked of a partition that has gone meanwhile counts for nothing")
     func lostAndRevoked() {
         let fixture = assigned([lost(.outcomes)])

@@ -44,4 +44,20 @@ struct LaneUnreadableTests {
         #expect(fixture.lane.refused == nil)
         #expect(records.last?.releases == 1 && error.releases == 1)
     }
+
+    @Test("asks likewise about a partition of which nothing comes, and passes over what nobody can read")
+    func silent() {
+        let fixture = LaneFixture()
+        fixture.assign()
+        fixture.io.messages.append(.standingStill([partition, LaneFixture.partition(9)]))
+        #expect(fixture.turn() == ["read batch of notifications/0, reading 1, offset 0"])
+        fixture.io.messages.append(.standingStill([partition]))
+        #expect(fixture.turn() == [], "it is asked already")
+        let batch = UnreadableBatch(
+            partition: partition, offsets: 0..<3, failure: KafkaError(code: Code.badMessage))
+        fixture.io.messages.append(.batch(partition, question, .success(.unreadable(batch))))
+        let doings = fixture.turn()
+        #expect(doings.contains("assign notifications/0@3"), "\(doings)")
+        #expect(doings.contains { $0.hasPrefix("produce deadLetter, key none") }, "\(doings)")
+    }
 }

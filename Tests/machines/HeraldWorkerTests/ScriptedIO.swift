@@ -125,12 +125,17 @@ final class ScriptedIO: LaneIO {
     func pause(_ partition: TopicPartition) { note("pause \(partition)") }
     func resume(_ partition: TopicPartition) { note("resume \(partition)") }
 
-    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
-        note("find range of \(partition), reading \(question.reading), offset \(question.wanted)")
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {
+        let later = pause == .zero ? "" : ", after \(pause.count)"
+        note("find range of \(partition), reading \(question.reading), offset \(question.wanted)\(later)")
     }
 
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion) {
         note("read batch of \(partition), reading \(question.reading), offset \(question.wanted)")
+    }
+
+    func emptyRecord(of partition: TopicPartition, at offset: Int64) -> ScriptedRecord {
+        ScriptedRecord(partition.topic, partition.partition, offset, value: "")
     }
 
     // MARK: The producer

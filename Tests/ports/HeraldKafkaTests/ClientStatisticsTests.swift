@@ -1,6 +1,7 @@
-import HeraldKafka
 import TestSupport
 import Testing
+
+@testable import HeraldKafka
 
 @Suite("librdkafka's statistics", .realTime)
 struct ClientStatisticsTests {
@@ -20,6 +21,17 @@ struct ClientStatisticsTests {
         #expect(statistics.recordsQueued == 3 && statistics.bytesFetchedAhead == 11)
         #expect(statistics.requestErrors == 7 && statistics.requestRetries == 8 && statistics.disconnects == 2)
         #expect(statistics.brokersUp == 1 && statistics.brokersDown == 1 && statistics.slowestRoundTrip == 900)
+    }
+
+    @Test("How far the reader of a partition has come")
+    func progress() throws {
+        let json = """
+            {"brokers":{"a":{}},
+            "topics":{"t":{"partitions":{"0":{"next_offset":5},"1":{"next_offset":6}}}}}
+            """
+        let progress = try #require(
+            FetchProgress(json: Array(json.utf8), of: TopicPartition(topic: "t", partition: 1)))
+        #expect(progress.position == 6)
     }
 
     @Test(

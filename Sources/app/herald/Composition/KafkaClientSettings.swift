@@ -166,7 +166,8 @@ enum KafkaClientSettings {
                 ("max.partition.fetch.bytes", "65536"),
                 // However many partitions there are.
                 ("fetch.max.bytes", "4194304"),
-                // `check.crcs` stays off: at a checksum that is wrong librdkafka 2.0.2 aborts the process a moment later.
+                // `check.crcs` stays off: at a checksum that is wrong librdkafka 2.0.2 aborts the process a moment later, and newer
+                // ones have the same code (docs/DESIGN.md, What can't be read).
                 // Also what a batch of zstd may have unpacked; more than any topic lets in that Herald makes.
                 ("receive.message.max.bytes", "33554432"),
                 // Values alone; the engine looks at everything, and pauses what goes beyond that.

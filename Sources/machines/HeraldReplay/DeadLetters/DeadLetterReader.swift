@@ -65,17 +65,19 @@ package final class DeadLetterReader {
         let ends = try queries.ends(of: wanted, timeout: Self.requestTimeout)
         // An embedded broker answers no question about moments and ends.
         knowsTimes = !ends.isEmpty
-        let first = try offsets(
-            of: wanted, at: bounds.earliest?.advanced(by: -Self.clockDifference))
-        let last = try offsets(of: wanted, at: bounds.latest?.advanced(by: Self.longestWriting))
+        let first = answers(of: wanted, at: bounds.earliest?.advanced(by: -Self.clockDifference))
+        let last = answers(of: wanted, at: bounds.latest?.advanced(by: Self.longestWriting))
         var ranges: LetterRanges = [:]
         for partition in wanted {
             let marks = try queries.watermarks(of: partition, timeout: Self.requestTimeout)
             var end = ends[partition] ?? marks.high
             var start = marks.low
             // A moment that no record reaches has no offset: there is nothing to read behind it.
-            if knowsTimes, bounds.earliest != nil { start = max(start, first[partition] ?? end) }
-            if bounds.latest != nil, let last = last[partition] { end = min(end, last) }
+            // Where no broker can say it, more is read.
+            if knowsTimes, bounds.earliest != nil, first.failures[partition] == nil {
+                start = max(start, first.found[partition] ?? end)
+            }
+            if bounds.latest != nil, let last = last.found[partition] { end = min(end, last) }
             start = max(start, bounds.offsets.lowerBound)
             if bounds.offsets.upperBound < end { end = bounds.offsets.upperBound + 1 }
             if start < end { ranges[partition.partition] = start..<end }
@@ -98,12 +100,9 @@ package final class DeadLetterReader {
         }
     }
 
-    private func offsets(
-        of partitions: [TopicPartition], at moment: WallTime?
-    ) throws(KafkaError) -> [TopicPartition: Int64] {
-        guard let moment else { return [:] }
-        return try reader.consumer.queries.offsets(
-            of: partitions, at: max(0, moment.milliseconds), timeout: Self.requestTimeout)
+    private func answers(of partitions: [TopicPartition], at moment: WallTime?) -> PartitionAnswers<Int64> {
+        reader.consumer.queries.answers(
+            max(0, moment?.milliseconds ?? 0), of: moment == nil ? [] : partitions, timeout: Self.requestTimeout)
     }
 
     package func start(_ ranges: LetterRanges) throws {

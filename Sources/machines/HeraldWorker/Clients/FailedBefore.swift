@@ -54,17 +54,19 @@ struct FailedBefore: Sendable {
     ) throws(KafkaError) -> (starts: [TopicPartition: TopicReader.Start], ends: [TopicPartition: Int64]) {
         let partitions = try queries.partitions(of: topic, timeout: Self.questionTimeout)
         guard !partitions.isEmpty else { return ([:], [:]) }
-        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeout: Self.questionTimeout)
+        let first = queries.answers(begin.milliseconds, of: partitions, timeout: Self.questionTimeout)
         let stable = try queries.ends(of: partitions, timeout: Self.questionTimeout)
         let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
         defer { other.close() }
         let ends = try other.queries.ends(of: partitions, timeout: Self.questionTimeout)
         var starts: [TopicPartition: TopicReader.Start] = [:]
         for partition in partitions {
-            guard let begin = first[partition] ?? stable[partition], let end = ends[partition], begin < end else {
-                continue
-            }
-            starts[partition] = .offset(begin)
+            // No broker can say where the window begins there: more than the window is read.
+            let isBlind = first.failures[partition] != nil
+            guard let begin = isBlind ? 0 : first.found[partition] ?? stable[partition], let end = ends[partition],
+                begin < end
+            else { continue }
+            starts[partition] = isBlind ? .beginning : .offset(begin)
         }
         return (starts, ends)
     }

@@ -15,15 +15,48 @@ struct History: Sendable {
     /// So much of a partition is read to find out whether its log is another one, if its share of the size is less.
     private static let leastShare: Int64 = 1_000
 
-    /// Where each partition is read from.
-    func starts(of committed: [CommitPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
+    private static let questionTimeout = Milliseconds.seconds(10)
+
+    /// Where each partition is read from; one waits whose end or beginning is not told.
+    ///
+    /// A look-up by time may fail for good: the broker unpacks the batch that it leads to. Without it the share alone decides:
+    /// that reads more than is needed, but misses nothing.
+    ///
+    /// - Parameter report: Is given the partitions whose look-up by time failed.
+    func starts(
+        of committed: [CommitPosition], queries: ConsumerQueries, report: ([TopicPartition: KafkaError]) -> Void
+    ) -> [StartPosition] {
         let known = committed.filter { $0.offset > 0 && topics.contains($0.partition.topic) }
         let share = Int64(size / max(known.count, 1))
-        let windows = try windows(of: known, share: share, queries: queries)
-        let doubts = try doubts(about: committed, share: max(share, Self.leastShare), queries: queries)
+        let windows = windows(of: known, share: share, queries: queries)
+        let doubts = doubts(about: committed, share: max(share, Self.leastShare), queries: queries)
+        let blind = windows.blind.merging(doubts.blind) { $1 }
+        if !blind.isEmpty { report(blind) }
         return committed.map {
-            let found = [windows[$0.partition], doubts[$0.partition]].compactMap { $0 }
+            if let error = windows.failures[$0.partition] ?? doubts.failures[$0.partition] {
+                return StartPosition(unanswered: $0.partition, error)
+            }
+            let found = [windows.begins[$0.partition], doubts.begins[$0.partition]].compactMap { $0 }
             return StartPosition(committed: $0, history: found.min())
+        }
+    }
+
+    /// What is known of where partitions are read from.
+    private struct Begins {
+        var begins: [TopicPartition: Int64] = [:]
+        /// Not known where, and why.
+        var failures: [TopicPartition: KafkaError] = [:]
+        /// Whose look-up by time failed.
+        var blind: [TopicPartition: KafkaError] = [:]
+
+        /// Sorts failed look-ups by time into those that another try may answer, and the others.
+        mutating func note(_ failures: [TopicPartition: KafkaError]) {
+            for (partition, error) in failures {
+                switch error.kind {
+                case .settling, .unknownTopic: self.failures[partition] = error
+                default: blind[partition] = error
+                }
+            }
         }
     }
 
@@ -31,55 +64,57 @@ struct History: Sendable {
     /// grown since.
     ///
     /// The ends of transactions and what was aborted have time stamps too, so that the lane has to look at the records.
-    private func doubts(
-        about committed: [CommitPosition], share: Int64, queries: ConsumerQueries
-    ) throws(KafkaError) -> [TopicPartition: Int64] {
+    private func doubts(about committed: [CommitPosition], share: Int64, queries: ConsumerQueries) -> Begins {
+        var found = Begins()
         var evidence: [TopicPartition: LogEvidence] = [:]
         for position in committed where position.offset > 0 {
             let identity = PartitionIdentity(
                 cluster: queries.clusterID ?? "", topic: position.partition.topic,
                 partition: position.partition.partition)
             let map = CompletionMap(text: position.metadata, committed: position.offset, of: identity)
-            if let found = map?.evidence, found.newest >= 0 { evidence[position.partition] = found }
+            if let known = map?.evidence, known.newest >= 0 { evidence[position.partition] = known }
         }
-        guard !evidence.isEmpty else { return [:] }
-        let younger = try queries.offsets(at: evidence.mapValues { $0.newest + 1 }, timeout: .seconds(10))
-        let doubtful = committed.filter { younger[$0.partition, default: .max] < $0.offset }
-        guard !doubtful.isEmpty else { return [:] }
-        let ends = try queries.ends(of: doubtful.map(\.partition), timeout: .seconds(10))
-        var begins: [TopicPartition: Int64] = [:]
+        let younger = queries.answers(at: evidence.mapValues { $0.newest + 1 }, timeout: Self.questionTimeout)
+        found.note(younger.failures)
+        let first = younger.found.merging(found.blind.mapValues { _ in 0 }) { $1 }
+        let doubtful = committed.filter { first[$0.partition, default: .max] < $0.offset }
+        let ends = queries.answers(Offset.end, of: doubtful.map(\.partition), timeout: Self.questionTimeout)
+        found.failures.merge(ends.failures) { $1 }
         for position in doubtful {
             // One that ends before the offset is judged when the broker says so.
-            guard let end = ends[position.partition], end >= position.offset,
-                let first = younger[position.partition], let begin = evidence[position.partition]?.begin
+            guard let end = ends.found[position.partition], end >= position.offset,
+                let first = first[position.partition], let begin = evidence[position.partition]?.begin
             else { continue }
-            begins[position.partition] = min(position.offset, max(first, begin, position.offset - share))
+            found.begins[position.partition] = min(position.offset, max(first, begin, position.offset - share))
         }
-        return begins
+        return found
     }
 
     /// Where the window of each partition begins: at its first record, but no more than its share of the size below what is
     /// committed.
     ///
     /// In a backlog, whose records are all older than the window, that share alone decides.
-    private func windows(
-        of known: [CommitPosition], share: Int64, queries: ConsumerQueries
-    ) throws(KafkaError) -> [TopicPartition: Int64] {
-        guard size > 0, !known.isEmpty else { return [:] }
+    private func windows(of known: [CommitPosition], share: Int64, queries: ConsumerQueries) -> Begins {
+        var found = Begins()
+        guard size > 0 else { return found }
         let partitions = known.map(\.partition)
-        let ends = try queries.ends(of: partitions, timeout: .seconds(10))
-        let first = try queries.offsets(of: partitions, at: begin.milliseconds, timeout: .seconds(10))
-        let left = try queries.offsets(of: partitions, at: 0, timeout: .seconds(10))
-        var begins: [TopicPartition: Int64] = [:]
+        let ends = queries.answers(Offset.end, of: partitions, timeout: Self.questionTimeout)
+        let left = queries.answers(Offset.beginning, of: partitions, timeout: Self.questionTimeout)
+        found.failures = ends.failures.merging(left.failures) { $1 }
+        let first = queries.answers(
+            begin.milliseconds, of: partitions.filter { found.failures[$0] == nil }, timeout: Self.questionTimeout)
+        found.note(first.failures)
         for position in known {
             let partition = position.partition
             // A log that ends before the offset is another one: its records may be new.
-            guard let end = ends[partition], end >= position.offset, let first = first[partition] else { continue }
-            begins[partition] = Self.start(
-                committed: position.offset, inWindow: first, firstLeft: left[partition] ?? position.offset, share: share
-            )
+            guard let end = ends.found[partition], end >= position.offset,
+                let first = first.found[partition] ?? found.blind[partition].map({ _ in 0 })
+            else { continue }
+            found.begins[partition] = Self.start(
+                committed: position.offset, inWindow: first, firstLeft: left.found[partition] ?? position.offset,
+                share: share)
         }
-        return begins
+        return found
     }
 
     /// Where the history of one partition begins.

@@ -28,28 +28,43 @@ extension LaneClients {
         helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger, lostOffsets] in
             let result = Result<[StartPosition], KafkaError> { () throws(KafkaError) in
                 if partitions.isEmpty { return [] }
-                let committed = try queries.committed(partitions, timeout: Self.questionTimeout)
-                let starts = try lostOffsets.judged(
-                    try history.starts(of: committed, queries: queries), queries: queries)
-                guard history.size > 0 else { return starts }
-                do throws(KafkaError) {
-                    return try failures.added(to: starts, queries: queries)
-                } catch {
-                    logger.warning(
-                        "\(failures.topic) could not be read: an event that was dealt with before is called again if it "
-                            + "comes again, because it may have failed: \(error)"
-                            + error.advice(KafkaPermission(.read, on: .topic(failures.topic))))
-                    return starts.map(\.withoutHistory)
+                let committed = try queries.committedAnswers(of: partitions, timeout: Self.questionTimeout)
+                let found = history.starts(of: partitions.compactMap { committed.found[$0] }, queries: queries) {
+                    Self.announceBlind($0, logger)
                 }
+                let (waiting, known) = (found.filter(\.isUnanswered), found.filter { !$0.isUnanswered })
+                var starts = lostOffsets.judged(known, queries: queries)
+                if history.size > 0 {
+                    do throws(KafkaError) {
+                        starts = try failures.added(to: starts, queries: queries)
+                    } catch {
+                        logger.warning(
+                            "\(failures.topic) could not be read: an event that was dealt with before is called again if "
+                                + "it comes again, because it may have failed: \(error)"
+                                + error.advice(KafkaPermission(.read, on: .topic(failures.topic))))
+                        starts = starts.map(\.withoutHistory)
+                    }
+                }
+                return starts + waiting
+                    + committed.failures.map { StartPosition(unanswered: $0.key, $0.value) }
             }
             mailbox.post(.starts(assignment: assignment, result))
         }
     }
 
-    func findRange(of partition: TopicPartition, _ question: RangeQuestion) {
+    private static func announceBlind(_ partitions: [TopicPartition: KafkaError], _ logger: Logger) {
+        for (partition, error) in partitions {
+            logger.warning(
+                "brokers can't look up a moment in \(partition): its history is read by count, which knows as many events "
+                    + "again and may take longer; one of its batches may be damaged, or too large to unpack: \(error)",
+                ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
+        }
+    }
+
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds) {
         let queries = consumer.queries
         let reach = configuration.reach.end(of: partition, now: now.monotonic)
-        helper.async { [mailbox] in
+        helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox] in
             let range = Result<OffsetRange, KafkaError> { () throws(KafkaError) in
                 let (low, high) = try queries.watermarks(of: partition, timeout: Self.questionTimeout)
                 guard question.wanted < low else {
@@ -80,6 +95,8 @@ extension LaneClients {
             mailbox.post(.batch(partition, question, result))
         }
     }
+
+    func emptyRecord(of partition: TopicPartition, at offset: Int64) -> RetainedMessage { .empty }
 
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
         for queue in queues { queue.dropRetained() }

@@ -31,32 +31,50 @@ final class LostOffsets: Sendable {
         self.logger = logger
     }
 
-    /// The starts, with what results and retries say of the partitions that have no offset.
-    func judged(_ starts: [StartPosition], queries: ConsumerQueries) throws(KafkaError) -> [StartPosition] {
+    /// The starts, with what results and retries say of the partitions that have no offset; these wait where that is not known.
+    func judged(_ starts: [StartPosition], queries: ConsumerQueries) -> [StartPosition] {
         let fresh = starts.filter { $0.committed.offset < 0 }.map(\.committed.partition)
         guard !fresh.isEmpty else {
             close()
             return starts
         }
-        let begins = try queries.beginnings(of: fresh, timeout: Self.questionTimeout)
-        let ends = try queries.ends(of: fresh, timeout: Self.questionTimeout)
-        var evidence = try evidence(of: fresh, queries)
+        let begins = queries.answers(Offset.beginning, of: fresh, timeout: Self.questionTimeout)
+        let ends = queries.answers(Offset.end, of: fresh, timeout: Self.questionTimeout)
+        do throws(KafkaError) {
+            let evidence = try evidence(of: fresh, begins.failures, queries)
+            let judged = starts.map { start in
+                var start = start
+                let partition = start.committed.partition
+                start.evidence = evidence[partition] ?? .absent
+                if start.evidence == .outcomes { start.otherGroups = otherGroups }
+                if let begin = begins.found[partition], let end = ends.found[partition] {
+                    start.retained = begin..<max(begin, end)
+                }
+                return start
+            }
+            return try committed(judged, begins.found, queries)
+        } catch {
+            return starts.map { start in
+                start.committed.offset < 0 ? StartPosition(unanswered: start.committed.partition, error) : start
+            }
+        }
+    }
+
+    private func evidence(
+        of fresh: [TopicPartition], _ failures: [TopicPartition: KafkaError], _ queries: ConsumerQueries
+    ) throws(KafkaError) -> [TopicPartition: StartPosition.Evidence] {
+        let answered = fresh.filter { failures[$0] == nil }
+        var evidence = failures.mapValues(StartPosition.Evidence.unanswered)
+        guard !answered.isEmpty else { return evidence }
+        evidence.merge(try self.evidence(of: answered, queries)) { $1 }
         // Those that begin: what was restored in this moment is found when they are asked for again.
-        let begun = fresh.filter { evidence[$0] == .absent }
+        let begun = answered.filter { evidence[$0] == .absent }
         if !begun.isEmpty {
             for position in try queries.committed(begun, timeout: Self.questionTimeout) where position.offset >= 0 {
                 evidence[position.partition] = .sought
             }
         }
-        let judged = starts.map { start in
-            var start = start
-            let partition = start.committed.partition
-            start.evidence = evidence[partition] ?? .absent
-            if start.evidence == .outcomes { start.otherGroups = otherGroups }
-            if let begin = begins[partition], let end = ends[partition] { start.retained = begin..<max(begin, end) }
-            return start
-        }
-        return try committed(judged, begins, queries)
+        return evidence
     }
 
     /// A group loses its offsets together, and what is in doubt waits together: an outcome names its request, whose partition
@@ -90,9 +108,11 @@ final class LostOffsets: Sendable {
         }
         guard !lost.isEmpty else { return [] }
         // An embedded broker says neither: there nothing is lost, because nothing is kept.
-        let begins = try queries.beginnings(of: lost, timeout: Self.questionTimeout)
-        let ends = try queries.ends(of: lost, timeout: Self.questionTimeout)
-        return lost.filter { (begins[$0] ?? 0) < (ends[$0] ?? 0) }
+        let begins = queries.answers(Offset.beginning, of: lost, timeout: Self.questionTimeout)
+        let ends = queries.answers(Offset.end, of: lost, timeout: Self.questionTimeout)
+        return lost.filter {
+            (begins.found[$0] ?? 0) < (ends.found[$0] ?? 0) || begins.failures[$0] != nil || ends.failures[$0] != nil
+        }
     }
 
     /// Goes on searching; whether everything about these partitions is known.

@@ -9,7 +9,7 @@ extension Lane {
     /// A question to the brokers that failed is asked again after this long.
     private static var questionPause: Milliseconds { .seconds(1) }
     /// Offsets that were lost are looked for this often.
-    private static var lostPause: Milliseconds { .seconds(3) }
+    static var lostPause: Milliseconds { .seconds(3) }
 
     func handle(_ rebalance: Rebalance, now: Moment) {
         assignment += 1
@@ -25,6 +25,7 @@ extension Lane {
                 carryOut(now: now)
             }
             pendingAssignment = partitions
+            (pendingSince, pendingTrouble) = (now.monotonic, nil)
             io.findStarts(of: partitions, assignment: assignment, after: .zero)
         case .revoke(_, let lost):
             if lost { meter.losses += 1 } else { meter.revocations += 1 }
@@ -48,6 +49,7 @@ extension Lane {
         switch result {
         case .failure(let error):
             logger.warning("what was committed is not known yet: \(error)")
+            pendingTrouble = error
             io.findStarts(of: partitions, assignment: assignment, after: Self.questionPause)
         case .success(let positions):
             let former = lostOffsets
@@ -72,15 +74,24 @@ extension Lane {
                 "the group has \(missing.words): they are not consumed, so that nobody is notified again; \(missing.remedy)",
                 ["partitions": .string(lost.names), "count": .int(lost.count)])
         }
+        let unanswered = withoutOffsets.compactMap { partition -> (TopicPartition, KafkaError)? in
+            guard case .unanswered(let error)? = lostOffsets[partition]?.evidence, former[partition] == nil else { return nil }
+            return (partition, error)
+        }
+        for (partition, error) in unanswered {
+            logger.warning(
+                "where \(partition) begins is not known: it waits, is asked about again, and all others continue: \(error)",
+                ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
+        }
         let back = former.count { $0.value.isLost && lostOffsets[$0.key] == nil }
         if back > 0 { logger.info("partitions have their offsets again", ["count": .int(back)]) }
     }
 
     private func askForLostOffsets() {
         guard !lostOffsets.isEmpty, end == nil else { return }
-        let isKnown = lostOffsets.values.allSatisfy { $0.evidence == .outcomes }
+        let isSearching = lostOffsets.values.contains { $0.evidence == .sought }
         io.findStarts(
-            of: withoutOffsets, assignment: assignment, after: isKnown ? Self.lostPause : Self.questionPause)
+            of: withoutOffsets, assignment: assignment, after: isSearching ? Self.questionPause : Self.lostPause)
     }
 
     /// In an order that is always the same.

@@ -148,7 +148,7 @@ extension Lane {
         else { return }
         io.findRange(
             of: partition,
-            RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index)))
+            RangeQuestion(reading: reading, wanted: wanted, newest: engine.newestTaken(of: index)), after: .zero)
     }
 
     /// The offset to take next is not there: records were lost to retention, the log was cut off, or the topic was recreated.
@@ -163,9 +163,11 @@ extension Lane {
         else { return }
         switch result {
         case .failure(let error):
-            end = .failed(
-                "offset \(wanted) of \(partition) is out of range, and its range is not known: \(error). "
-                    + "Start the worker again when the broker is well.")
+            logger.warning(
+                "offset \(wanted) of \(partition) is out of range, and its range is not known yet: \(error)",
+                ["topic": .string(partition.topic), "partition": .int(Int(partition.partition))])
+            // Else the next reading finds it out of range again.
+            if question.reading == reading { io.findRange(of: partition, question, after: Self.lostPause) }
         case .success(let range):
             switch engine.outOfRange(
                 index, low: range.low, high: range.high, younger: range.younger, committed: range.committed,

@@ -66,7 +66,14 @@ extension Lane {
             let waiting = withoutOffsets
             report.withoutOffsets = waiting.filter { lostOffsets[$0]?.isLost == true }
             report.lookedUp = waiting.filter { lostOffsets[$0]?.evidence == .sought }
+            report.unanswered = waiting.compactMap {
+                guard case .unanswered(let error)? = lostOffsets[$0]?.evidence else { return nil }
+                return LaneReport.Unanswered(partition: $0, text: error.words)
+            }
             report.otherGroups = otherGroups
+        }
+        report.beginning = pendingAssignment.map {
+            LaneReport.Beginning(since: pendingSince, partitions: $0.count, trouble: pendingTrouble?.words)
         }
         report.oldestEvents = oldestEvents
         report.waiting = waiting
@@ -80,12 +87,18 @@ extension Lane {
     }
 
     private func progress() -> [PartitionReport] {
-        engine.progress.map { place in
+        var places = engine.progress.map { place in
             let partition = TopicPartition(topic: place.topic, partition: place.number)
             return PartitionReport(
                 partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description,
-                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound)
+                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound, next: place.next, isHeld: place.isHeld)
         }
+        guard hasQueues else { return places }
+        for (source, (partitions, count)) in zip(engine.sourceList.map(\.partitions), io.queueCounts).enumerated()
+        where count > 0 || refused?.source == source {
+            for partition in partitions { places[Int(partition)].isHeld = true }
+        }
+        return places
     }
 
     /// Notes how a commit ended.

@@ -15,8 +15,25 @@ extension Lane {
             "a batch can't be read; looking whether that lasts: \(record.error?.words ?? "")",
             place(partition, record.offset))
         let question = RangeQuestion(reading: reading, wanted: wanted)
-        inQuestion.updateValue((question, record), forKey: partition)?.record.release()
+        inQuestion.updateValue((question, record), forKey: partition)?.record?.release()
         io.readBatch(of: partition, question)
+    }
+
+    /// Nothing comes of partitions that have more, and nothing says why: another client has to try.
+    ///
+    /// A client says nothing of records whose lengths are damaged, and stands still at them.
+    func askForStandstill(of partitions: [TopicPartition]) {
+        for partition in partitions where inQuestion[partition] == nil && lostOffsets[partition] == nil {
+            guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
+                let offset = engine.readOffset(of: index), let wanted = engine.batchFailed(index, at: offset)
+            else { continue }
+            logger.warning(
+                "nothing comes of a partition that has more; looking whether its next batch can be read",
+                place(partition, wanted))
+            let question = RangeQuestion(reading: reading, wanted: wanted)
+            inQuestion[partition] = (question, nil)
+            io.readBatch(of: partition, question)
+        }
     }
 
     /// Passes over a batch that nobody can read; reads again what others can.
@@ -29,7 +46,8 @@ extension Lane {
         guard let (asked, record) = inQuestion[partition], asked == question else { return }
         inQuestion[partition] = nil
         guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic) else {
-            return record.release()
+            record?.release()
+            return
         }
         switch result {
         case .success(.unreadable(let batch)):
@@ -37,19 +55,20 @@ extension Lane {
             let intake = engine.batchIsUnreadable(
                 index, batch.offsets, reason: reason, answering: question, now: io.now)
             if case .accepted(let slot) = intake {
-                records[Int(slot.index)] = record.retained
+                records[Int(slot.index)] =
+                    record?.retained ?? io.emptyRecord(of: partition, at: batch.offsets.lowerBound)
                 logger.error(
                     "a batch can't be read and is passed over, with one dead letter, up to offset "
                         + "\(batch.offsets.upperBound - 1): \(reason)",
                     place(partition, batch.offsets.lowerBound))
             } else {
-                record.release()
+                record?.release()
             }
         case .failure(let error):
             logger.warning("whether a batch can be read is not known yet: \(error)", place(partition, question.wanted))
             fallthrough
         case .success:
-            record.release()
+            record?.release()
             engine.batchIsReadable(index)
         }
         // A damaged batch may have taken the client to any offset, where it stands still.

@@ -53,14 +53,17 @@ package final class Lane<IO: LaneIO> {
     var reading = 0
     /// The partitions of an assignment that is not answered yet.
     var pendingAssignment: [TopicPartition]?
+    /// Since when, and why it could not be answered yet.
+    var pendingSince = MonotonicTime.distantPast
+    var pendingTrouble: KafkaError?
     /// The partitions of the assignment that are not consumed, because they have no offset although their events have
-    /// outcomes, or may have.
+    /// outcomes, or may have, or because nobody knows where they begin.
     var lostOffsets: [TopicPartition: StartPosition] = [:]
     /// The member's identity when its partitions were assigned: its offsets are accepted for that generation only.
     var member: IO.Member?
     var hasQueues = false
-    /// The batches that the consumer could not read: what was asked about each, and the error in its place.
-    var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record)] = [:]
+    /// The batches that the consumer could not read: what was asked about each, and the error in its place, if it said one.
+    var inQuestion: [TopicPartition: (question: RangeQuestion, record: IO.Record?)] = [:]
     var isSubscribed = false
 
     // The producer.
@@ -200,6 +203,7 @@ package final class Lane<IO: LaneIO> {
                 receive(report, now: now)
                 isRecorded = report.isCommitted
             case .settings(let settings): use(settings, now: now)
+            case .standingStill(let partitions): askForStandstill(of: partitions)
             case .partitionCounts(let counts): engine.use(partitionCounts: counts)
             case .campaign(let name, let control): engine.campaign(name, is: control, now: now)
             case .question(let question): question.answer(waiting(question.query, now: now))
@@ -283,7 +287,7 @@ package final class Lane<IO: LaneIO> {
             release(Int32(slot))
             tracer?.end(Int32(slot), isRecorded: false, now: io.now.monotonic)
         }
-        for (_, record) in inQuestion.values { record.release() }
+        for (_, record) in inQuestion.values { record?.release() }
         inQuestion.removeAll()
         refused?.record.release()
         refused = nil

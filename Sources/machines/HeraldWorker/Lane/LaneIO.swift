@@ -81,10 +81,12 @@ package protocol LaneIO: AnyObject {
     /// Goes on fetching it.
     func resume(_ partition: TopicPartition) throws(KafkaError)
     /// Finds out how far a partition reaches: ``LaneMessage/range(_:_:_:)``.
-    func findRange(of partition: TopicPartition, _ question: RangeQuestion)
+    func findRange(of partition: TopicPartition, _ question: RangeQuestion, after pause: Milliseconds)
     /// Finds out, by another client, whether a partition can be read from the offset that is wanted:
     /// ``LaneMessage/batch(_:_:_:)``.
     func readBatch(of partition: TopicPartition, _ question: RangeQuestion)
+    /// What stands in a slot for records that nobody can read.
+    func emptyRecord(of partition: TopicPartition, at offset: Int64) -> Record.Retained
 
     // MARK: The producer
 

@@ -15,6 +15,8 @@ package enum LaneMessage: Sendable {
     case range(TopicPartition, RangeQuestion, Result<OffsetRange, KafkaError>)
     /// Whether a batch can be read that the consumer could not read.
     case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
+    /// These partitions have records that are not fetched, and nothing says why.
+    case standingStill([TopicPartition])
     /// What a campaign is to do from now on.
     case campaign(String, CampaignControl)
     /// Other settings count from now on.
@@ -49,13 +51,15 @@ public struct LaneSettings: Sendable, Equatable {
 /// Where a partition of a coming assignment is taken up.
 package struct StartPosition: Sendable {
     /// Whether a partition without an offset was consumed before.
-    package enum Evidence: Sendable {
+    package enum Evidence: Sendable, Equatable {
         /// It was not: it begins at its first record.
         case absent
         /// That is still to be found out.
         case sought
         /// Its events have outcomes: its offset was lost.
         case outcomes
+        /// Nobody knows where it begins: the brokers did not say what it takes to know that.
+        case unanswered(KafkaError)
     }
 
     /// What the group has committed.
@@ -80,6 +84,16 @@ package struct StartPosition: Sendable {
 
     /// Whether it holds events, and they have outcomes.
     var isLost: Bool { evidence == .outcomes && retained?.isEmpty != true }
+
+    /// One about which the brokers did not answer.
+    init(unanswered partition: TopicPartition, _ error: KafkaError) {
+        self.init(
+            committed: CommitPosition(partition: partition, offset: Offset.none), evidence: .unanswered(error))
+    }
+
+    var isUnanswered: Bool {
+        if case .unanswered = evidence { true } else { false }
+    }
 
     /// The same where nobody can say what failed of the history: it is of no use then.
     var withoutHistory: StartPosition {

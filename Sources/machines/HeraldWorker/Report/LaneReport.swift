@@ -54,6 +54,10 @@ public struct LaneReport: Sendable {
     package var otherGroups: OtherGroups?
     /// Those that have no offset, and wait until it is known whether their events have outcomes.
     public var lookedUp: [TopicPartition] = []
+    /// Those that wait because the brokers did not say where they begin.
+    public var unanswered: [Unanswered] = []
+    /// The assignment that is not consumed yet, because it is being found out where its partitions begin.
+    public var beginning: Beginning?
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
     /// What keeps it out of its group.
@@ -86,6 +90,37 @@ public struct LaneReport: Sendable {
             self.text = text
             self.remedy = remedy
             self.topic = topic
+        }
+    }
+
+    /// A partition about which the brokers did not answer.
+    public struct Unanswered: Sendable, Equatable {
+        /// The partition.
+        public var partition: TopicPartition
+        /// Why, in one line.
+        public var text: String
+
+        /// One that waits for an answer.
+        public init(partition: TopicPartition, text: String) {
+            self.partition = partition
+            self.text = text
+        }
+    }
+
+    /// An assignment that is not consumed yet.
+    public struct Beginning: Sendable, Equatable {
+        /// Since when.
+        public var since: MonotonicTime
+        /// How many partitions it has.
+        public var partitions: Int
+        /// Why the latest try failed.
+        public var trouble: String?
+
+        /// An assignment of so many partitions.
+        public init(since: MonotonicTime, partitions: Int, trouble: String? = nil) {
+            self.since = since
+            self.partitions = partitions
+            self.trouble = trouble
         }
     }
 
@@ -125,12 +160,21 @@ public struct PartitionReport: Sendable, Equatable {
     public var delay: String?
     /// The offset below which everything is done, or deleted where the group has none; `nil` when that is not known yet.
     public var done: Int64?
+    /// The offset that is taken next; `nil` when that is not known yet.
+    public var next: Int64?
+    /// Whether the lane has no room for more of it: it is not fetched, or lies in the queue that it shares with others.
+    public var isHeld: Bool
 
-    /// A partition.
-    public init(_ partition: TopicPartition, delay: String? = nil, done: Int64? = nil) {
+    /// A partition of which nothing is under way, unless it is said what is taken next.
+    public init(
+        _ partition: TopicPartition, delay: String? = nil, done: Int64? = nil, next: Int64? = nil,
+        isHeld: Bool = false
+    ) {
         self.partition = partition
         self.delay = delay
         self.done = done
+        self.next = next ?? done
+        self.isHeld = isHeld
     }
 }
 

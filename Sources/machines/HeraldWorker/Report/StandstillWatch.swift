@@ -2,17 +2,24 @@ import HeraldCore
 import HeraldKafka
 import HeraldTime
 
-/// Which request partitions have events that their lane does not take, although it has nothing else to do: pure.
+/// Which request partitions have events that their lane does not take, although nothing is in the way: pure.
 ///
-/// Not counted: a lane with events in memory, whose calls may take minutes; a lane in an outage; a lane whose
-/// partitions move; partitions that wait for their offset; what lies behind an open transaction. Retry topics wait for their moment.
+/// Not counted: a lane in an outage; a lane whose partitions move; partitions that wait for their offset; what lies behind an
+/// open transaction; what was fetched and waits for room. Retry topics wait for their moment.
 struct StandstillWatch: Sendable {
     /// A fetch takes no longer, however large its records are.
     static let patience: Milliseconds = .minutes(1)
+    /// A client that fetches nothing for so long is asked about, and again after the patience.
+    static let silence: Milliseconds = .seconds(20)
 
     private struct Place {
         var done: Int64
+        var next: Int64
+        /// Since when nothing is done in a lane without events.
+        var idleSince: MonotonicTime?
+        /// Since when nothing is taken.
         var since: MonotonicTime
+        var askedAt: MonotonicTime?
     }
 
     private var places: [TopicPartition: Place] = [:]
@@ -21,24 +28,38 @@ struct StandstillWatch: Sendable {
 
     /// Takes how the lanes stand, and up to where partitions can be read.
     ///
-    /// - Returns: the partitions that have stood still for longer than the patience.
+    /// - Returns: the partitions that have stood still for longer than the patience, and those of which it has to be found out
+    ///   whether they can be read.
     mutating func look(
         at lanes: [LaneReport], ends: [TopicPartition: Int64], now: MonotonicTime
-    ) -> [TopicPartition] {
+    ) -> (still: [TopicPartition], silent: [TopicPartition]) {
         var seen: [TopicPartition: Place] = [:]
-        var still: [TopicPartition] = []
-        for lane in lanes where lane.phase == .taking && lane.events == 0 && lane.outage == nil && !lane.hasEnded {
-            let waiting = Set(lane.withoutOffsets + lane.lookedUp)
+        var (still, silent): ([TopicPartition], [TopicPartition]) = ([], [])
+        for lane in lanes where lane.phase == .taking && lane.outage == nil && !lane.hasEnded {
+            let waiting = Set(lane.withoutOffsets + lane.lookedUp + lane.unanswered.map(\.partition))
             for report in lane.partitions where report.delay == nil && !waiting.contains(report.partition) {
-                guard let done = report.done, let end = ends[report.partition], end > done else { continue }
-                let former = places[report.partition]
-                let place =
-                    former?.done == done ? former ?? Place(done: done, since: now) : Place(done: done, since: now)
+                guard let done = report.done, let next = report.next, let end = ends[report.partition], end > done
+                else { continue }
+                var place = Place(done: done, next: next, since: now)
+                if let former = places[report.partition] {
+                    if former.done == done { place.idleSince = former.idleSince }
+                    if former.next == next { (place.since, place.askedAt) = (former.since, former.askedAt) }
+                }
+                place.idleSince = lane.events == 0 ? place.idleSince ?? now : nil
+                if report.isHeld || end <= next { (place.since, place.askedAt) = (now, nil) }
+                let idle = max(
+                    place.idleSince.map { now.time(since: $0) } ?? .zero, now.time(since: place.since))
+                if idle >= Self.patience { still.append(report.partition) }
+                if now.time(since: place.since) >= Self.silence,
+                    place.askedAt.map({ now.time(since: $0) >= Self.patience }) ?? true
+                {
+                    silent.append(report.partition)
+                    place.askedAt = now
+                }
                 seen[report.partition] = place
-                if now.time(since: place.since) >= Self.patience { still.append(report.partition) }
             }
         }
         places = seen
-        return still
+        return (still, silent)
     }
 }

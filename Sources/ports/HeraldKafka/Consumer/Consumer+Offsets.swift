@@ -145,11 +145,16 @@ public final class ConsumerQueries: Sendable {
 
     /// The partitions of a topic; throws what the broker says of one that is missing or forbidden.
     public func partitions(of topic: String, timeout: Milliseconds) throws(KafkaError) -> [TopicPartition] {
+        try description(of: topic, timeout: timeout)?.partitions
+            .map { TopicPartition(topic: topic, partition: $0.id) } ?? []
+    }
+
+    func description(of topic: String, timeout: Milliseconds) throws(KafkaError) -> ClusterMetadata.Topic? {
         let answer = try handle.metadata(
             of: TopicHandle(topic, of: handle), allTopics: false, timeout)
-        guard let found = answer.topics.first(where: { $0.name == topic }) else { return [] }
+        guard let found = answer.topics.first(where: { $0.name == topic }) else { return nil }
         if let error = found.error { throw error }
-        return found.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
+        return found
     }
 
     /// Where each partition begins.

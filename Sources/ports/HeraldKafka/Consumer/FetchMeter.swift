@@ -13,15 +13,28 @@ final class FetchMeter: Sendable {
     private static let fetchKey: Int16 = 1
 
     private let total = Atomic<Int>(0)
+    private let answers = Atomic<Int>(0)
+    /// Answers of so many bytes are counted.
+    private let least = Atomic<Int>(.max)
     private let listener = Guarded<Wakeup?>(nil)
 
     /// The bytes of all answers so far.
     var bytes: Int { total.load(ordering: .relaxed) }
 
+    /// Counts answers of at least so many bytes, from 0 on.
+    func countAnswers(from least: Int) {
+        self.least.store(least, ordering: .relaxed)
+        answers.store(0, ordering: .relaxed)
+    }
+
+    /// How many there were.
+    var answerCount: Int { answers.load(ordering: .relaxed) }
+
     /// From now on wakes `wakeup` for each 4 MiB that come.
     func wake(_ wakeup: Wakeup) { listener.withLock { $0 = wakeup } }
 
     private func add(_ count: Int) {
+        if count >= least.load(ordering: .relaxed) { answers.wrappingAdd(1, ordering: .relaxed) }
         let (before, after) = total.wrappingAdd(count, ordering: .relaxed)
         if before / Self.step != after / Self.step { listener.withLock { $0 }?.signal() }
     }

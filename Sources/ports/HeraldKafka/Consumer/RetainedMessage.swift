@@ -9,9 +9,15 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     private enum Place {
         case message(Message)
         case copy(RecordCopy)
+        case empty
     }
 
     private var place: Place
+
+    /// What stands for a record that nobody can read: no key, an empty value.
+    public static var empty: Self { Self(place: .empty) }
+
+    private init(place: Place) { self.place = place }
 
     /// Takes the message over, which must be a record and no error.
     public init(_ message: Message) {
@@ -33,6 +39,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         switch place {
         case .message(let message): message.keyBytes
         case .copy(let copy): copy.key
+        case .empty: nil
         }
     }
 
@@ -41,6 +48,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         switch place {
         case .message(let message): message.valueBytes
         case .copy(let copy): copy.value
+        case .empty: UnsafeRawBufferPointer(start: nil, count: 0)
         }
     }
 
@@ -49,6 +57,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         switch place {
         case .message(let message): message.forEachHeader(body)
         case .copy(let copy): copy.forEachHeader(body)
+        case .empty: break
         }
     }
 
@@ -57,6 +66,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
         switch place {
         case .message(let message): message.release()
         case .copy(let copy): copy.release()
+        case .empty: break
         }
     }
 }

@@ -204,17 +204,38 @@ public final class TopicReader {
     /// Goes on behind a batch if nobody can read it, or tries again.
     private func judgeBatch(at place: Place, _ key: Key) throws(KafkaError) {
         guard !place.isFinished else { return }
-        let finder = BatchFinder(place.partition, properties: properties)
+        _ = try passOver(place, key, patience: .seconds(10))
+        try assign()
+    }
+
+    /// Whether nobody can read what lies at this place, which is behind it then.
+    private func passOver(_ place: Place, _ key: Key, patience: Duration) throws(KafkaError) -> Bool {
+        let finder = BatchFinder(place.partition, properties: properties, patience: patience)
         do throws(KafkaError) {
-            if case .unreadable(let batch) = try finder.reading(at: place.position) {
-                unreadable.append(batch)
-                hasNews = true
-                advance(key, to: batch.offsets.upperBound)
-            }
+            guard case .unreadable(let batch) = try finder.reading(at: place.position) else { return false }
+            unreadable.append(batch)
+            hasNews = true
+            advance(key, to: batch.offsets.upperBound)
+            return true
         } catch {
             _ = try note(error)
+            return false
         }
-        try assign()
+    }
+
+    /// Nothing has come for a while: where there is more, the client may have met damaged records, of which it says nothing.
+    ///
+    /// All is assigned again in any case, unless something has come meanwhile.
+    private func lookForDamage() throws(KafkaError) {
+        let open = places.filter { !$0.value.isFinished }
+        let ends = consumer.queries.answers(
+            Offset.end, of: open.values.map(\.partition), timeout: questionTimeout
+        ).found
+        let unread = open.filter { $0.value.position < ends[$0.value.partition] ?? 0 }
+            .min { ($0.value.partition.topic, $0.key.partition) < ($1.value.partition.topic, $1.key.partition) }
+        var isPassed = false
+        if let (key, place) = unread { isPassed = try passOver(place, key, patience: .seconds(5)) }
+        if isPassed || consumer.queue.count == 0 { try assign() }
     }
 
     private func reach(_ offset: Int64, _ key: Key) throws(KafkaError) -> Step? {
@@ -255,8 +276,9 @@ public final class TopicReader {
             (hasNews, isMissing) = (false, false)
             lastNews = now
         } else if now - lastNews >= silence {
-            lastNews = now
-            if try areTopicsThere() { try assign() }
+            if try areTopicsThere() { try lookForDamage() }
+            // Not since before it was looked for, which takes its time.
+            lastNews = .now
         }
         guard end != .none else { return }
         waited += wait
@@ -311,7 +333,9 @@ public final class TopicReader {
         var ends: [TopicPartition: Int64] = [:]
         for (moment, partitions) in moments {
             let (queries, limit) = (consumer.queries, questionTimeout)
-            try times.merge(queries.offsets(of: partitions, at: moment, timeout: limit)) { $1 }
+            let found = queries.answers(moment, of: partitions, timeout: limit)
+            // Where no broker can say it, all of the partition is read.
+            times.merge(found.found.merging(found.failures.mapValues { _ in 0 }) { $1 }) { $1 }
             try ends.merge(queries.ends(of: partitions, timeout: limit)) { $1 }
         }
         deletedCount = 0
@@ -321,7 +345,7 @@ public final class TopicReader {
             switch start {
             case .beginning: offsets[partition] = marks.low
             case .end: offsets[partition] = marks.high
-            case .moment: offsets[partition] = times[partition] ?? ends[partition] ?? marks.low
+            case .moment: offsets[partition] = max(marks.low, times[partition] ?? ends[partition] ?? marks.low)
             case .offset(let offset, _):
                 deletedCount += max(0, marks.low - offset)
                 let place = offset > marks.high ? marks.low : max(offset, marks.low)

@@ -53,6 +53,8 @@ extension KafkaError {
         public static let noOffset = RD_KAFKA_RESP_ERR__NO_OFFSET.rawValue
         /// What a broker sent of a batch can't be unpacked, or would be too large unpacked.
         public static let badCompression = RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
+        /// A batch's version or codec is unknown.
+        public static let notImplemented = RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED.rawValue
         /// What a broker sent is not as its format wants it.
         public static let badMessage = RD_KAFKA_RESP_ERR__BAD_MSG.rawValue
         /// An argument or a property is wrong.

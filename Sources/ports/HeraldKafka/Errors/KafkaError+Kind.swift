@@ -52,7 +52,8 @@ extension KafkaError {
         Code.unknownTopicOrPartition: .unknownTopic, Code.unknownTopic: .unknownTopic,
         Code.unknownPartition: .unknownTopic,
         Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
-        Code.badCompression: .unreadable, Code.badMessage: .unreadable,
+        // A codec or a version of batches that there is none of.
+        Code.badCompression: .unreadable, Code.badMessage: .unreadable, Code.notImplemented: .unreadable,
         Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
         Code.invalidRecord: .invalidRecord, Code.invalidTimestamp: .invalidRecord, Code.invalidMessage: .invalidRecord,
         Code.policyViolation: .invalidRecord,

@@ -1,0 +1,30 @@
+/// How far a client that reads one partition has come, as its statistics say.
+struct FetchProgress {
+    /// The offset that is fetched next, as it was within the last second; less than 0 when it is not known.
+    private(set) var position: Int64 = -1
+
+    /// Reads what librdkafka has written; `nil` when that is not its JSON.
+    init?(json: [UInt8], of partition: TopicPartition) {
+        var reader = StatisticsReader(json)
+        do throws(StatisticsReader.Malformed) { try read(&reader, partition) } catch { return nil }
+    }
+
+    private mutating func read(
+        _ reader: inout StatisticsReader, _ partition: TopicPartition
+    ) throws(StatisticsReader.Malformed) {
+        try reader.members { name, reader throws(StatisticsReader.Malformed) in
+            guard name == "topics" else { return }
+            try reader.members { _, reader throws(StatisticsReader.Malformed) in
+                try reader.members { name, reader throws(StatisticsReader.Malformed) in
+                    guard name == "partitions" else { return }
+                    try reader.members { number, reader throws(StatisticsReader.Malformed) in
+                        guard number == "\(partition.partition)" else { return }
+                        try reader.members { name, reader throws(StatisticsReader.Malformed) in
+                            if name == "next_offset" { position = Int64(try reader.number()) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
