@@ -84,10 +84,17 @@ struct FindTests {
                     (publication.key, publication.partition) = (nil, partition)
                     return publication
                 })
-            try await fixture.waitForResults(9)
+            let headers = ["ce_specversion": "1.0", "ce_id": "\"c\"", "ce_source": "\"shop\"", "ce_type": "t"]
+            try await fixture.publish([
+                Publication(
+                    user: "ann", text: #"{"user":"ann","pns":"apns","message":"Hi"}"#,
+                    headers: headers.map { StoredRecord.Header($0.key, $0.value) })
+            ])
+            try await fixture.waitForResults(10)
             let found = try await fixture.tool("find", "--user", "ann", "-o", "jsonl")
             let events = try events(found.output)
-            #expect(events.count == 9, "\(found.output)")
+            let faults = events.compactMap { $0["publisherFault"] as? String }
+            #expect(events.count == 10 && Set(faults) == ["no-key", "quoted-headers"], "\(found.output)")
             #expect(events.allSatisfy { ($0["open"] as? [String])?.isEmpty == true }, "\(found.output)")
         }
     }

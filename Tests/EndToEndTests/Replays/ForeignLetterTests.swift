@@ -87,6 +87,9 @@ struct ForeignLetterTests {
             // Herald's own lie in the same places, and are none of these.
             try await fixture.publishDeadLetters(0..<40)
 
+            let missing = try await fixture.dlq("list", "--topic", "\(letters).x")
+            #expect(missing.status == 1 && missing.output.contains("there is no topic \(letters).x on these brokers"))
+            #expect(!missing.output.contains("topics apply"), "\(missing.output)")
             let untold = try await fixture.dlq("replay", "--topic", letters, "--where", "topic = \(orders)", "--yes")
             let advice = "such as \(orders): give --to TOPIC"
             #expect(untold.status == 1 && untold.output.contains(advice), "\(untold.output)")

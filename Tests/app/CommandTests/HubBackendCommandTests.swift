@@ -100,7 +100,7 @@ struct HubBackendCommandTests {
         #expect(away.status == 5, "\(away.error)")
     }
 
-    @Test("A second handle or user is another device, unless the device has a name; --remove asks which is meant")
+    @Test("A second handle or user is another device, unless it has a name; --remove asks which is meant")
     func devices() async throws {
         let setup = try Setup { $0.listenConnectionString }
         func id(_ words: String...) async throws -> String {

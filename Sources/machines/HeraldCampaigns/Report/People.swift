@@ -18,8 +18,9 @@ package struct People: Sendable {
         func half(_ salt: UInt8) -> UInt64 {
             var hasher = Hasher()
             hasher.combine(salt)
-            // Not as a text, for which two ways to write ü are one.
-            for byte in user.utf8 { hasher.combine(byte) }
+            // Not as a text, of which two ways to write ü are one.
+            var user = user
+            user.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
             return UInt64(bitPattern: Int64(hasher.finalize()))
         }
         return RecipientID(high: half(0), low: half(1))

@@ -110,7 +110,12 @@ package struct EventCheck {
 
     private static func hash(_ parts: String...) -> UInt64 {
         var hasher = Hasher()
-        for part in parts { hasher.combine(part) }
+        for part in parts {
+            // Not as texts, of which two ways to write ü are one.
+            var part = part
+            part.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            hasher.combine(UInt8(0))
+        }
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 }
