@@ -47,7 +47,8 @@ extension Readiness {
                 "The group has given out no partitions yet: wait for the rebalance to end; when it lasts, look for a "
                 + "member of the group that hangs."
         }
-        let count = counted(begun.reduce(0) { $0 + $1.partitions })
+        let number = begun.reduce(0) { $0 + $1.partitions }
+        let count = number == 1 ? "1 partition" : "\(number) partitions"
         let trouble = begun.compactMap(\.trouble).first.map { "; the brokers answered: \($0)" } ?? ""
         return
             "The worker has read the history of \(count) for \(now.time(since: first.since).wholeSeconds) s: what was "
@@ -60,7 +61,7 @@ extension Readiness {
         let all = lanes.flatMap(\.unanswered)
         guard let first = all.first else { return nil }
         return
-            "The brokers do not say where to begin in \(names(all.map(\.partition))) (\(first.text)): look at the brokers that "
+            "The brokers do not say where to begin in \(all.map(\.partition).names) (\(first.text)): look at the brokers that "
             + "lead these partitions, and at transactions that are open there; they are asked again, all others continue, and "
             + "nothing is lost."
     }
