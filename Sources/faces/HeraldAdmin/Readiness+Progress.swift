@@ -56,9 +56,9 @@ extension Readiness {
             + "the log says why."
     }
 
-    /// Which partitions wait because the brokers do not say where they begin.
-    static func unanswered(_ lanes: [LaneReport]) -> String? {
-        let all = lanes.flatMap(\.unanswered)
+    /// Which partitions wait because the brokers do not say where they begin, besides those of which more is known.
+    static func unanswered(_ lanes: [LaneReport], besides known: [TopicPartition]) -> String? {
+        let all = lanes.flatMap(\.unanswered).filter { !known.contains($0.partition) }
         guard let first = all.first else { return nil }
         return
             "The brokers do not say where to begin in \(all.map(\.partition).names) (\(first.text)): look at the brokers that "

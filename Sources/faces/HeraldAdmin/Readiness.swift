@@ -89,7 +89,7 @@ public struct Readiness: Sendable, Equatable {
                     + "worker resumes by itself.")
         }
         if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
-        if let sentence = Self.unanswered(lanes) { find(.noProgress, sentence) }
+        if let sentence = Self.unanswered(lanes, besides: cluster.leaderless) { find(.noProgress, sentence) }
         if let refusal = lanes.compactMap(\.refusal).first {
             let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
             let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"

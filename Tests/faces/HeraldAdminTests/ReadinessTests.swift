@@ -262,7 +262,13 @@ struct ReadinessTests {
         #expect(failing.contains(#""ready": true"#) && failing.contains("push-service-failing"), "\(failing)")
         #expect(failing.contains("All 52 calls to wns within the last minute failed"), "\(failing)")
         #expect(!failing.contains("lag-growing"), "\(failing)")
-        #expect(text { $0.cluster.lagPerSecond = 12 }.contains("lag-growing"))
+        let idle = text { $0.cluster.lagPerSecond = 12 }
+        #expect(idle.contains("lag-growing") && idle.contains("this is not the backend"), "\(idle)")
+        let busy = text {
+            $0.cluster.lagPerSecond = 12
+            $0.lanes[0].calls = 3
+        }
+        #expect(busy.contains("more events arrive than the backend accepts"), "\(busy)")
     }
 
     @Test("A transaction that does not end is warned of with partition, since when, command, and no lag")

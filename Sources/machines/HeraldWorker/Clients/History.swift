@@ -26,16 +26,19 @@ struct History: Sendable {
     func starts(
         of committed: [CommitPosition], queries: ConsumerQueries, report: ([TopicPartition: KafkaError]) -> Void
     ) -> [StartPosition] {
-        let known = committed.filter { $0.offset > 0 && topics.contains($0.partition.topic) }
+        let taken = committed.filter { $0.offset > 0 }
+        let ends = queries.answers(Offset.end, of: taken.map(\.partition), timeout: Self.questionTimeout)
+        // One that ends before the offset is another log, whose records may be new, and is judged when the broker says so.
+        let whole = taken.filter { position in ends.found[position.partition].map { $0 >= position.offset } ?? false }
+        let known = whole.filter { topics.contains($0.partition.topic) }
         let share = Int64(size / max(known.count, 1))
         let windows = windows(of: known, share: share, queries: queries)
-        let doubts = doubts(about: committed, share: max(share, Self.leastShare), queries: queries)
+        let doubts = doubts(about: whole, share: max(share, Self.leastShare), queries: queries)
         let blind = windows.blind.merging(doubts.blind) { $1 }
         if !blind.isEmpty { report(blind) }
+        let failures = ends.failures.merging(windows.failures) { $1 }.merging(doubts.failures) { $1 }
         return committed.map {
-            if let error = windows.failures[$0.partition] ?? doubts.failures[$0.partition] {
-                return StartPosition(unanswered: $0.partition, error)
-            }
+            if let error = failures[$0.partition] { return StartPosition(unanswered: $0.partition, error) }
             let found = [windows.begins[$0.partition], doubts.begins[$0.partition]].compactMap { $0 }
             return StartPosition(committed: $0, history: found.min())
         }
@@ -67,7 +70,7 @@ struct History: Sendable {
     private func doubts(about committed: [CommitPosition], share: Int64, queries: ConsumerQueries) -> Begins {
         var found = Begins()
         var evidence: [TopicPartition: LogEvidence] = [:]
-        for position in committed where position.offset > 0 {
+        for position in committed {
             let identity = PartitionIdentity(
                 cluster: queries.clusterID ?? "", topic: position.partition.topic,
                 partition: position.partition.partition)
@@ -76,14 +79,12 @@ struct History: Sendable {
         }
         let younger = queries.answers(at: evidence.mapValues { $0.newest + 1 }, timeout: Self.questionTimeout)
         found.note(younger.failures)
-        let first = younger.found.merging(found.blind.mapValues { _ in 0 }) { $1 }
-        let doubtful = committed.filter { first[$0.partition, default: .max] < $0.offset }
-        let ends = queries.answers(Offset.end, of: doubtful.map(\.partition), timeout: Self.questionTimeout)
-        found.failures.merge(ends.failures) { $1 }
-        for position in doubtful {
-            // One that ends before the offset is judged when the broker says so.
-            guard let end = ends.found[position.partition], end >= position.offset,
-                let first = first[position.partition], let begin = evidence[position.partition]?.begin
+        let left = queries.answers(Offset.beginning, of: Array(found.blind.keys), timeout: Self.questionTimeout)
+        found.failures.merge(left.failures) { $1 }
+        let first = younger.found.merging(left.found) { $1 }
+        for position in committed {
+            guard let first = first[position.partition], first < position.offset,
+                let begin = evidence[position.partition]?.begin
             else { continue }
             found.begins[position.partition] = min(position.offset, max(first, begin, position.offset - share))
         }
@@ -98,18 +99,14 @@ struct History: Sendable {
         var found = Begins()
         guard size > 0 else { return found }
         let partitions = known.map(\.partition)
-        let ends = queries.answers(Offset.end, of: partitions, timeout: Self.questionTimeout)
         let left = queries.answers(Offset.beginning, of: partitions, timeout: Self.questionTimeout)
-        found.failures = ends.failures.merging(left.failures) { $1 }
+        found.failures = left.failures
         let first = queries.answers(
             begin.milliseconds, of: partitions.filter { found.failures[$0] == nil }, timeout: Self.questionTimeout)
         found.note(first.failures)
         for position in known {
             let partition = position.partition
-            // A log that ends before the offset is another one: its records may be new.
-            guard let end = ends.found[partition], end >= position.offset,
-                let first = first.found[partition] ?? found.blind[partition].map({ _ in 0 })
-            else { continue }
+            guard let first = first.found[partition] ?? found.blind[partition].map({ _ in 0 }) else { continue }
             found.begins[partition] = Self.start(
                 committed: position.offset, inWindow: first, firstLeft: left.found[partition] ?? position.offset,
                 share: share)
