@@ -156,7 +156,7 @@ struct LeakTests {
             (["send", "--user", "down", "--pns", "apns,gcm", "--message", message, "-o", "json"], 1),
             (["register", "--platform", "apns", "--handle", handle + "-refused", "--store", store], 1),
             (["register", "--platform", "apns", "--handle", handle, "--store", store, "--quiet"], 0),
-            (["register", "--remove", "--store", store, "--quiet"], 0),
+            (["register", "--remove", "--platform", "apns", "--handle", handle, "--store", store, "--quiet"], 0),
         ]
         for (number, command) in commands.enumerated() {
             let log = directory.appending(path: "command-\(number).log")

@@ -1,4 +1,5 @@
 import HeraldBackend
+import HeraldCampaigns
 import HeraldCommandLine
 import HeraldDevices
 import HeraldHTTP
@@ -93,8 +94,11 @@ enum RegisterCommand: HeraldCommand {
     }
 
     /// What a device is called that nobody has named: another handle, or another user of it, is another device.
+    ///
+    /// A handle is shown to nobody, and written nowhere.
     private static func name(of device: Device, _ owner: String?) -> String {
-        [device.platform.rawValue, owner, device.handle.text].compactMap(\.self).joined(separator: " ")
+        let digest = SHA256.hex(of: Array(device.handle.text.utf8)).prefix(16)
+        return [device.platform.rawValue, owner, String(digest)].compactMap(\.self).joined(separator: " ")
     }
 
     /// The device that is remembered of the backend; `nil` when there is none.
