@@ -48,6 +48,14 @@ STRANGERS = "strangers=8 isAtomic=true recreations=0 cuts=0 offsetLosses=0"
 DAMAGES = "damages=150000 isAtomic=true"
 
 MUTANTS = [
+    # Brokers that do not answer.
+    Mutant(
+        "a partition about which no broker answers begins at its first record",
+        "Lane+Assignments.swift",
+        "start.committed.offset == Offset.none && start.evidence != .absent",
+        "start.committed.offset == Offset.none && start.evidence != .absent && !start.isUnanswered",
+        "unanswered=200000 isAtomic=true",
+    ),
     # Another program in the group.
     Mutant(
         "offsets that another program has committed go unnoticed",
@@ -59,9 +67,16 @@ MUTANTS = [
     Mutant(
         "how far a partition was done is forgotten when it goes",
         "PartitionTable.swift",
-        "former[topics[partition.topic].name, default: [:]][partition.number] = partition.tracker?.watermark",
+        "former[topics[partition.topic].name, default: [:]][partition.number] = done",
         "former[topics[partition.topic].name, default: [:]][partition.number] = 0",
         STRANGERS,
+    ),
+    Mutant(
+        "what waited for its offset makes a worker forget how far it was done",
+        "PartitionTable.swift",
+        "guard let done = partition.tracker?.watermark else { continue }",
+        "let done = partition.tracker?.watermark",
+        f"{STRANGERS} unanswered=200000",
     ),
     Mutant(
         "what others have committed is said of Herald's own offsets",

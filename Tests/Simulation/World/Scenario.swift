@@ -94,6 +94,8 @@ package struct Scenario: Sendable {
     package var retentions = 2
     /// How often the group loses its offsets; not with recreations, whose results name offsets of the former topic.
     package var offsetLosses = 0
+    /// Share of partitions about which no broker answers when a worker asks where they begin; it asks again.
+    package var unanswered = 0
     /// How often another program joins the group, commits offsets of its own, and leaves; not where logs begin anew.
     package var strangers = 0
     /// How often a topic that workers consume is deleted and recreated.
@@ -235,6 +237,7 @@ package struct Scenario: Sendable {
         retentions = 0
         offsetLosses = 0
         strangers = 0
+        unanswered = 0
         recreations = 0
         cuts = 0
         damages = 0

@@ -248,9 +248,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
                 lane.engine.newestTaken(of: $0)
             }
             simulation.passes(passed, newest: newest, of: partition)
-            if passed.cause == .foreign,
-                unnoticed.remove(place(partition)) == nil || passed.stood != stood[place(partition)]
-            {
+            if passed.cause == .foreign, unnoticed.removeValue(forKey: place(partition)) != passed.stood {
                 simulation.checkers.fail("\(process) says of another program's offsets what is not so: \(passed)")
             }
         case .outageBegan, .foreignMetadata, .recordRefused: break

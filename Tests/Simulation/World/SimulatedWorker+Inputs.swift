@@ -53,7 +53,7 @@ extension SimulatedWorker {
         case .offsets(let assignment, let offsets):
             // Who lost what he asked about is told so before he takes it.
             guard !isZombie else { return }
-            if assignment == askedFor { told = offsets }
+            if assignment == askedFor { note(offsets) }
             tell(.starts(assignment: assignment, .success(offsets.map(start))))
             if assignment == askedFor { expectNotices(of: offsets) }
         case .range(let partition, let question, let range):
@@ -68,16 +68,23 @@ extension SimulatedWorker {
         }
         go()
         if isAssigned, !unnoticed.isEmpty, !lane.engine.progress.isEmpty {
-            simulation.checkers.fail("\(process) does not say that another program has committed \(unnoticed)")
+            simulation.checkers.fail("\(process) does not say that another program has committed \(unnoticed.keys)")
         }
     }
 
     /// Where another program has committed more than was done when the worker had the partition, it has to say so.
     private func expectNotices(of offsets: [Committed]) {
-        unnoticed = []
-        for committed in offsets where committed.metadata.isEmpty {
-            guard let offset = committed.offset, let stood = stood[committed.place], stood < offset else { continue }
-            unnoticed.insert(committed.place)
+        for committed in offsets {
+            guard let offset = committed.offset, let stood = stood.removeValue(forKey: committed.place) else { continue }
+            if committed.metadata.isEmpty, stood < offset { unnoticed[committed.place] = stood }
+        }
+    }
+
+    /// What it was told before counts where nobody answers now.
+    private func note(_ offsets: [Committed]) {
+        told = offsets.map { committed in
+            guard case .unanswered = committed.evidence else { return committed }
+            return told.first { $0.place == committed.place } ?? committed
         }
     }
 

@@ -83,8 +83,8 @@ final class SimulatedWorker {
     var unrecordedSince: [SlotID: Int64] = [:]
     /// How far the partitions of its earlier assignments were done.
     var stood: [Place: Int64] = [:]
-    /// What another program has committed beyond that, until the worker says so.
-    var unnoticed: Set<Place> = []
+    /// The same where another program has committed more, until the worker says so.
+    var unnoticed: [Place: Int64] = [:]
     /// Since when it knows that its partitions are lost; a freeze makes it forget.
     var lostSince: Int64?
     /// It stood still for longer than it may without being told that it is still a member.
@@ -183,7 +183,7 @@ final class SimulatedWorker {
         isGivingBack = false
         isZombie = false
         forgetAssignment()
-        (stood, unnoticed) = ([:], [])
+        (stood, unnoticed) = ([:], [:])
         limitedCalls = []
         connections = SharedConnections(losses: simulation.scenario.connectionLosses)
         rejectedInARow = 0

@@ -116,6 +116,10 @@ extension Simulation {
             return
         }
         let offsets = places.map { place in
+            guard !chance[.unanswered].happens(scenario.unanswered) else {
+                log("nobody says what is committed of \(cluster.name(place))")
+                return Committed(place: place, offset: nil, metadata: "", evidence: .unanswered(.timedOut))
+            }
             let evidence = evidence(of: place)
             // Before its first record is taken, as the worker has it.
             if evidence == .absent, cluster[place].committed == nil {

@@ -5,7 +5,7 @@
 package enum Stream: Int, CaseIterable {
     // Faults of workers and brokers: when, whose, and for how long.
     case crash, stop, freeze, sessionLoss, growth, outage, coordinatorLoad, leaderLoss, refusal, retention, rival
-    case recreation, cut, offsetLoss, stranger
+    case recreation, cut, offsetLoss, stranger, unanswered
     case clockStep, settings
     case start, restart
 

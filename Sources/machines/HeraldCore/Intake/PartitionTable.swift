@@ -108,8 +108,10 @@ struct PartitionTable: Sendable {
     }
 
     mutating func removeAll() {
+        // One that waited for its offset until now stands where it stood before.
         for partition in all {
-            former[topics[partition.topic].name, default: [:]][partition.number] = partition.tracker?.watermark
+            guard let done = partition.tracker?.watermark else { continue }
+            former[topics[partition.topic].name, default: [:]][partition.number] = done
         }
         all.removeAll(keepingCapacity: true)
     }
