@@ -53,7 +53,8 @@ extension StringProtocol {
 
 @Suite("What documents print", .realKafka("What documents print"), .hangLimit)
 struct DocumentedCommandsTests {
-    @Test("Every command of README and docs is understood, and does something on a broker", .long("some sixty processes"))
+    @Test(
+        "Every command of README and docs is understood, and does something on a broker", .long("some sixty processes"))
     func commands() async throws {
         let all = try DocumentedCommand.all()
         let run = all.filter { $0.reasonToSkip == nil }
@@ -109,7 +110,9 @@ struct DocumentedCommandsTests {
                 try ChildProcess([python, "-c", "import confluent_kafka"], output: log).wait() == 0
             }
         }
-        guard let python else { return SkippedSuites.note(absent: "confluent-kafka for Python, for docs/PUBLISHING.md") }
+        guard let python else {
+            return SkippedSuites.note(absent: "confluent-kafka for Python, for docs/PUBLISHING.md")
+        }
         let text = try String(contentsOf: Repository.root.appending(path: "docs/PUBLISHING.md"), encoding: .utf8)
         let block = try #require(
             text.components(separatedBy: "```python\n").dropFirst().first?.components(separatedBy: "\n```").first)

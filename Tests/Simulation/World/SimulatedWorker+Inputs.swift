@@ -75,7 +75,9 @@ extension SimulatedWorker {
     /// Where another program has committed more than was done when the worker had the partition, it has to say so.
     private func expectNotices(of offsets: [Committed]) {
         for committed in offsets {
-            guard let offset = committed.offset, let stood = stood.removeValue(forKey: committed.place) else { continue }
+            guard let offset = committed.offset, let stood = stood.removeValue(forKey: committed.place) else {
+                continue
+            }
             if committed.metadata.isEmpty, stood < offset { unnoticed[committed.place] = stood }
         }
     }

@@ -75,7 +75,9 @@ extension Lane {
                 ["partitions": .string(lost.names), "count": .int(lost.count)])
         }
         let unanswered = withoutOffsets.compactMap { partition -> (TopicPartition, KafkaError)? in
-            guard case .unanswered(let error)? = lostOffsets[partition]?.evidence, former[partition] == nil else { return nil }
+            guard case .unanswered(let error)? = lostOffsets[partition]?.evidence, former[partition] == nil else {
+                return nil
+            }
             return (partition, error)
         }
         for (partition, error) in unanswered {

@@ -91,7 +91,8 @@ extension Lane {
             let partition = TopicPartition(topic: place.topic, partition: place.number)
             return PartitionReport(
                 partition, delay: configuration.topics.delay(ofTopic: place.topic)?.description,
-                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound, next: place.next, isHeld: place.isHeld)
+                done: place.done ?? lostOffsets[partition]?.retained?.lowerBound, next: place.next, isHeld: place.isHeld
+            )
         }
         guard hasQueues else { return places }
         for (source, (partitions, count)) in zip(engine.sourceList.map(\.partitions), io.queueCounts).enumerated()
