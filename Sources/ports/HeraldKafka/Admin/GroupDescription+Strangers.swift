@@ -40,7 +40,7 @@ extension [GroupDescription.Stranger] {
 
     /// What to do, in the middle of a sentence.
     public static var remedy: String {
-        "stop that program, or give it a group.id of its own; then compare results with requests, and publish again what "
-            + "has none"
+        "stop that program, or give it a group.id of its own; then stop all workers, delete the group's offsets of what it "
+            + "took, and run `herald offsets restore`: what has no outcome is called, and nobody twice"
     }
 }

@@ -160,7 +160,8 @@ struct PublishRun {
         console.remark(
             SafeText.escaped(
                 "Not delivered: \(entry.pushService) of \(id)\(words). To know more: herald explain "
-                    + "\(NextCommand.word(id)) --user \(NextCommand.word(publication.event.user))"))
+                    + "\(NextCommand.word(id)) --user \(NextCommand.word(publication.event.user))"
+                    + (invocation.parsed[GlobalOptions.config].map { " --config \(NextCommand.word($0))" } ?? "")))
     }
 
     /// What became of the last call for an event that has no outcome yet; `nil` when none is recorded.
