@@ -73,7 +73,7 @@ struct ReadinessPage {
 
     /// What people may want to look at although the worker is ready.
     private var warnings: [(word: String, sentence: String)] {
-        failing + throttling + [stranger, transaction, growth, faults, passedOver].compactMap { $0 }
+        failing + throttling + [stranger, transaction, refused, growth, faults, passedOver].compactMap { $0 }
     }
 
     private var throttling: [(word: String, sentence: String)] {
@@ -109,10 +109,22 @@ struct ReadinessPage {
         )
     }
 
+    private var refused: (word: String, sentence: String)? {
+        let topics = report.lanes.flatMap(\.refusedRecords)
+        guard let first = topics.max(by: { $0.since < $1.since }), let topic = first.topic else { return nil }
+        let count = report.waiting(for: .recordRefused)
+        return (
+            ReadinessWarning.recordRefused.rawValue,
+            "\(count) \(count == 1 ? "event waits" : "events wait"), because \(topic) does not take a record of "
+                + "\(count == 1 ? "it" : "theirs") (\(first.text)): \(first.remedy ?? ""). They are offered again by "
+                + "themselves, and all others continue."
+        )
+    }
+
     private var growth: (word: String, sentence: String)? {
         // In an outage it grows because of the outage, and retries are a lag too.
         guard report.outages.isEmpty, report.cluster.failingServices.isEmpty, report.cluster.openTransactions.isEmpty,
-            throttling.isEmpty,
+            throttling.isEmpty, refused == nil, report.lanes.allSatisfy({ $0.refusal == nil }),
             let growth = report.cluster.lagPerSecond, growth >= 1,
             // The growth is that of the brokers' last round; what was behind then may be done.
             report.lags.contains(where: { $0.offsets ?? 0 > 0 })

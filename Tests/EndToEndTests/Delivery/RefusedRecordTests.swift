@@ -149,6 +149,12 @@ struct RefusedRecordTests {
             try await fixture.publish(Batch.events(38..<60))
             try await fixture.waitForResults(60)
             try await worker.waitUntilReady()
+            if guarantee == "atomic" {
+                let page = try await worker.page("/readyz").text
+                let words = "\(fixture.topic("notifications.results")) does not take a record of"
+                #expect(page.contains("record-refused") && page.contains(words), "\(page)")
+                #expect(try await worker.metrics()["herald_commits_total{outcome=\"failed\"}"] == 0)
+            }
 
             try await fixture.configure("notifications.results", ["cleanup.policy": "delete"])
             try await fixture.waitForResults(62)

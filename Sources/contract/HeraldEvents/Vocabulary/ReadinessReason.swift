@@ -93,6 +93,8 @@ public enum ReadinessWarning: String, Sendable, CaseIterable {
     case strangerInGroup = "stranger-in-group"
     /// Brokers make the worker's clients wait, because a quota is used up.
     case brokersThrottle = "brokers-throttle"
+    /// Events wait, because brokers do not take a record of theirs.
+    case recordRefused = "record-refused"
     /// Offsets of a partition were passed over.
     case offsetsPassedOver = "offsets-passed-over"
 }

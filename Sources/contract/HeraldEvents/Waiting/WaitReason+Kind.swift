@@ -146,7 +146,7 @@ extension WaitReason {
             case .callsInFlight: ["delivery.maxInFlight"]
             case .unacknowledged: ["herald doctor"]
             case .transaction, .transactionEnds: ["delivery.commitInterval"]
-            case .recordRefused: ["herald topics apply"]
+            case .recordRefused: ["herald topics plan"]
             }
         }
     }

@@ -78,6 +78,7 @@ extension Lane {
         report.oldestEvents = oldestEvents
         report.waiting = waiting
         report.refusal = topicRefusal ?? refusal
+        report.refusedRecords = refusedRecords
         report.groupObstacle = groupObstacle
         report.commitTrouble = commitTrouble
         outcomesWaitSince = engine.hasOutcomesToRecord ? outcomesWaitSince ?? now : nil
@@ -102,9 +103,21 @@ extension Lane {
         return places
     }
 
+    private var refusedRecords: [LaneReport.Trouble] {
+        let place = Int(WaitReason.Kind.recordRefused.rawValue)
+        guard engine.refusingTopic == nil, waiting.indices.contains(place), waiting[place] > 0 else { return [] }
+        return recordRefusals.sorted { $0.key < $1.key }.map { topic, refusal in
+            LaneReport.Trouble(since: refusal.at, text: refusal.text, remedy: refusal.remedy, topic: topic)
+        }
+    }
+
     /// Notes how a commit ended.
     func noteCommit(_ outcome: CallOutcome, _ error: KafkaError?) {
         let now = io.now.monotonic
+        let isForRecord = hasRefusedRecord && outcome != .acknowledged
+        hasRefusedRecord = false
+        // The record's topic is the trouble, and is told.
+        guard !isForRecord else { return }
         meter.commitEnded(outcome, now: now)
         if outcome == .acknowledged {
             commitTrouble = nil

@@ -1,11 +1,15 @@
 import HeraldKafka
+import HeraldTime
 
 /// Why a topic does not take a record, and what to do.
 struct RecordRefusal {
+    /// When that was seen last.
+    let at: MonotonicTime
     let text: String
     let remedy: String
 
-    init(_ error: KafkaError) {
+    init(_ error: KafkaError, at moment: MonotonicTime) {
+        at = moment
         text = error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
         remedy =
             error.code == KafkaError.Code.invalidTimestamp

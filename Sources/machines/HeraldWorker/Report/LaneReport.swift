@@ -60,6 +60,8 @@ public struct LaneReport: Sendable {
     public var beginning: Beginning?
     /// Since when the brokers refuse its records, and what they say.
     public var refusal: Trouble?
+    /// The topics that do not take single records, while events wait for that; empty while a topic takes none at all.
+    public var refusedRecords: [Trouble] = []
     /// What keeps it out of its group.
     public var groupObstacle: GroupObstacle?
     /// How the brokers make its clients wait, for a quota.

@@ -136,6 +136,9 @@ struct NextStep: Sendable, Equatable {
                 section: "heraldbehindopentransaction")
         case .brokersThrottle:
             Self("Raise the quota of the workers' user or client id.", kafka, section: "brokers-throttle")
+        case .recordRefused:
+            Self(
+                "See what the topic demands of records.", ["herald", "topics", "plan"], section: "records-refused")
         case .offsetsPassedOver:
             Self(
                 "Nobody is called twice. Decide whether what was passed over is to be called.", kafka,

@@ -249,8 +249,8 @@ struct VerdictRules {
                 switch ReadinessWarning(rawValue: reason.reason) {
                 // The calls themselves tell more.
                 case .lagGrowing, .pushServiceFailing: false
-                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, .brokersThrottle, .offsetsPassedOver,
-                    nil:
+                case .publisherFaults, .behindOpenTransaction, .strangerInGroup, .brokersThrottle, .recordRefused,
+                    .offsetsPassedOver, nil:
                     true
                 }
             }
@@ -346,6 +346,7 @@ struct VerdictRules {
             case .behindOpenTransaction: ("A transaction is open", .warn)
             case .strangerInGroup: ("Another program takes events", .warn)
             case .brokersThrottle: ("Brokers throttle", .warn)
+            case .recordRefused: ("Records are refused", .warn)
             case .offsetsPassedOver: ("Offsets were passed over", .warn)
             // Of a worker that is newer than this console.
             case nil: ("Not delivering", .bad)
