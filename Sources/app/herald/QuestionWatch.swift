@@ -15,6 +15,8 @@ import HeraldTime
 enum QuestionWatch {
     /// So long brokers may leave everything unanswered.
     static let patience = Duration.seconds(30)
+    /// So long all questions of a command wait for leaders and coordinators that are only just taking office.
+    private static let settlingPatience = Duration.seconds(20)
     private static let probeTimeout = Milliseconds.seconds(2)
     private static let turn = Duration.seconds(1)
 
@@ -22,11 +24,14 @@ enum QuestionWatch {
         /// How the brokers are asked; `nil` before the command knows them.
         var properties: ClientProperties?
         var isWatching = false
+        var settling: SettlingPatience?
     }
 
     /// When brokers last answered one of this process's clients.
     static let answers = AnswerClock()
     private static let state = Guarded(State())
+    /// What the questions of this command share; `nil` for one that waits as long as it takes.
+    static var settling: SettlingPatience? { state.withLock { $0.settling } }
 
     /// Watches the questions of a command from now on.
     static func begin(_ settings: Settings, _ console: Console) throws {
@@ -36,6 +41,7 @@ enum QuestionWatch {
             return state.properties == nil
         }
         guard isFirst else { return }
+        state.withLock { $0.settling = settling(console) }
         answers.note()
         let wakeup = try Wakeup()
         _ = try OwnThread(name: "questions") {
@@ -56,7 +62,20 @@ enum QuestionWatch {
     }
 
     /// No question is open any more: a job begins that waits as long as it takes, or a person is asked.
-    static func end() { state.withLock { $0.isWatching = false } }
+    static func end() {
+        state.withLock { state in
+            state.isWatching = false
+            state.settling?.end()
+        }
+    }
+
+    private static func settling(_ console: Console) -> SettlingPatience {
+        SettlingPatience(settlingPatience) { error, left in
+            console.complain(
+                "herald: the brokers answer \"\(SafeText.escaped(error.words))\", as they do when they have just started; "
+                    + "asking again, for \(max(1, left.components.seconds)) s at most")
+        }
+    }
 
     /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, when it is unknown,
     /// or when its words name all of them.

@@ -30,6 +30,7 @@ struct ReadinessPage {
                 .array(readiness.findings.map(json))
             ),
             ("warnings", .array(warnings.map { ["reason": .string($0.word), "sentence": .string($0.sentence)] })),
+            ("group", ["name": .string(report.group), "member": .bool(report.isMember)]),
             (
                 "assignment",
                 [

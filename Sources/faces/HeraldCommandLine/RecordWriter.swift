@@ -59,11 +59,13 @@ package struct RecordWriter {
         package let isForWide: Bool
         /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
         package let limit: Int?
+        /// What a table shows where there is no value.
+        package let absence: String
 
         /// A column; its heading is the name in capitals unless said.
         package init(
             _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false,
-            isForWide: Bool = false, limit: Int? = nil
+            isForWide: Bool = false, limit: Int? = nil, absence: String = ""
         ) {
             self.isElastic = isElastic
             self.isForWide = isForWide
@@ -71,6 +73,7 @@ package struct RecordWriter {
             self.heading = heading ?? name.uppercased()
             self.isNumber = isNumber
             self.limit = limit
+            self.absence = absence
         }
     }
 
@@ -144,7 +147,9 @@ package struct RecordWriter {
     }
 
     private mutating func writeTable() throws {
-        let cells = rows.flatMap { broken($0.map(Self.cell)) }
+        let cells = rows.flatMap { row in
+            broken(zip(row, columns).map { $0 == .null ? $1.absence : Self.cell($0) })
+        }
         rows = []
         var text = ""
         let widths =

@@ -174,7 +174,7 @@ final class FeedbackClients: JobIO {
     ) throws(KafkaError) -> (partitions: [TopicPartition], starts: [FeedbackMachine.Start]) {
         let queries = reader.consumer.queries
         func find(_ topic: String) throws(KafkaError) -> [TopicPartition] {
-            try KafkaError.outwaiting(within: Self.topicPatience) { () throws(KafkaError) in
+            try SettlingPatience(Self.topicPatience).outwait { () throws(KafkaError) in
                 try queries.partitions(of: topic, timeout: Self.questionTimeout)
             }
         }

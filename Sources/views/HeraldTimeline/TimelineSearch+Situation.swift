@@ -73,12 +73,12 @@ extension TimelineSearch {
         }
         let addresses = WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen)
         var delivering: WorkerSurvey.Worker?
-        for worker in WorkerSurvey.ask(addresses) {
+        for worker in WorkerSurvey.ask(addresses, group: group.name) {
             switch worker.state {
             case .notReady(let sentences):
                 return (.failing(address: worker.address, sentences: sentences), addresses)
             case .ready: delivering = worker
-            case .silent: break
+            case .silent, .elsewhere: break
             }
         }
         let host = String(member.host.drop { $0 == "/" })
@@ -190,7 +190,7 @@ extension TimelineSearch {
         defer { reader.close() }
         let place = TopicPartition(topic: origin.topic, partition: origin.partition)
         let committed = try ToolFailure.reading(origin.topic) { () throws(KafkaError) in
-            try KafkaError.outwaiting(within: Self.questionTimeout.duration) { () throws(KafkaError) in
+            try readerProperties.outwaiting(within: Self.questionTimeout.duration) { () throws(KafkaError) in
                 try reader.queries.committed([place], timeout: Self.questionTimeout)
             }
         }

@@ -41,6 +41,8 @@ package struct TimelineSearch: Sendable {
         package var gaps: [String] = []
         /// Records of the user in request topics that have no value: no events.
         package var tombstoneCount = 0
+        /// Whether the broker finds records by their time; an embedded one does not, and everything is read.
+        package var knowsTimes = true
         /// Whether older events were left out.
         package var isCut = false
         /// Whether the reading was ended before its end.
@@ -110,6 +112,7 @@ package struct TimelineSearch: Sendable {
         }
         defer { reader.close() }
         try ToolFailure.reading(names) { () throws(KafkaError) in try reader.begin(starts) }
+        found.knowsTimes = reader.consumer.queries.knowsTimes
         var topicNames: [TopicHandleID: String] = [:]
         found.isPart = try !reader.catchUp(onProgress: onProgress) { message in
             let topic = topicNames[message.topic] ?? message.topicName()
@@ -158,7 +161,7 @@ package struct TimelineSearch: Sendable {
                 "other partitions than that of the user's key, where events with another key may lie (--all-partitions "
                     + "reads them)")
         }
-        if let since = query.since { gaps.append("what was recorded before \(since.text) (--since)") }
+        if let since = query.since, found.knowsTimes { gaps.append("what was recorded before \(since.text) (--since)") }
         if found.isPart { gaps.append("what comes behind the place at which the reading was ended") }
         if found.isCut { gaps.append("older events of a partition than the newest \(query.limit)") }
         return gaps

@@ -21,6 +21,33 @@ struct BrokerTests {
         }
     }
 
+    @Test("Commands that ask a broker that has only just started wait for its leaders and coordinators, and answer")
+    func commandsAtTheStart() async throws {
+        var plan = Fixture.Plan()
+        plan.cluster = .mortal
+        plan.more = Fixture.replayTopics
+        try await Fixture.run(plan) { fixture in
+            let worker = try await fixture.startWorker()
+            try await fixture.publish([Publication(id: "e", user: "anna")])
+            try await fixture.waitForResults(1)
+            worker.terminate()
+            #expect(try await worker.waitForExit() == 0)
+            // What waits, so that the group is asked, too.
+            try await fixture.publish([Publication(id: "late", user: "anna")])
+            fixture.kafka.kill(node: 1)
+            try await fixture.kafka.revive(node: 1)
+            let commands = [
+                ["explain", "late", "--user", "anna"], ["find", "--user", "anna"], ["doctor", "--only", "kafka"],
+                ["dlq", "list"], ["campaign", "status"], ["offsets", "show"],
+            ]
+            let processes = try commands.map { try fixture.startTool($0) }
+            for (command, process) in zip(commands, processes) {
+                let status = try await process.waitForExit(within: 120)
+                #expect(status == 0, "\(command): \(process.output)")
+            }
+        }
+    }
+
     /// Ten events are delivered by a worker that was started before their broker.
     private static func waitAtTheStart(_ fixture: Fixture) async throws {
         try await fixture.publish(Batch.events(0..<10))

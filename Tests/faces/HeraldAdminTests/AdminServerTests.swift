@@ -37,6 +37,7 @@ struct AdminServerTests {
         let ready = try ask(server.port, "/readyz", ["Host: x"])
         #expect(ready.status == 503 && ready.headers["content-type"]?.hasPrefix("application/json") == true)
         #expect(ready.text.contains("\"starting\"") && ready.headers["cache-control"] == "no-store")
+        #expect(ready.text.contains(#""member": false"#))
         let plain = try ask(server.port, "/metrics", ["Host: localhost:1"])
         #expect(plain.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
         #expect(plain.text.contains("\nherald_log_lines_dropped_total 7\n"))

@@ -153,12 +153,43 @@ struct JudgementTests {
         }
         defer { server.stop() }
         let silent = try LoopbackSocket.unusedPort()
-        let workers = WorkerSurvey.ask(["127.0.0.1:\(server.port)", "127.0.0.1:\(silent)"])
-        let checks = GroupJudgement.workers(workers)
+        let workers = WorkerSurvey.ask(["127.0.0.1:\(server.port)", "127.0.0.1:\(silent)"], group: "g")
+        let checks = GroupJudgement.workers(workers, "g")
         #expect(checks.map(\.verdict) == [.failed, .warning])
         #expect(checks.first?.detail == "All is rejected." && checks.first?.subject == "127.0.0.1:\(server.port)")
-        #expect(GroupJudgement.workers([.init(address: "a:1", state: .ready)]).map(\.verdict) == [.passed])
-        #expect(GroupJudgement.workers([]).map(\.verdict) == [.skipped])
+        #expect(GroupJudgement.workers([.init(address: "a:1", state: .ready)], "g").map(\.verdict) == [.passed])
+        #expect(GroupJudgement.workers([], "g").map(\.verdict) == [.skipped])
+    }
+
+    @Test("A worker says which group it is in: another one's is not blamed, nor one that is only just joining")
+    func groups() throws {
+        func page(_ group: String, isMember: Bool, _ reason: String) -> String {
+            #"{"ready":false,"reasons":[{"reason":"\#(reason)","sentence":"So."}],"#
+                + #""group":{"name":"\#(group)","member":\#(isMember)}}"#
+        }
+        func worker(_ page: String) throws -> WorkerSurvey.Worker {
+            let server = try ScriptedServer { peer in
+                _ = try peer.readRequest()
+                try peer.write("HTTP/1.1 503 No\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")
+            }
+            defer { server.stop() }
+            return try #require(WorkerSurvey.ask(["127.0.0.1:\(server.port)"], group: "g").first)
+        }
+        func checks(_ worker: WorkerSurvey.Worker) -> [Check] {
+            let empty = GroupDescription(state: "Empty", members: [])
+            let positions = GroupPositions(partitions: [position(0, 0, 0, 3)])
+            return [GroupJudgement.members("g", empty, positions, [worker])] + GroupJudgement.workers([worker], "g")
+        }
+        let other = try checks(worker(page("h", isMember: true, "outage-credentials")))
+        #expect(other.map(\.verdict) == [.warning, .warning])
+        #expect(other[0].detail == "no worker runs, and 3 records wait")
+        #expect(other[1].detail == "is in the group h, not in g of these settings")
+        #expect(other[0].fix == "see the line `worker`")
+        let joining = try checks(worker(page("g", isMember: false, "starting")))
+        #expect(joining.map(\.verdict) == [.warning, .warning] && joining[0].detail.contains("no member yet"))
+        for refused in [page("g", isMember: false, "group-refuses"), page("g", isMember: true, "starting")] {
+            #expect(try checks(worker(refused)).map(\.verdict) == [.failed, .failed])
+        }
     }
 
     @Test("Workers are where the group's members run, on loopback only this machine's, or where it is told")

@@ -90,7 +90,7 @@ struct BrokerFaultTests {
 
     /// What is known of the group once its coordinator has taken office.
     private static func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
-        try KafkaError.outwaiting(within: .seconds(60)) { () throws(KafkaError) in
+        try SettlingPatience(.seconds(60)).outwait { () throws(KafkaError) in
             try admin.describeGroup(group, timeout: Patience.timeout)
         }
     }

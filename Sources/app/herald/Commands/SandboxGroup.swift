@@ -88,7 +88,7 @@ struct SandboxGroup {
     func begin(at topics: [String], _ settings: Settings) throws {
         let consumer = try Consumer(properties: KafkaClientSettings.doctorReader(settings))
         defer { consumer.close() }
-        let ends = try KafkaError.outwaiting(within: Self.patience) { () throws(KafkaError) in
+        let ends = try SettlingPatience(Self.patience).outwait { () throws(KafkaError) in
             var partitions: [TopicPartition] = []
             for topic in topics {
                 partitions += try consumer.queries.partitions(

@@ -207,6 +207,8 @@ enum KafkaClientSettings {
         let values =
             unset(own + settings.kafka.loginProperties, settings).values
             + settings.kafka.properties.sorted.map { ($0.name, $0.value) }
-        return ClientProperties(values, login: BrokerLogins.login(of: settings.kafka), answers: QuestionWatch.answers)
+        return ClientProperties(
+            values, login: BrokerLogins.login(of: settings.kafka), answers: QuestionWatch.answers,
+            settling: QuestionWatch.settling)
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HeraldCore
 internal import HeraldDriver
 internal import HeraldEvents
@@ -12,6 +11,7 @@ extension BrokerExaminer {
         guard let admin else { return Finding([], isDeadEnd: true) }
         let description: GroupDescription
         let positions: GroupPositions
+        plan.clientProperties.settling?.shorten(to: timeLeft.step(atMost: Self.settling).duration)
         do throws(KafkaError) {
             description = try settled { () throws(KafkaError) in
                 try admin.describeGroup(plan.group, timeout: requestLimit)
@@ -20,19 +20,23 @@ extension BrokerExaminer {
             try leaveOutMarks(&found, isServed: !description.members.isEmpty)
             positions = found
         } catch {
-            return Finding([unknownGroup(error, admin)] + workers(of: []))
+            let answering = workers(of: [])
+            return Finding(
+                [unknownGroup(error, admin)] + (answering.isEmpty ? [] : GroupJudgement.workers(answering, plan.group)))
         }
+        let isServed = !description.members.isEmpty
         let workers = workers(of: description.members)
         let lost = lostOffsets(positions)
         return Finding(
-            [GroupJudgement.members(plan.group, description, positions, isShutOut: !workers.isEmpty)]
+            [GroupJudgement.members(plan.group, description, positions, workers)]
                 + GroupJudgement.strangers(
                     description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group)
-                + (lost.map { [$0] } ?? []) + workers
+                + (lost.map { [$0] } ?? [])
+                + (workers.isEmpty && !isServed ? [] : GroupJudgement.workers(workers, plan.group))
                 + consumedTopics.map { topic in
                     GroupJudgement.lag(
                         topic.name, positions.of(topic.name), isRetry: isRetry(topic.name),
-                        isServed: !description.members.isEmpty, isLost: lost != nil)
+                        isServed: isServed, isLost: lost != nil, unserved: GroupJudgement.remedy(workers))
                 } + GroupJudgement.transactions(openTransactions(in: positions)))
     }
 
@@ -68,15 +72,17 @@ extension BrokerExaminer {
     }
 
     /// What the workers say of themselves.
-    private func workers(of members: [GroupDescription.Member]) -> [Check] {
+    private func workers(of members: [GroupDescription.Member]) -> [WorkerSurvey.Worker] {
         guard !members.isEmpty else {
-            // Those that the group does not let in are no members; one that delivers is another group's.
+            // One that is not let in, or has only just begun, is no member; which group it is in it says itself.
             let addresses = plan.workers ?? WorkerSurvey.localAddress(listen: plan.listen).map { [$0] } ?? []
-            let answering = (timeLeft.isOver ? [] : WorkerSurvey.ask(addresses)).filter(\.isNotReady)
-            return answering.isEmpty ? [] : GroupJudgement.workers(answering)
+            return ask(addresses).filter(\.isInTheWay)
         }
-        let addresses = WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen)
-        return GroupJudgement.workers(timeLeft.isOver ? [] : WorkerSurvey.ask(addresses))
+        return ask(WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen))
+    }
+
+    private func ask(_ addresses: [String]) -> [WorkerSurvey.Worker] {
+        timeLeft.isOver ? [] : WorkerSurvey.ask(addresses, group: plan.group)
     }
 
     private func unknownGroup(_ error: KafkaError, _ admin: Admin) -> Check {
@@ -100,23 +106,16 @@ extension BrokerExaminer {
         }
     }
 
-    /// Asks again while a coordinator or a leader is only just taking office: a cluster's first group takes seconds.
+    /// Asks again while a coordinator or a leader is only just taking office: a cluster's first group takes seconds, in which
+    /// a question for offsets has no answer.
     private func settled<Answer>(_ body: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
-        let end = ContinuousClock.now + Self.settling
-        while true {
-            do throws(KafkaError) {
-                return try body()
-            } catch {
-                guard error.kind == .settling || error.code == KafkaError.Code.timedOut,
-                    ContinuousClock.now < end, !timeLeft.isOver
-                else { throw error }
-                // Nothing tells when it has.
-                usleep(100_000)
-            }
-        }
+        try plan.clientProperties.outwaiting(
+            within: Self.settling.duration,
+            where: { ($0.kind == .settling || $0.code == KafkaError.Code.timedOut) && !timeLeft.isOver }, body)
     }
 
-    private static var settling: Duration { .seconds(6) }
+    /// So long, because the other checks need their time, too.
+    private static var settling: Milliseconds { .seconds(8) }
 
     /// Offsets are no count of records: the marks of transactions and what was aborted have some, too, and a worker passes
     /// them by itself.
@@ -178,23 +177,28 @@ extension BrokerExaminer {
 enum GroupJudgement {
     /// Its members, and whether each partition has one.
     ///
-    /// - Parameter isShutOut: whether there is a worker all the same, which the group has not let in.
+    /// - Parameter workers: those that answer; without members those that do not deliver, or not for this group.
     static func members(
-        _ group: String, _ description: GroupDescription, _ positions: GroupPositions, isShutOut: Bool = false
+        _ group: String, _ description: GroupDescription, _ positions: GroupPositions,
+        _ workers: [WorkerSurvey.Worker] = []
     ) -> Check {
         let name = Stage.group.rawValue
         let count = description.members.count
         guard count > 0 else {
-            guard !isShutOut else {
-                return Check(
-                    name, group, .failed, "a worker runs, and is no member; \(positions.lag) records wait",
-                    fix: "do what it says of itself")
+            if let own = workers.first(where: \.isNotReady) {
+                return own.isJoining
+                    ? Check(
+                        name, group, .warning, "a worker runs, and is no member yet; \(positions.lag) records wait",
+                        fix: "look again in a minute")
+                    : Check(
+                        name, group, .failed, "a worker runs, and is no member; \(positions.lag) records wait",
+                        fix: "do what it says of itself")
             }
             guard positions.lag > 0 else {
                 return Check(name, group, .passed, "no worker runs at the moment, and nothing waits")
             }
             return Check(
-                name, group, .warning, "no worker runs, and \(positions.lag) records wait", fix: "start herald worker")
+                name, group, .warning, "no worker runs, and \(positions.lag) records wait", fix: remedy(workers))
         }
         let taken = Set(description.members.flatMap(\.partitions))
         let free = positions.partitions.map(\.partition).filter { !taken.contains($0) }
@@ -217,8 +221,13 @@ enum GroupJudgement {
             "group offsets", group, .failed, "\(missing.words): workers do not consume them", fix: missing.remedy)
     }
 
+    /// What to do where no member takes what waits: a worker that answers is there already.
+    static func remedy(_ workers: [WorkerSurvey.Worker]) -> String {
+        workers.isEmpty ? "start herald worker" : "see the line `worker`"
+    }
+
     /// What the workers say of themselves.
-    static func workers(_ workers: [WorkerSurvey.Worker]) -> [Check] {
+    static func workers(_ workers: [WorkerSurvey.Worker], _ group: String) -> [Check] {
         let name = "worker"
         guard !workers.isEmpty else {
             return [
@@ -233,7 +242,12 @@ enum GroupJudgement {
             case .ready:
                 Check(name, worker.address, .warning, "delivers, and warns: " + worker.warnings.joined(separator: " "))
             case .notReady(let sentences):
-                Check(name, worker.address, .failed, sentences.joined(separator: " "))
+                Check(
+                    name, worker.address, worker.isJoining ? .warning : .failed, sentences.joined(separator: " "))
+            case .elsewhere(let other):
+                Check(
+                    name, worker.address, .warning, "is in the group \(other), not in \(group) of these settings",
+                    fix: "correct kafka.group here or there, or name the workers of \(group): --workers host:port,…")
             case .silent(let reason):
                 Check(
                     name, worker.address, .warning, "does not say how it is: \(reason)",
@@ -256,9 +270,12 @@ enum GroupJudgement {
 
     /// How far the group is behind in one topic.
     ///
-    /// - Parameter isLost: whether it has lost offsets: of what lies in a partition without one nobody knows what waits.
+    /// - Parameters:
+    ///   - isLost: whether it has lost offsets: of what lies in a partition without one nobody knows what waits.
+    ///   - unserved: what to do when nobody serves it.
     static func lag(
-        _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool, isLost: Bool = false
+        _ topic: String, _ positions: [GroupPositions.Position], isRetry: Bool, isServed: Bool, isLost: Bool = false,
+        unserved: String = remedy([])
     ) -> Check {
         let name = "group lag"
         let unknown = isLost ? positions.filter { $0.committed == nil && $0.lag > 0 } : []
@@ -293,11 +310,18 @@ enum GroupJudgement {
             return Check(
                 name, topic, .warning, "\(total) wait, \(overdue) of them are overdue",
                 fix: isServed
-                    ? "check what the workers report: an outage, or they cannot keep up" : "start herald worker")
+                    ? "check what the workers report: an outage, or they cannot keep up" : unserved)
         }
         return Check(
             name, topic, isServed ? .passed : .warning,
             "\(total) \(isRetry ? "wait for their time" : "wait"), most of them in partition "
-                + "\(worst.partition.partition): \(worst.lag)", fix: isServed ? nil : "start herald worker")
+                + "\(worst.partition.partition): \(worst.lag)", fix: isServed ? nil : unserved)
     }
+}
+
+extension WorkerSurvey.Worker {
+    fileprivate var isNotReady: Bool { if case .notReady = state { true } else { false } }
+
+    /// Whether it tells why a group without members has none.
+    fileprivate var isInTheWay: Bool { if case .elsewhere = state { true } else { isNotReady } }
 }

@@ -21,6 +21,7 @@ package final class DeadLetterReader {
     /// A record may be so much younger than the moment in it: transactions that were aborted, clocks of many machines.
     private static let longestWriting: Milliseconds = .hours(1)
 
+    private let properties: ClientProperties
     private let reader: TopicReader
     private let topic: String
 
@@ -41,6 +42,7 @@ package final class DeadLetterReader {
         properties: ClientProperties, topic: String, decoder: RecordDecoder, isForeign: Bool = false,
         patience: Duration = .seconds(60)
     ) throws {
+        self.properties = properties
         self.topic = topic
         entry = DeadLetterEntry(decoder: decoder, isForeign: isForeign)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in
@@ -54,7 +56,7 @@ package final class DeadLetterReader {
             .map { TopicPartition(topic: topic, partition: $0) }
         guard !wanted.isEmpty else { return [:] }
         return try ToolFailure.reading(topic) { () throws(KafkaError) in
-            try KafkaError.outwaiting(within: Self.requestTimeout.duration) { () throws(KafkaError) in
+            try properties.outwaiting(within: Self.requestTimeout.duration) { () throws(KafkaError) in
                 try ranges(bounds, wanted)
             }
         }
@@ -63,8 +65,7 @@ package final class DeadLetterReader {
     private func ranges(_ bounds: ReadBounds, _ wanted: [TopicPartition]) throws(KafkaError) -> LetterRanges {
         let queries = reader.consumer.queries
         let ends = try queries.ends(of: wanted, timeout: Self.requestTimeout)
-        // An embedded broker answers no question about moments and ends.
-        knowsTimes = !ends.isEmpty
+        knowsTimes = queries.knowsTimes
         let first = answers(of: wanted, at: bounds.earliest?.advanced(by: -Self.clockDifference))
         let last = answers(of: wanted, at: bounds.latest?.advanced(by: Self.longestWriting))
         var ranges: LetterRanges = [:]
@@ -77,7 +78,7 @@ package final class DeadLetterReader {
             if knowsTimes, bounds.earliest != nil, first.failures[partition] == nil {
                 start = max(start, first.found[partition] ?? end)
             }
-            if bounds.latest != nil, let last = last.found[partition] { end = min(end, last) }
+            if knowsTimes, bounds.latest != nil, let last = last.found[partition] { end = min(end, last) }
             start = max(start, bounds.offsets.lowerBound)
             if bounds.offsets.upperBound < end { end = bounds.offsets.upperBound + 1 }
             if start < end { ranges[partition.partition] = start..<end }

@@ -19,6 +19,8 @@ package struct GroupTable: Sendable {
         package var delivered = 0
         /// How many of them have failed again after a replay.
         package var failedAgain = 0
+        /// Of how many of them the replay's outcome is not known.
+        fileprivate var unknown = 0
         package var resolved = 0
         /// How many of those that are open may have reached the person: a call got no answer.
         package var mayHaveArrived = 0
@@ -34,6 +36,9 @@ package struct GroupTable: Sendable {
         fileprivate var fields: Set<String> = []
         /// Whether the message itself was too long, which no setting allows.
         fileprivate var hasLongMessage = false
+
+        /// Whether an outcome is known of any of their replays, or there was none.
+        package var knowsOutcomes: Bool { unknown == 0 || delivered + failedAgain > 0 }
 
         /// What to do about it, in a few words.
         package var suggestion: String {
@@ -133,7 +138,8 @@ extension GroupTable.Group {
         switch fate.outcome {
         case .delivered: delivered += times
         case .failedAgain: failedAgain += times
-        case .notKnown, nil: break
+        case .notKnown: unknown += times
+        case nil: break
         }
         first = min(first, letter.deadLetteredAt)
         last = max(last, newest)

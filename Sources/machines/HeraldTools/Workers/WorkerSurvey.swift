@@ -11,6 +11,8 @@ package struct WorkerSurvey: Sendable {
         case ready
         /// It does not, for these reasons, a sentence each.
         case notReady([String])
+        /// It is another group's.
+        case elsewhere(group: String)
         /// No server answers there, or it is no worker.
         case silent(String)
     }
@@ -21,13 +23,14 @@ package struct WorkerSurvey: Sendable {
         package var state: State
         /// What it warns of although it delivers, a sentence each.
         package var warnings: [String]
+        /// Whether it is on its way into the group, and nothing else is known to keep it from delivering.
+        package var isJoining: Bool
 
-        package var isNotReady: Bool { if case .notReady = state { true } else { false } }
-
-        package init(address: String, state: State, warnings: [String] = []) {
+        package init(address: String, state: State, warnings: [String] = [], isJoining: Bool = false) {
             self.address = address
             self.state = state
             self.warnings = warnings
+            self.isJoining = isJoining
         }
     }
 
@@ -78,18 +81,23 @@ package struct WorkerSurvey: Sendable {
         return HTTPPeer(host)?.isLoopback ?? false || ownAddresses.contains(host)
     }
 
-    /// Asks them, one after the other.
+    /// Asks them, one after the other, whether they deliver for this group.
     ///
     /// Blocks.
-    package static func ask(_ addresses: [String]) -> [Worker] {
-        addresses.prefix(limit).map(worker)
+    package static func ask(_ addresses: [String], group: String) -> [Worker] {
+        addresses.prefix(limit).map { worker(at: $0, group: group) }
     }
 
-    private static func worker(at address: String) -> Worker {
+    private static func worker(at address: String, group: String) -> Worker {
         switch readiness(at: address) {
         case .success(let page):
-            let state: State = page.ready ? .ready : .notReady(page.reasons.map(\.sentence))
-            return Worker(address: address, state: state, warnings: (page.warnings ?? []).map(\.sentence))
+            // What keeps another group's worker is none of this one's business.
+            if let other = page.group?.name, other != group {
+                return Worker(address: address, state: .elsewhere(group: other))
+            }
+            return Worker(
+                address: address, state: page.ready ? .ready : .notReady(page.reasons.map(\.sentence)),
+                warnings: (page.warnings ?? []).map(\.sentence), isJoining: page.isJoining)
         case .failure(let silence): return Worker(address: address, state: .silent(silence.reason))
         }
     }
@@ -152,15 +160,28 @@ package struct WorkerSurvey: Sendable {
             }
         }
 
+        package struct Group: Decodable, Sendable, Equatable {
+            package var name: String
+            package var member: Bool
+        }
+
         package var ready: Bool
         package var reasons: [Reason]
         package var warnings: [Reason]?
+        package var group: Group?
 
-        package init(ready: Bool, reasons: [Reason] = [], warnings: [Reason]? = nil) {
+        package init(ready: Bool, reasons: [Reason] = [], warnings: [Reason]? = nil, group: Group? = nil) {
             self.ready = ready
             self.reasons = reasons
             self.warnings = warnings
+            self.group = group
         }
+
+        fileprivate var isJoining: Bool {
+            group?.member == false && !reasons.isEmpty && reasons.allSatisfy { Self.joining.contains($0.reason) }
+        }
+
+        private static let joining = [ReadinessReason.starting.word, ReadinessReason.unassigned.word]
     }
 
     private static func text(_ host: String, _ port: UInt16) -> String {
@@ -201,7 +222,7 @@ extension WorkerSurvey {
         guard !description.members.isEmpty else {
             return "No worker runs in the group \(group): what is published waits until one does."
         }
-        let workers = ask(addresses(of: description.members, named: named, listen: listen))
+        let workers = ask(addresses(of: description.members, named: named, listen: listen), group: group)
         for worker in workers {
             if case .notReady(let sentences) = worker.state {
                 return "The worker at \(worker.address) does not deliver: \(sentences.joined(separator: " "))"

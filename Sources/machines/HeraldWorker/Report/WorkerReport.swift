@@ -48,6 +48,11 @@ public struct WorkerReport: Sendable {
         cluster.coordinatorObstacle ?? lanes.filter { !$0.hasEnded }.lazy.compactMap(\.groupObstacle).first
     }
 
+    /// Whether the group has let it in and given it a share, be it of no partitions.
+    public var isMember: Bool {
+        lanes.contains { !$0.hasEnded && ($0.phase == .taking || $0.phase == .stopping || $0.beginning != nil) }
+    }
+
     /// Since when the first of the lanes has held for a reason.
     public func outageSince(_ reason: OutageReason) -> WallTime? {
         lanes.filter { $0.outage?.reason == reason }.compactMap(\.outageSince).min()

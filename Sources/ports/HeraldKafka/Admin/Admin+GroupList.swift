@@ -11,9 +11,11 @@ extension Admin {
 
     /// The groups that have members or offsets, as ``liveGroups(timeout:)`` says.
     public func groups(timeout: Milliseconds) throws(KafkaError) -> [(name: String, hasMembers: Bool)] {
-        try request(
-            RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, timeout: timeout,
-            send: { rd_kafka_ListConsumerGroups(handle.client, $0, $1) }, read: Self.groups)
+        try handle.outwaiting { () throws(KafkaError) in
+            try request(
+                RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, timeout: timeout,
+                send: { rd_kafka_ListConsumerGroups(handle.client, $0, $1) }, read: Self.groups)
+        }
     }
 
     private static func groups(_ event: OpaquePointer) throws(KafkaError) -> [(name: String, hasMembers: Bool)] {

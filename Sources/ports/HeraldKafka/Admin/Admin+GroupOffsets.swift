@@ -11,8 +11,14 @@ extension Admin {
     public func committed(
         by group: String, _ partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [CommitPosition] {
+        try handle.outwaiting { () throws(KafkaError) in try offsets(of: group, partitions, timeout: timeout) }
+    }
+
+    private func offsets(
+        of group: String, _ partitions: [TopicPartition], timeout: Milliseconds
+    ) throws(KafkaError) -> [CommitPosition] {
         let end = ContinuousClock.now + timeout.duration
-        guard try describeGroup(group, timeout: timeout).exists, let broker = coordinators.withLock({ $0[group] })
+        guard try description(of: group, timeout: timeout).exists, let broker = coordinators.withLock({ $0[group] })
         else {
             return []
         }

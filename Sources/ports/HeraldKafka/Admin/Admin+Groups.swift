@@ -39,6 +39,11 @@ extension Admin {
     /// A coordinator that is just taking over, or that no broker knows, shows as `NOT_COORDINATOR`, and brokers that do
     /// not know the question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
     public func describeGroup(_ name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
+        try handle.outwaiting { () throws(KafkaError) in try description(of: name, timeout: timeout) }
+    }
+
+    /// What the coordinator knows of the group now.
+    func description(of name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
         let end = ContinuousClock.now + timeout.duration
         let brokers = try handle.metadata(of: nil, allTopics: false, timeout).brokers
         if let known = brokers.first(where: { $0.id == coordinators.withLock { $0[name] } }),

@@ -59,7 +59,7 @@ public final class Admin: Sendable {
 
     /// Whether the cluster is librdkafka's embedded broker, which knows few requests; not, when no broker answers in time.
     public func isOfEmbeddedBroker(timeout: Milliseconds) -> Bool {
-        clusterID(timeout: timeout)?.hasPrefix("mockCluster") ?? false
+        handle.isOfEmbeddedBroker(timeout: timeout)
     }
 
     /// Brokers and all topics that this user may see.

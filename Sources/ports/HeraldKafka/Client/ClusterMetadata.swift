@@ -88,6 +88,11 @@ extension ClientHandle {
         return String(cString: raw)
     }
 
+    /// Whether the cluster is librdkafka's embedded broker; not, when no broker answers in time.
+    func isOfEmbeddedBroker(timeout: Milliseconds) -> Bool {
+        clusterID(timeout: timeout)?.hasPrefix("mockCluster") ?? false
+    }
+
     /// Blocks and asks for the brokers and one topic, all topics, or none.
     ///
     /// When the broker dies that was asked, librdkafka 2.0 repeats the question to that same broker once it is back

@@ -86,18 +86,24 @@ public final class ConsumerQueries: Sendable {
     /// none.
     public var clusterID: String? { handle.clusterID(timeout: .zero) }
 
+    /// Whether brokers that have answered find records by their time; librdkafka's embedded one says of every moment that no
+    /// record is as young.
+    package var knowsTimes: Bool { !handle.isOfEmbeddedBroker(timeout: .zero) }
+
     /// What the group has committed for these partitions, with the metadata; ``Offset/none`` where there is nothing.
     ///
     /// With an open transaction on them a `read_committed` consumer waits for its end, and times out.
     public func committed(
         _ partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [CommitPosition] {
-        let list = TopicPartitionList(partitions)
-        let limit = Int32(clamping: timeout)
-        try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, limit))
-        if let error = list.firstError { throw error }
-        handle.noteAnswer()
-        return list.elements.map(\.commitPosition)
+        try handle.outwaiting { () throws(KafkaError) in
+            let list = TopicPartitionList(partitions)
+            let limit = Int32(clamping: timeout)
+            try KafkaError.check(rd_kafka_committed(handle.client, list.pointer, limit))
+            if let error = list.firstError { throw error }
+            handle.noteAnswer()
+            return list.elements.map(\.commitPosition)
+        }
     }
 
     /// Commits offsets as the member that the consumer is at the moment, and waits for the answer.
@@ -122,11 +128,12 @@ public final class ConsumerQueries: Sendable {
     public func offsets(
         at moments: [TopicPartition: Int64], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
-        try KafkaError.check(
-            rd_kafka_offsets_for_times(
-                handle.client, list.pointer, Int32(clamping: timeout)))
-        if let error = list.firstError { throw error }
+        let list = try handle.outwaiting { () throws(KafkaError) in
+            let list = TopicPartitionList(moments.map { ($0.key, offset: $0.value) })
+            try KafkaError.check(rd_kafka_offsets_for_times(handle.client, list.pointer, Int32(clamping: timeout)))
+            if let error = list.firstError { throw error }
+            return list
+        }
         handle.noteAnswer()
         var found: [TopicPartition: Int64] = [:]
         for element in list.elements where element.offset >= 0 { found[element.topicPartition] = element.offset }
@@ -174,13 +181,14 @@ public final class ConsumerQueries: Sendable {
         // The next question's time-out is not kept: without its leader librdkafka 2.0 waits for socket.timeout.ms, and again
         // for each retry (rd_kafka_query_watermark_offsets). This one's is, and a leader that answers it answers both.
         _ = try beginnings(of: [partition], timeout: timeout)
-        var low: Int64 = 0
-        var high: Int64 = 0
-        try KafkaError.check(
-            rd_kafka_query_watermark_offsets(
-                handle.client, partition.topic, partition.partition, &low, &high,
-                Int32(clamping: timeout)))
-        return (low, high)
+        return try handle.outwaiting { () throws(KafkaError) in
+            var low: Int64 = 0
+            var high: Int64 = 0
+            try KafkaError.check(
+                rd_kafka_query_watermark_offsets(
+                    handle.client, partition.topic, partition.partition, &low, &high, Int32(clamping: timeout)))
+            return (low, high)
+        }
     }
 }
 

@@ -335,7 +335,8 @@ public final class TopicReader {
             let (queries, limit) = (consumer.queries, questionTimeout)
             let found = queries.answers(moment, of: partitions, timeout: limit)
             // Where no broker can say it, all of the partition is read.
-            times.merge(found.found.merging(found.failures.mapValues { _ in 0 }) { $1 }) { $1 }
+            let unknown = queries.knowsTimes ? Array(found.failures.keys) : partitions
+            times.merge(found.found.merging(unknown.map { ($0, 0) }) { $1 }) { $1 }
             try ends.merge(queries.ends(of: partitions, timeout: limit)) { $1 }
         }
         deletedCount = 0
@@ -381,6 +382,6 @@ public final class TopicReader {
     }
 
     private func outwaiting<Answer>(_ ask: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
-        try KafkaError.outwaiting(within: patience, ask)
+        try properties.outwaiting(within: patience, ask)
     }
 }

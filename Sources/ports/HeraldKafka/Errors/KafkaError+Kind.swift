@@ -1,5 +1,3 @@
-internal import Glibc
-
 extension KafkaError {
     /// What an error means for the decision what comes next: the one table that all modules use.
     ///
@@ -90,24 +88,6 @@ extension KafkaError {
         switch code {
         case Code.illegalGeneration, Code.unknownMemberID, Code.fencedInstanceID, Code.assignmentLost: true
         default: false
-        }
-    }
-
-    /// Asks again for so long while a topic that was just made, or a leader that moves, is not known everywhere.
-    package static func outwaiting<Answer>(
-        within patience: Duration, _ ask: () throws(KafkaError) -> Answer
-    ) throws(KafkaError) -> Answer {
-        let deadline = ContinuousClock.now + patience
-        while true {
-            do throws(KafkaError) {
-                return try ask()
-            } catch {
-                guard error.kind == .settling || error.kind == .unknownTopic, ContinuousClock.now < deadline else {
-                    throw error
-                }
-                // Nothing tells when it is known.
-                usleep(100_000)
-            }
         }
     }
 }

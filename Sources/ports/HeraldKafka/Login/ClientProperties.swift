@@ -6,12 +6,18 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
     public let login: BrokerLogin?
     /// What notes when its brokers answer; `nil` when that is not needed.
     public let answers: AnswerClock?
+    /// How long its questions wait for what is only just taking office, if they share that with others'.
+    public let settling: SettlingPatience?
 
-    /// Properties, the client's login, and what notes its brokers' answers.
-    public init(_ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil) {
+    /// Properties, the client's login, what notes its brokers' answers, and the patience of its questions.
+    public init(
+        _ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil,
+        settling: SettlingPatience? = nil
+    ) {
         self.values = values
         self.login = login
         self.answers = answers
+        self.settling = settling
     }
 
     /// Properties of a client that logs in as they say.
@@ -31,7 +37,7 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
     public static func + (properties: Self, more: Self) -> Self {
         Self(
             properties.values + more.values, login: properties.login ?? more.login,
-            answers: properties.answers ?? more.answers)
+            answers: properties.answers ?? more.answers, settling: properties.settling ?? more.settling)
     }
 
     /// Adds a property.
@@ -39,7 +45,7 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
 
     /// The same without the properties of these names.
     public func without(_ names: Set<String>) -> Self {
-        Self(values.filter { !names.contains($0.0) }, login: login, answers: answers)
+        Self(values.filter { !names.contains($0.0) }, login: login, answers: answers, settling: settling)
     }
 
     /// The same for clients whose answers say nothing about this process's own questions.

@@ -61,7 +61,8 @@ enum DeadLetterListCommand: HeraldCommand {
             columns: [
                 .init("group"), .init("count", heading: "LETTERS", isNumber: true),
                 .init("notifications", isNumber: true, isForWide: true), .init("replayed", isNumber: true),
-                .init("delivered", isNumber: true), .init("failedAgain", heading: "FAILED AGAIN", isNumber: true),
+                .init("delivered", isNumber: true, absence: "–"),
+                .init("failedAgain", heading: "FAILED AGAIN", isNumber: true, absence: "–"),
                 .init("resolved", isNumber: true), .init("first", isForWide: true), .init("last"), .init("sample"),
                 .init("mayHaveArrived", heading: "MAY HAVE ARRIVED", isNumber: true, isForWide: true),
                 .init("action", isForWide: true),
@@ -72,6 +73,8 @@ enum DeadLetterListCommand: HeraldCommand {
                     switch member.name {
                     case "first": table.time(group.first)
                     case "last": table.time(group.last)
+                    // Nobody can say 0 of what is not known.
+                    case "delivered" where !group.knowsOutcomes, "failedAgain" where !group.knowsOutcomes: .null
                     default: member.value
                     }
                 })

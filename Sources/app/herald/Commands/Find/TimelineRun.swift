@@ -58,6 +58,9 @@ struct TimelineRun {
         for open in found.openTransactions {
             console.remark(SafeText.escaped("Not read: \(open.words). To do: \(open.remedy)."))
         }
+        if query.since != nil, !found.knowsTimes {
+            console.remark("This broker cannot find records by their time: all of them were read.")
+        }
         if !found.strayTopics.isEmpty {
             console.remark(
                 "Events of this user are not where the key of their user belongs in "

@@ -29,14 +29,24 @@ struct CampaignDraft: Sendable {
     /// ``StartForm/hash`` of what is previewed; a start has to name it.
     let hash: String
     var order: CampaignOrder
-    let command: [String]
-    /// The command as every viewer of the job may see it.
-    let maskedCommand: [String]
-    /// Whether the viewer of the preview typed its message; else it stays masked.
-    let isMessageKnown: Bool
+    let form: StartForm
+    /// What the audience's file is called.
+    let file: String
     var passed = 0
     var total = 0
     var outcome: Outcome?
+
+    /// Whether the viewer of the preview typed its message; else it stays masked.
+    private var isMessageKnown: Bool { form.message?.isEmpty == false }
+
+    /// The command that starts the same: where it takes a confirmation that invalid lines are left out, it allows them.
+    ///
+    /// - Parameter isMessageMasked: whether every viewer of the job may see it.
+    func command(isMessageMasked: Bool) -> [String] {
+        var order = order
+        if outcome?.preview.refusal != nil { order.maxInvalid = 1 }
+        return form.command(order, file: file, isMessageMasked: isMessageMasked)
+    }
 
     /// What has to be typed to start it; `nil` when nothing has.
     var typed: Int? {
@@ -46,7 +56,8 @@ struct CampaignDraft: Sendable {
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("state", outcome == nil ? "reading" : "done"), .init("passed", .integer(passed)),
-            .init("total", .integer(total)), .init("command", .words(command)), .init("hash", .string(hash)),
+            .init("total", .integer(total)), .init("command", .words(command(isMessageMasked: false))),
+            .init("hash", .string(hash)),
         ]
         if let outcome {
             let preview = outcome.preview

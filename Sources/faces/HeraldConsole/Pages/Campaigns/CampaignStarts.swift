@@ -117,10 +117,7 @@ final class CampaignStarts: Sendable {
             return .json(Self.failed(unreadable))
         }
         let draft = CampaignDraft(
-            owner: owner, upload: form.upload, hash: form.hash, order: order,
-            command: form.command(order, file: upload.name, isMessageMasked: false),
-            maskedCommand: form.command(order, file: upload.name, isMessageMasked: true),
-            isMessageKnown: form.message?.isEmpty == false)
+            owner: owner, upload: form.upload, hash: form.hash, order: order, form: form, file: upload.name)
         let key = AccessToken.random()
         try drafts.begin(key) { [self] work in
             try refusing(form.upload, owner) {

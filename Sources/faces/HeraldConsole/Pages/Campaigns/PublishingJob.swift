@@ -26,7 +26,8 @@ struct PublishingJob: Sendable {
     static func about(_ draft: CampaignDraft, recipients: Int) -> JSONValue {
         JSONValue.object([
             .init("campaign", .string(draft.order.text.name)), .init("topic", .string(draft.order.topic)),
-            .init("recipients", .integer(recipients)), .init("command", .words(draft.maskedCommand)),
+            .init("recipients", .integer(recipients)),
+            .init("command", .words(draft.command(isMessageMasked: true))),
         ]).safe
     }
 

@@ -104,7 +104,10 @@ struct StartForm: Codable, Sendable, Equatable {
         for (option, value) in [
             ("--rate", rate), ("--ramp", ramp), ("--pause-if-failures", pauseIfFailures), ("--expires-in", expiresIn),
             ("--delimiter", delimiter), ("--user-column", userColumn), ("--encoding", encoding),
-            ("--max-invalid", maxInvalid),
+            (
+                "--max-invalid",
+                order.maxInvalid == CampaignOrder.standardMaxInvalid ? nil : ShareText.text(order.maxInvalid)
+            ),
         ] {
             if let value = given(value) { words += [option, value] }
         }

@@ -113,10 +113,7 @@ struct StartFormTests {
         let order = try order(definition) { $0.message = message }
         let form = form { $0.message = message }
         let draft = CampaignDraft(
-            owner: "ann", upload: key, hash: form.hash, order: order,
-            command: form.command(order, file: "users.csv", isMessageMasked: false),
-            maskedCommand: form.command(order, file: "users.csv", isMessageMasked: true),
-            isMessageKnown: message != nil)
+            owner: "ann", upload: key, hash: form.hash, order: order, form: form, file: "users.csv")
         let tasks = try AskedTasks<CampaignDraft>(name: "test", most: 1, busy: "")
         try tasks.begin("a") { try CampaignDraft.preview(draft, audience, of: nil, $0) }
         #expect(try await eventually { tasks.ask("a")?.isEnded == true })
@@ -133,6 +130,9 @@ struct StartFormTests {
         #expect(object["preview"]?["invalid"] == 2 && object["preview"]?["toNotify"] == 150)
         guard case .string(let refusal)? = object["preview"]?["refusal"] else { throw Refused("no refusal", status: 0) }
         #expect(refusal.hasPrefix("2 of 153 lines are invalid (1.3%)"))
+        for isMasked in [false, true] {
+            #expect(draft.command(isMessageMasked: isMasked).suffix(2) == ["--max-invalid", "100%"])
+        }
         #expect(object["preview"]?["readAs"] == #"CSV with commas, users in the column "user""#)
         guard case .array(let samples)? = object["preview"]?["samples"] else { throw Refused("no samples", status: 0) }
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
