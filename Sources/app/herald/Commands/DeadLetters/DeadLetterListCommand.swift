@@ -21,7 +21,8 @@ enum DeadLetterListCommand: HeraldCommand {
             + "line is a dead letter, the newest first; its place PARTITION:OFFSET is what herald dlq show takes, and "
             + "herald dlq export writes all of them. In a topic of others the reason is the exception's class, the detail its "
             + "message, and the source the consumer group or the connector. Of those that were replayed it says how many "
-            + "were delivered and how many have failed again; the rest has no outcome yet.",
+            + "were delivered and how many have failed again; the rest has no outcome yet, and of what went to a topic that "
+            + "Herald does not read nobody reports one.",
         arguments: [DeadLetterOptions.ids],
         options: [groupBy] + DeadLetterOptions.selection + [limit, OutputFormat.option],
         examples: [
@@ -66,12 +67,14 @@ enum DeadLetterListCommand: HeraldCommand {
                 .init("mayHaveArrived", heading: "MAY HAVE ARRIVED", isNumber: true, isForWide: true),
                 .init("action", isForWide: true),
             ], console: console)
+        let isTable = invocation.parsed[OutputFormat.option] == .table
         for group in groups.prefix(limit) {
             try table.write(
                 group.members.map { member in
                     switch member.name {
                     case "first": table.time(group.first)
                     case "last": table.time(group.last)
+                    case _ where member.value == .null && isTable: .string("–")
                     default: member.value
                     }
                 })
