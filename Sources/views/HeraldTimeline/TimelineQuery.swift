@@ -22,10 +22,12 @@ package struct TimelineQuery: Sendable, Equatable {
     /// The request record that the id names, if it is no publisher's id.
     var origin: Origin? { id.flatMap(Origin.init) }
 
-    /// Whether an event is meant; one whose user or id is not known is not.
-    func matches(user: String?, id: String?) -> Bool {
+    /// Whether an event is meant; one whose user is not known is not.
+    ///
+    /// - Parameter origin: its request record, by which it is named whether it has an id or not.
+    func matches(user: String?, id: String?, origin: Origin) -> Bool {
         if let wanted = self.user, user != wanted { return false }
-        if let wanted = self.id, id != wanted { return false }
+        if let wanted = self.id, id != wanted { return origin == self.origin }
         return true
     }
 }

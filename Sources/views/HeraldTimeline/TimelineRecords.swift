@@ -25,6 +25,8 @@ struct TimelineRecords {
     private let partitions: [String: Int]
     private let user: Needle?
     private let id: Needle?
+    /// How results name the request record that was asked for.
+    private let place: BytePattern?
     private var event = DecodedEvent()
     private var headers = HeaderList()
     /// Request records of the user without a value.
@@ -36,6 +38,7 @@ struct TimelineRecords {
         self.partitions = partitions
         user = query.user.map(Needle.init)
         id = query.id.map(Needle.init)
+        place = query.origin.map { BytePattern("\"offset\":\($0.offset)") }
     }
 
     /// Adds what the record tells, if it is about the wanted.
@@ -59,11 +62,13 @@ struct TimelineRecords {
     // MARK: A cheap look
 
     private func mayMatter(_ message: Message) -> Bool {
-        for needle in [user, id] {
-            guard let needle else { continue }
-            if !mentions(message, needle) { return false }
+        if let user, !mentions(message, user) { return false }
+        guard let id, !mentions(message, id) else { return true }
+        guard let place else { return false }
+        return message.withValue { value in
+            guard let value else { return false }
+            return place.occurs(in: value)
         }
-        return true
     }
 
     private func mentions(_ message: Message, _ needle: Needle) -> Bool {
@@ -83,11 +88,14 @@ struct TimelineRecords {
             guard let value else { return nil }
             return try? NotificationResult(decoding: value)
         }
-        guard let result, query.matches(user: result.user, id: result.id) else { return }
+        guard let result else { return }
+        // What does not decode is known by its key alone.
+        let user = result.user ?? message.keyCopy.map { String(decoding: $0, as: UTF8.self) }
+        guard query.matches(user: user, id: result.id, origin: result.origin) else { return }
         builder.add(
             [TimelineStep(at: result.completedAt, kind: .settled(result), record: record)], to: result.origin,
             TimelineBuilder.Identity(
-                id: result.id, user: result.user, source: result.source, campaign: result.campaign,
+                id: result.id, user: user, source: result.source, campaign: result.campaign,
                 pushServices: result.pushService.map { [$0] } ?? []))
     }
 
@@ -96,9 +104,9 @@ struct TimelineRecords {
             guard let value else { return nil }
             return try? FeedbackRecord(decoding: value)
         }
-        guard case .notification(let feedback) = found, query.matches(user: feedback.user, id: feedback.id) else {
-            return
-        }
+        guard case .notification(let feedback) = found,
+            query.matches(user: feedback.user, id: feedback.id, origin: feedback.origin)
+        else { return }
         builder.add(
             [TimelineStep(at: feedback.checkedAt, kind: .reported(feedback), record: record)], to: feedback.origin,
             TimelineBuilder.Identity(
@@ -129,10 +137,10 @@ struct TimelineRecords {
             trace: text(event.traceparent, value).map { String($0.dropFirst(3).prefix(32)) })
         // What does not decode is known by its key alone.
         if identity.user == nil, let key { identity.user = String(decoding: key, as: UTF8.self) }
-        guard query.matches(user: identity.user, id: identity.id) else { return }
         // A request tells of another one only where workers take it for that one's replay.
         let named = kind == .request ? text(event.origin, value) : text(.origin)
         let origin = named.flatMap(Origin.init) ?? record
+        guard query.matches(user: identity.user, id: identity.id, origin: origin) else { return }
         let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
             .map { decoder.pushServices.names[$0] }
         if origin == record { identity.pushServices = services }

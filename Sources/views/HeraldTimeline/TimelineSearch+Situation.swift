@@ -122,9 +122,7 @@ extension TimelineSearch {
         case .removed:
             return "there is no record at that offset: it was compacted away, or marks the end of a transaction."
         case .found(nil, _): return "that record has no value (a tombstone): it is no event, and notifies nobody."
-        case .found(let value?, let headers):
-            guard let id = text(\.id, of: origin, value, headers), id != "\(origin)" else { return nil }
-            return "the event that lies there has an id of its own: ask for \(id)."
+        case .found: return nil
         }
     }
 

@@ -233,7 +233,7 @@ struct FindTests {
             named.partition = 1
             try await fixture.publish([named])
             let other = try await fixture.tool("explain", place + "1")
-            #expect(other.output.contains("has an id of its own: ask for order-18"), "\(other.output)")
+            #expect(other.status == 0 && other.output.contains("Event order-18 for bob"), "\(other.output)")
         }
     }
 
@@ -319,6 +319,33 @@ struct FindTests {
             #expect(all.output.contains("malformed") && all.output.contains("2 events."), "\(all.output)")
             let nobody = try await fixture.tool("find", "--user", "nobody")
             #expect(nobody.status == 1 && nobody.output.contains("0 events."), "\(nobody.output)")
+        }
+    }
+
+    private func output(_ fixture: Fixture, _ words: [String]) async throws -> String {
+        let process = try fixture.startTool(words)
+        #expect(try await process.waitForExit(within: 120) == 0, "\(process.output)")
+        return process.output
+    }
+
+    @Test(
+        "What does not decode is found and explained by its place, with its dead letter and its key as the user",
+        arguments: ["no event", #""{\"user\":\"zed\"}""#, "[]", #"{"pns":["apns"],"message":"hi"}"#])
+    func malformed(value: String) async throws {
+        try await Fixture.run(Self.plan()) { fixture in
+            _ = try await fixture.startWorker()
+            try await fixture.publish([Publication(user: "zed", text: value)])
+            try await fixture.waitForResults(1)
+            let record = try #require(fixture.records("notifications").first)
+            let place = "\(fixture.topic("notifications"))/\(record.partition)/\(record.offset)"
+            for user in [[], ["--user", "zed"]] {
+                let found = try await output(fixture, ["find", "--id", place, "-o", "jsonl"] + user)
+                #expect(
+                    try events(found).map { Set(steps($0)) } == [["published", "settled", "dead-lettered"]],
+                    "\(found)")
+                let explained = try await output(fixture, ["explain", place] + user)
+                #expect(explained.contains("herald dlq show"), "\(explained)")
+            }
         }
     }
 }

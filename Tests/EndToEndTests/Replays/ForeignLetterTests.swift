@@ -208,6 +208,12 @@ struct ForeignLetterTests {
             #expect(fixture.deadLetters.first?.heraldHeaders["herald-origin"]?.hasPrefix("\(letters)/") == true)
             #expect(fixture.deadLetters.first?.originalHeaders == [.init("__TypeId__", "shop.Order")])
 
+            // What came of it stays known.
+            let list = try await fixture.dlq("list", "--topic", letters, "--where", "user = user-a", "-o", "jsonl")
+            let failed = try await fixture.dlq("list", "--topic", letters, "--where", "user = user-b", "-o", "jsonl")
+            #expect(try objects(list.output).first?["delivered"] as? Int == 1, "\(list.output)")
+            #expect(try objects(failed.output).first?["failedAgain"] as? Int == 1, "\(failed.output)")
+
             // The same, told where to, is done; and once more it fails as Herald's own would.
             let again = try await fixture.dlq(
                 "replay", "--topic", letters, "--where", "user = user-b", "--to", requests, "--again", "--yes")
@@ -242,6 +248,8 @@ struct ForeignLetterTests {
             #expect(try await rest.waitForExit() == 0, "\(rest.output)")
             try await fixture.catchUp()
             #expect(fixture.records("orders.copy").map(text) == ["stray"])
+            let after = try await fixture.dlq("list", "--topic", letters, "--where", "replays = 0")
+            #expect(after.output.contains("–"), "nobody reports it: \(after.output)")
         }
     }
 

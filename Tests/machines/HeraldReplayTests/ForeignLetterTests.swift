@@ -61,7 +61,7 @@ enum ForeignSample {
                 list.append(name, nil)
             }
         }
-        var entry = DeadLetterEntry(decoder: RecordDecoder(), isForeign: true)
+        var entry = DeadLetterEntry(decoder: RecordDecoder(), foreignTopic: "orders.DLT")
         entry.fill(
             partition: 2, offset: offset, timestamp: SampleEntry.moment, key: Array("ann".utf8),
             value: Array(value.utf8), headers: list)
@@ -192,9 +192,7 @@ struct ForeignLetterTests {
         #expect(entry.text(.topic) == "orders-retry" && entry.text(.detail) == "later")
         #expect(entry.text(.source) == "dunning")
         let left = try headers(entry)
-        #expect(left.contains("kafka_dlt-original-topic=orders"))
-        #expect(left.contains("kafka_dlt-original-consumer-group=billing"))
-        #expect(!left.contains { $0.contains("exception") || $0.contains("retry_topic") })
+        #expect(left == ["x-own=kept"], "the earlier ones are Spring's, too")
         let stray = ForeignSample.entry([("retry_topic-attempts", [0, 0, 0, 3]), ("kafka_replyTopic", [1])])
         #expect(stray.originalHeaders.count == 1 && stray.originalHeaders.name(at: 0).text == "kafka_replyTopic")
     }
@@ -207,8 +205,9 @@ struct ForeignLetterTests {
         #expect(try headers(spring).contains("kafka_dlt-original-topic=orders"))
         let twice = ForeignSample.spring(more: [("kafka_dlt-original-topic", ForeignSample.text("orders-retry"))])
         #expect(twice.text(.topic) == "orders-retry")
-        let left = try headers(twice)
-        #expect(left.contains("kafka_dlt-original-topic=orders") && !left.contains { $0.hasPrefix("kafka_dlt-exc") })
+        #expect(try headers(twice) == ["x-own=kept"])
+        let attempts = ForeignSample.spring(more: [("kafka_deliveryAttempt", [0, 0, 0, 3])])
+        #expect(try headers(attempts) == ["x-own=kept"])
     }
 
     @Test(
@@ -288,6 +287,47 @@ struct ForeignLetterTests {
         #expect(replay.replays == 2)
         let often = ForeignSample.spring(more: [("herald-replays", ForeignSample.text("5"))])
         #expect(try decision(often, isAgain: true) == .leaveOut(.overTheCap))
+    }
+
+    @Test("What came of a replay that workers read is told by the dead letter's own place and its event's push services")
+    func outcomes() throws {
+        func fate(_ outcome: String, _ place: String, calls: String = "") throws -> LetterFate {
+            var (marks, outcomes) = (MarkIndex(), ReplayOutcomes())
+            let mark = #"{"state":"replayed","job":"j","at":1,\#(calls)"partitions":{"2":"17"}}"#
+            marks.add(try #require(MarkRecord(decoding: Array(mark.utf8))))
+            let result =
+                #"{"outcome":"\#(outcome)","completedAt":"2026-11-21T08:40:26.123Z","replays":1,"pns":"apns","#
+                + #""origin":{"topic":"\#(place)","partition":2,"offset":17}}"#
+            outcomes.add(try NotificationResult(decoding: Array(result.utf8)))
+            return LetterFate(of: ForeignSample.spring().facts, marks, outcomes)
+        }
+        #expect(try fate("delivered", "orders.DLT").outcome == .delivered)
+        #expect(try fate("dead-lettered", "orders.DLT").outcome == .failedAgain)
+        #expect(try fate("delivered", "orders").outcome == .notKnown, "that is another's")
+        let unread = try fate("delivered", "orders.DLT", calls: #""calls":[],"#)
+        #expect(unread.state == .replayed && unread.outcome == .notReported && unread.words == "replayed")
+    }
+
+    @Test("Of what went to where workers do not read, the mark says so, and no count of outcomes is known")
+    func unreported() throws {
+        guard case .replay(let replay) = try decision(ForeignSample.spring(), topic: Self.copy) else {
+            throw InvalidArgument("it is left out")
+        }
+        var batch = LetterBatch()
+        let record = OutgoingRecord(replay, ofForeign: ForeignSample.spring(), trace: nil)
+        batch.add(
+            LetterBatch.Letter(
+                state: .gathered, record: record, replay: replay, partition: 2, offset: 17, markCount: 0))
+        batch.cut()
+        let marks = batch.content(job: "j", at: 1).marks
+        #expect(marks.map(\.calls) == [[]])
+        var index = MarkIndex()
+        for mark in marks { index.add(mark) }
+        var table = GroupTable(.reason)
+        table.add(ForeignSample.spring(), index, ReplayOutcomes())
+        let members = try #require(table.sorted.first).members
+        #expect(members.first { $0.name == "replayed" }?.value == .integer(1))
+        #expect(members.filter { ["delivered", "failedAgain"].contains($0.name) }.allSatisfy { $0.value == .null })
     }
 
     @Test("Marks of different topics have different keys")

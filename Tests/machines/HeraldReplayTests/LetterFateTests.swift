@@ -11,7 +11,7 @@ struct LetterFateTests {
     }
 
     private func fate(
-        _ headers: [String: String] = [:], isForeign: Bool = false, marks: [String], _ results: [(String, String?, Int)]
+        _ headers: [String: String] = [:], marks: [String], _ results: [(String, String?, Int)]
     ) throws -> LetterFate {
         var index = MarkIndex()
         for mark in marks { index.add(try #require(MarkRecord(decoding: Array(mark.utf8)), "\(mark)")) }
@@ -109,8 +109,8 @@ struct LetterFateTests {
         #expect(try fate(marks: [Self.mark(state: "resolved"), Self.mark()], []).state == .replayed)
     }
 
-    @Test("Of one that does not say which request it was, such as one of others, no outcome is known")
-    func foreign() throws {
+    @Test("Of one that does not say which request it was no outcome is known")
+    func unnamed() throws {
         let fate = try fate(["herald-origin": ""], marks: [Self.mark()], [("delivered", "apns", 1)])
         #expect(fate.state == .replayed && fate.outcome == .notKnown)
     }

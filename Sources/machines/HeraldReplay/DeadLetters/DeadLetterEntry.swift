@@ -18,16 +18,18 @@ package struct DeadLetterEntry: Sendable {
     package private(set) var headers = HeaderList()
 
     /// Whether it lies in a topic that others write: then only their headers count.
-    let isForeign: Bool
+    var isForeign: Bool { foreignTopic != nil }
+    /// That topic.
+    private let foreignTopic: String?
     private var foreign = ForeignHeaders()
     private let decoder: RecordDecoder
     private var event = DecodedEvent()
     private var isDecoded = false
     private var isEvent = false
 
-    package init(decoder: RecordDecoder, isForeign: Bool = false) {
+    package init(decoder: RecordDecoder, foreignTopic: String? = nil) {
         self.decoder = decoder
-        self.isForeign = isForeign
+        self.foreignTopic = foreignTopic
     }
 
     mutating func fill(_ message: Message) {
@@ -133,9 +135,17 @@ package struct DeadLetterEntry: Sendable {
         }
     }
 
-    /// What decides what became of it.
+    /// What decides what became of it: of others its own place, by which its replay's results are known, and the push
+    /// services that its event names.
     package var facts: LetterFacts {
-        LetterFacts(
+        if let foreignTopic {
+            let event = value.flatMap { try? JudgedEvent($0, of: self, decoder) }
+            return LetterFacts(
+                partition: partition, offset: offset,
+                origin: Origin(topic: foreignTopic, partition: partition, offset: offset),
+                pushServices: event?.pushServices ?? [], replays: replays)
+        }
+        return LetterFacts(
             partition: partition, offset: offset, origin: origin, pushServices: pushServices, replays: replays)
     }
 

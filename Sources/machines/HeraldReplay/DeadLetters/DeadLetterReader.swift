@@ -44,7 +44,7 @@ package final class DeadLetterReader {
     ) throws {
         self.properties = properties
         self.topic = topic
-        entry = DeadLetterEntry(decoder: decoder, isForeign: isForeign)
+        entry = DeadLetterEntry(decoder: decoder, foreignTopic: isForeign ? topic : nil)
         reader = try ToolFailure.reading(topic) { () throws(KafkaError) in
             try TopicReader(properties: properties, patience: patience)
         }

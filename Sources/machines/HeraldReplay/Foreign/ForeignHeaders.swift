@@ -13,12 +13,14 @@ struct ForeignHeaders: Sendable {
 
     /// Spring's recoverer begins its headers' names with the first, its retry topics with the second; both mix in one record.
     private static let springPrefixes: [StaticString] = ["kafka_dlt-", "kafka_"]
-    private static let springOrigin: StaticString = "original-"
     /// What follows the prefix: an application's own headers may begin with `kafka_`, too.
-    private static let springKinds: [StaticString] = [springOrigin, "exception-", "key-exception-"]
+    private static let springKinds: [StaticString] = ["original-", "exception-", "key-exception-"]
     private static let connectPrefix: StaticString = "__connect.errors."
-    /// What Spring's retry topics count with, and what its deserializer leaves behind: both would end the next attempt.
-    private static let springLeftovers: [StaticString] = ["retry_topic-", "springDeserializerException"]
+    /// What Spring's retry topics and its containers count with, and what its deserializer leaves behind: they would end
+    /// the next attempt.
+    private static let springLeftovers: [StaticString] = [
+        "retry_topic-", "kafka_deliveryAttempt", "springDeserializerException",
+    ]
     /// Exceptions that only wrap another one, which says what happened.
     private static let wrappers: [StaticString] = [
         "org.springframework.kafka.listener.ListenerExecutionFailedException",
@@ -116,16 +118,8 @@ struct ForeignHeaders: Sendable {
         switch writer {
         case .connect: return !name.begins(with: Self.connectPrefix)
         case .spring:
-            guard let start = Self.springPrefixCount(name) else { return true }
-            let kind = name.extracting(start..<name.byteCount)
-            guard kind.begins(with: Self.springOrigin) else { return false }
-            // A dead letter that failed once more has one of each time: the earlier one was there.
-            for later in index + 1..<headers.count {
-                let other = headers.name(at: later)
-                guard let start = Self.springPrefixCount(other) else { continue }
-                if other.extracting(start..<other.byteCount).hasSameBytes(as: kind) { return true }
-            }
-            return false
+            // Also the earlier ones: Spring adds those of each failure to those that are there.
+            return Self.springPrefixCount(name) == nil
         case nil: return true
         }
     }

@@ -37,6 +37,7 @@ extension ReplayRules {
         return .replay(
             Replay(
                 topic: topic, origin: Origin(topic: foreign.name, partition: partition, offset: offset),
-                pushServices: pushServices, isWhole: true, replays: before + 1))
+                pushServices: pushServices, isWhole: true, isReported: foreign.isRequestTopic(topic),
+                replays: before + 1))
     }
 }

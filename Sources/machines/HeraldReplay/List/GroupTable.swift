@@ -19,8 +19,8 @@ package struct GroupTable: Sendable {
         package var delivered = 0
         /// How many of them have failed again after a replay.
         package var failedAgain = 0
-        /// Of how many of them the replay's outcome is not known.
-        fileprivate var unknown = 0
+        /// How many of them went to where nobody reports an outcome.
+        package var unreported = 0
         package var resolved = 0
         /// How many of those that are open may have reached the person: a call got no answer.
         package var mayHaveArrived = 0
@@ -37,13 +37,14 @@ package struct GroupTable: Sendable {
         /// Whether the message itself was too long, which no setting allows.
         fileprivate var hasLongMessage = false
 
-        /// Whether an outcome is known of any of their replays, or there was none.
-        package var knowsOutcomes: Bool { unknown == 0 || delivered + failedAgain > 0 }
-
         /// What to do about it, in a few words.
         package var suggestion: String {
             let open = count - replayed - resolved
-            if open <= 0 { return "nothing left to do" }
+            if open <= 0 {
+                return failedAgain == 0
+                    ? "nothing left to do"
+                    : "nothing left to do here: what failed again is a new dead letter of Herald's, or too late to send"
+            }
             let known = zip(DeadLetterReason.allCases, reasons).filter { $1 > 0 }
             guard let (reason, _) = known.first else { return "look at the sample" }
             if known.count > 1 {
@@ -138,8 +139,8 @@ extension GroupTable.Group {
         switch fate.outcome {
         case .delivered: delivered += times
         case .failedAgain: failedAgain += times
-        case .notKnown: unknown += times
-        case nil: break
+        case .notReported: unreported += times
+        case .notKnown, nil: break
         }
         first = min(first, letter.deadLetteredAt)
         last = max(last, newest)
@@ -164,12 +165,15 @@ extension GroupTable.Group {
 
 extension GroupTable.Group {
     /// It as JSON, as `herald dlq list` writes it.
+    ///
+    /// Of what nobody reports no counts are known.
     package var members: [JSONValue.Member] {
-        [
+        let isReported = unreported == 0 || unreported < replayed
+        return [
             .init("group", .string(name ?? "(all others)")), .init("count", .integer(count)),
             .init("notifications", .integer(notifications)),
-            .init("replayed", .integer(replayed)), .init("delivered", .integer(delivered)),
-            .init("failedAgain", .integer(failedAgain)), .init("resolved", .integer(resolved)),
+            .init("replayed", .integer(replayed)), .init("delivered", isReported ? .integer(delivered) : .null),
+            .init("failedAgain", isReported ? .integer(failedAgain) : .null), .init("resolved", .integer(resolved)),
             .init("first", .string(first.text)), .init("last", .string(last.text)), .init("sample", .string(sample)),
             .init("mayHaveArrived", .integer(mayHaveArrived)), .init("action", .string(suggestion)),
         ]

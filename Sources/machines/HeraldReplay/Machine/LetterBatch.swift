@@ -158,7 +158,8 @@ struct LetterBatch: Sendable {
             for letter in letters {
                 let services = MarkedServices(
                     replayed: letter.replay.isWhole ? nil : letter.replay.pushServices,
-                    called: letter.replay.isCorrectedForOthers ? letter.replay.pushServices : nil)
+                    called: letter.replay.isCorrectedForOthers || !letter.replay.isReported
+                        ? letter.replay.pushServices : nil)
                 if offsets[services] == nil { order.append(services) }
                 offsets[services, default: [:]][letter.partition, default: []].append(letter.offset)
             }

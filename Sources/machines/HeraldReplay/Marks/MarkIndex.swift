@@ -12,7 +12,8 @@ package struct MarkIndex: Sendable {
     /// How often, where it is more than once.
     private var times: [Place: Int] = [:]
     private var services: [String] = []
-    /// What the last replay called in place of the dead letter's own push services, where it was corrected so.
+    /// What the last replay called in place of the dead letter's own push services, where it was corrected so; none where
+    /// no worker read it.
     private var corrected: [Place: [String]] = [:]
     /// When the first replay was marked, epoch milliseconds; `nil` when nothing was replayed.
     package private(set) var firstReplayAt: Int64?
@@ -70,7 +71,8 @@ package struct MarkIndex: Sendable {
         replayed[partition]?.contains(offset) ?? false ? replayCount(partition: partition, offset: offset) : 1
     }
 
-    /// The push services that its last replay as a whole called in place of its own; `nil` unless they were corrected.
+    /// The push services that its last replay as a whole called in place of its own; `nil` unless they were corrected, and
+    /// none when no worker read it.
     func correctedPushServices(partition: Int32, offset: Int64) -> [String]? {
         corrected.isEmpty ? nil : corrected[Place(partition: partition, offset: offset)]
     }

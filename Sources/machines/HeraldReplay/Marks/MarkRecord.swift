@@ -22,7 +22,8 @@ package struct MarkRecord: Codable, Equatable, Sendable {
     package var at: Int64
     /// The push services that were replayed; `nil` for all of each dead letter's.
     package var pns: [String]?
-    /// The push services that were called in place of each dead letter's own, after a correction; `nil` for its own.
+    /// The push services that were called in place of each dead letter's own, after a correction; `nil` for its own, and
+    /// none for a replay that no worker reads, of which nobody reports.
     package var calls: [String]?
     /// The offsets by partition, `5-9,12`.
     package var partitions: [String: String]

@@ -76,6 +76,9 @@ package struct LetterFate: Hashable, Sendable {
         guard let outcome else { return nil }
         var text = state == .partlyReplayed ? "replayed in part" : "replayed"
         if !correctedPushServices.isEmpty { text += " for \(correctedPushServices.joined(separator: ", ")) instead" }
-        return text + (outcome == .notKnown ? "" : ", and \(outcome.words)")
+        return switch outcome {
+        case .delivered, .failedAgain: text + ", and \(outcome.words)"
+        case .notKnown, .notReported: text
+        }
     }
 }

@@ -10,6 +10,8 @@ package struct ReplayOutcomes: Sendable {
         /// Some of it has become a dead letter again, has expired or was cancelled.
         case failedAgain = "failed-again"
         case notKnown = "not-known"
+        /// It went to a topic that Herald's workers do not read.
+        case notReported = "not-reported"
 
         /// For people.
         package var words: String {
@@ -17,6 +19,7 @@ package struct ReplayOutcomes: Sendable {
             case .delivered: "delivered"
             case .failedAgain: "failed again"
             case .notKnown: "not known yet"
+            case .notReported: "reported by nobody"
             }
         }
     }
@@ -46,6 +49,9 @@ package struct ReplayOutcomes: Sendable {
 
     /// What came of the replay of a dead letter that was replayed; ``LetterFate`` says what became of any.
     func outcome(of letter: LetterFacts, _ marks: MarkIndex) -> Outcome {
+        if marks.correctedPushServices(partition: letter.partition, offset: letter.offset)?.isEmpty == true {
+            return .notReported
+        }
         guard let origin = letter.origin else { return .notKnown }
         let number = letter.replays + marks.lastReplay(partition: letter.partition, offset: letter.offset)
         let outcomes = services(of: letter, marks).map { outcome(origin, $0, after: letter.replays, number) }

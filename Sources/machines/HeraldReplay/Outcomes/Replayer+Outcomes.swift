@@ -26,11 +26,9 @@ extension Replayer {
 
     /// A reader of the results of replays, from the first replay on; `nil` while nothing was replayed.
     ///
-    /// Dead letters of others are not told from each other by what results say.
-    ///
     /// - Parameter earliest: replays before this moment are not asked for.
     package func replayResults(of marks: MarkIndex, since earliest: WallTime? = nil) throws -> ResultsReader? {
-        guard context.foreign == nil, let first = marks.firstReplayAt, !layout.results.isEmpty else { return nil }
+        guard let first = marks.firstReplayAt, !layout.results.isEmpty else { return nil }
         let moment = max(first, earliest?.milliseconds ?? first) - Self.clockDifference.count
         return try ResultsReader(
             properties: context.readerProperties, topic: context.topics.results, partitions: layout.results,

@@ -71,6 +71,8 @@ package struct ReplayRules: Sendable {
         package var isWhole: Bool
         /// Whether these are not the push services that the dead letter names.
         package var isCorrectedForOthers = false
+        /// Whether workers report what becomes of it.
+        package var isReported = true
         /// How often the event will have been replayed then.
         package var replays: Int
         /// Whether the backend sees another idempotency key than before: it may remember the old one for what was wrong.

@@ -21,7 +21,8 @@ enum DeadLetterListCommand: HeraldCommand {
             + "line is a dead letter, the newest first; its place PARTITION:OFFSET is what herald dlq show takes, and "
             + "herald dlq export writes all of them. In a topic of others the reason is the exception's class, the detail its "
             + "message, and the source the consumer group or the connector. Of those that were replayed it says how many "
-            + "were delivered and how many have failed again; the rest has no outcome yet.",
+            + "were delivered and how many have failed again; the rest has no outcome yet, and of what went to a topic that "
+            + "Herald does not read nobody reports one.",
         arguments: [DeadLetterOptions.ids],
         options: [groupBy] + DeadLetterOptions.selection + [limit, OutputFormat.option],
         examples: [
@@ -73,8 +74,6 @@ enum DeadLetterListCommand: HeraldCommand {
                     switch member.name {
                     case "first": table.time(group.first)
                     case "last": table.time(group.last)
-                    // Nobody can say 0 of what is not known.
-                    case "delivered" where !group.knowsOutcomes, "failedAgain" where !group.knowsOutcomes: .null
                     default: member.value
                     }
                 })
