@@ -18,7 +18,7 @@ package struct MessageTemplate: Sendable, Equatable {
     package private(set) var names: [String] = []
     /// Of each of them whether every use says what takes its place.
     package private(set) var isOptional: [Bool] = []
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private(set) var parts: [Part] = []
 
     /// Compiles a template.
@@ -156,7 +156,7 @@ package struct MessageTemplate: Sendable, Equatable {
         return (start...bytes.count - wanted.count).first { bytes[$0..<$0 + wanted.count].elementsEqual(wanted) }
     }
 
-    private func mistake(_ offset: Int, _ problem: String) -> InputError {
+    func mistake(_ offset: Int, _ problem: String) -> InputError {
         let before = String(decoding: bytes[..<offset], as: UTF8.self)
         let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
         return InputError(problem, line: lines.count > 1 ? lines.count : nil, column: (lines.last?.count ?? 0) + 1)
