@@ -53,6 +53,15 @@ package enum CampaignWords {
         return text
     }
 
+    /// A message in one line, in which `⏎` is a line break: as `\n` it would look like a text that has these characters.
+    package static func oneLine(_ message: String) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in message.replacing("\r\n", with: "\n").unicodeScalars {
+            text.append(scalar == "\n" ? "⏎" : scalar)
+        }
+        return String(text)
+    }
+
     /// Such as `1 recipient` or `12 400 recipients`.
     package static func counted(_ count: Int, _ noun: String) -> String {
         "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
