@@ -54,6 +54,26 @@ struct WrittenAudienceTests {
         #expect(try found(text.utf8, "Hi {{first name}}") == expected)
     }
 
+    @Test("A count of rows at the end of a list with a line of dashes is nobody, and elsewhere it is a user")
+    func rowCounts() throws {
+        func lines(_ text: String) throws -> [String] {
+            let file = try AudienceFile(text)
+            defer { file.remove() }
+            return try file.lines("Hi", users: .text)
+        }
+        #expect(try lines("user,name\n----,----\nann,A\n\n(1 rows affected)\n\n") == ["3:ann=Hi"])
+        #expect(try lines("user\n----\nann \n(1 Zeile betroffen)") == ["3:ann=Hi"])
+        #expect(try lines("user\n----\n(1 x)\nann\n") == ["3:(1 x)=Hi", "4:ann=Hi"])
+        #expect(try lines("user\nann\n(1 x)\n").last == "3:(1 x)=Hi")
+        #expect(try lines("user\n--\n(x 1)\n") == ["3:(x 1)=Hi"])
+    }
+
+    @Test("A table of Markdown is read", arguments: ["|---|---|", "| :--- | ---: |"])
+    func markdown(rule: String) throws {
+        let expected = Found(messages: ["Hi Ann"], recipients: 1, invalid: [], emptyLines: 0)
+        #expect(try found("| user | name |\n\(rule)\n| ann | Ann |\n".utf8, "Hi {{name}}") == expected)
+    }
+
     @Test("A line's end in two pieces of a long file is one line's end", arguments: ["\r\n", "\r", "\n"])
     func pieces(lineEnd: String) throws {
         // The window reads 262 144 bytes at once.
