@@ -35,6 +35,11 @@ struct WrittenAudienceTests {
             ("missing cells", "name,user,city,zip\nAnn,ann\nBob,bob,Bonn\n", 2, 0),
             ("padding", "user  ,name \n--------,-----\nann     ,Ann  \nbob     ,Bob  \n", 2, 0),
             ("padding in quotes", "\"user \",\" name\"\n\" ann\u{A0}\",Ann\n", 1, 0),
+            (
+                "padding around quotes", "user,name , more\nann , \"Ann\"  , \"{\"\"a\"\": 1}\"\u{A0}\n \"bob\",Bob\n",
+                2, 0
+            ),
+            ("tabs around quotes", "user\tname\t\"more\"\nann\t\"Ann\"\t\nbob\tBob \t \"\"\n", 2, 0),
             ("no-break spaces", "user\u{A0}\u{A0},\u{A0}name\n\u{A0}ann,\u{A0}Ann\t\n", 1, 0),
             ("byte order marks", "\u{FEFF}\u{FEFF}user,\u{FEFF}name\n\u{FEFF}ann,Ann\u{FEFF}\n", 1, 0),
             ("carriage returns", "user,name\rann,Ann\r\rbob,Bob", 2, 1),
@@ -72,6 +77,12 @@ struct WrittenAudienceTests {
     func markdown(rule: String) throws {
         let expected = Found(messages: ["Hi Ann"], recipients: 1, invalid: [], emptyLines: 0)
         #expect(try found("| user | name |\n\(rule)\n| ann | Ann |\n".utf8, "Hi {{name}}") == expected)
+    }
+
+    @Test("A line's end in a column's name is a space", arguments: ["\n", "\r\n", "\r"])
+    func headerLines(end: String) throws {
+        let found = try found("user,\"first\(end)name\"\nann,Ann\n".utf8, "Hi {{first name}}")
+        #expect(found.messages == ["Hi Ann"])
     }
 
     @Test("A line's end in two pieces of a long file is one line's end", arguments: ["\r\n", "\r", "\n"])
