@@ -84,10 +84,32 @@ struct TemplateTests {
         arguments: [
             ("Hi {first_name} *|FNAME|* %name% %%last%% {{x}}", ["{first_name}", "*|FNAME|*", "%name%", "%%last%%"]),
             ("${a.b}", ["{a.b}"]), ("{x} {x}", ["{x}"]),
+            (
+                "[first_name] [[x]] <first_name> <<FNAME>> $first_name. [% first_name %] {$a} {contactfield=b}",
+                [
+                    "[first_name]", "[[x]]", "<first_name>", "<<FNAME>>", "$first_name", "[% first_name %]", "{$a}",
+                    "{contactfield=b}",
+                ]
+            ),
+            ("[sic] <b>bold</b> <3 $USD $5 [1] US$ [ ] << x", []),
+            (
+                "[firstname] <First-Name> $frist_name {x} %x%",
+                ["[firstname]", "<First-Name>", "$frist_name", "{x}", "%x%"]
+            ),
             ("50% off, 20%more% {} {not this} *|a b|* 5%-9% {{a|b}} *||* %", ["%more%"]), ("100%, 5% {1}", []),
         ])
     func foreignMarks(text: String, marks: [String]) throws {
-        #expect(Set(try MessageTemplate(text).foreignMarks.map(\.mark)) == Set(marks))
+        #expect(Set(try MessageTemplate(text).foreignMarks(["user", "first_name"]).map(\.mark)) == Set(marks))
+    }
+
+    @Test(
+        "A mark is advised as the column that it means",
+        arguments: [
+            ("%recipient.first_name%", "first_name"), ("{FirstName}", "first_name"), ("*|MAIL|*", "MAIL"),
+            ("{a.b}", "a.b"),
+        ])
+    func advice(mark: String, name: String) throws {
+        #expect(try MessageTemplate(mark).foreignMarks(["user", "first_name"]).map(\.name) == [name])
     }
 
     @Test("What a field holds is no tag")

@@ -33,6 +33,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var mark = ""
     /// How the audience was read.
     package private(set) var reading: AudienceReading
+    /// What its columns are called; of JSON lines the fields that are asked for.
+    package let columns: [String]
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
@@ -73,6 +75,7 @@ package struct AudiencePreview: Sendable {
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         reading = reader.reading
+        columns = reader.columnNames
         comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0

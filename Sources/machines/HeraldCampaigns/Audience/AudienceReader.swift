@@ -31,8 +31,8 @@ struct AudienceReader {
     /// For each name the number of its column.
     private var columns: [Int] = []
     private var columnCount: Int { columnNames.count }
-    /// What the columns are called, of CSV.
-    private(set) var columnNames: [String] = []
+    /// What the columns are called; of JSON lines the fields that are asked for.
+    private(set) var columnNames: [String]
     private var nextLine = 1
     private var isFieldSeen: [Bool]
     /// Whether the next record is the first behind the header.
@@ -59,6 +59,7 @@ struct AudienceReader {
         form = audience.form
         reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
         names = [reading.userColumn] + fields
+        columnNames = names
         self.isOptional = [false] + isOptional
         window = ByteWindow(audience.file)
         json = JSONFields(names: names)

@@ -42,6 +42,9 @@ package final class RecipientReader {
         reader = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
 
+    /// What the audience's columns are called; of JSON lines the fields that are asked for.
+    var columnNames: [String] { reader.columnNames }
+
     /// How the audience is read.
     package var reading: AudienceReading { reader.reading }
 

@@ -105,10 +105,15 @@ package struct CampaignPreview: Sendable {
         return ["\\n stands as it is in the message, and is no line break; --message-file or $'…' in the shell has one"]
     }
 
+    private static let shownMarks = 5
+
     private var foreignMarks: [String] {
-        order.text.template.foreignMarks.map { mark, name in
-            "\(mark) stands as it is in the message; a field has two braces: {{\(name)}}"
+        let marks = order.text.template.foreignMarks(audience.columns)
+        let shown = marks.prefix(Self.shownMarks).map {
+            "\($0.mark) stands as it is in the message; a field has two braces: {{\($0.name)}}"
         }
+        guard marks.count > shown.count else { return shown }
+        return shown + ["\(CampaignWords.number(marks.count - shown.count)) more marks like these stand in the message"]
     }
 
     /// How long it takes, in words.

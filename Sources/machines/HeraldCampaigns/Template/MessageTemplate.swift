@@ -59,47 +59,6 @@ package struct MessageTemplate: Sendable, Equatable {
         }
     }
 
-    /// What other tools put around a field's name; the longer ones first.
-    private static let foreign = [("*|", "|*"), ("%%", "%%"), ("%", "%"), ("{", "}")].map {
-        (open: Array($0.utf8), close: Array($1.utf8))
-    }
-
-    /// What other tools call a field and is text here, such as `{first_name}`, each with the field's name.
-    package var foreignMarks: [(mark: String, name: String)] {
-        var found: [(mark: String, name: String)] = []
-        for case .text(let range) in parts {
-            for (open, close) in Self.foreign {
-                var offset = range.lowerBound
-                while offset < range.upperBound {
-                    let mark = bytes[offset..<range.upperBound]
-                    let start = offset + open.count
-                    offset += 1
-                    guard mark.starts(with: open) else { continue }
-                    let end = bytes[start..<range.upperBound].firstIndex { !Self.isNameByte($0) } ?? range.upperBound
-                    guard end > start, Self.isNameStart(bytes[start]),
-                        bytes[end..<range.upperBound].starts(with: close)
-                    else { continue }
-                    offset = end + close.count
-                    let name = String(decoding: bytes[start..<end], as: UTF8.self)
-                    guard !found.contains(where: { $0.name == name }) else { continue }
-                    found.append((String(decoding: bytes[mark.startIndex..<offset], as: UTF8.self), name))
-                }
-            }
-        }
-        return found
-    }
-
-    private static func isNameStart(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-        default: false
-        }
-    }
-
     private mutating func number(of name: String, isOptional: Bool) -> Int {
         if let known = names.firstIndex(of: name) {
             if !isOptional { self.isOptional[known] = false }
