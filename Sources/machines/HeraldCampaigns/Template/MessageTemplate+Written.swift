@@ -1,5 +1,5 @@
 internal import HeraldBytes
-internal import HeraldText
+package import HeraldText
 
 extension MessageTemplate {
     /// Compiles a template as a person has written it: an editor's byte order mark is none of it, and its lines end with LF.

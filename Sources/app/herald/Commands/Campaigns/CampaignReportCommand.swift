@@ -148,9 +148,9 @@ private struct CampaignReportRun {
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
             if let audience {
-                var part = UnreachedAudience(try recipients(of: audience))
+                var part = UnreachedAudience(try recipients(of: audience), of: audience)
                 try readUnreached(&list) { part.keep($0) }
-                output.write(part.heading)
+                output.write(try part.heading())
                 while let line = try part.next(&list) {
                     output.write(line)
                     if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
