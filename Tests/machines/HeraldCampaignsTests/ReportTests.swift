@@ -89,10 +89,20 @@ struct ReportTests {
         #expect(lines[0].hasPrefix("bob,dead-lettered,apns,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns,,,,2026-"))
         #expect(lines[2...] == ["dora,no outcome yet,,,,,\r\n", "eve,never published,,,,,\r\n"])
+        #expect(list.unsettled == 2, "a campaign that is not over may still notify them")
         #expect(
             UnreachedList.heading
                 == "user,unreached_why,unreached_pns,unreached_reason,unreached_status,unreached_detail,"
                 + "unreached_completedAt\r\n")
+    }
+
+    @Test("One person is one, and several are people")
+    func numbers() {
+        #expect(
+            CampaignWords.sentence(reached: 1, unreached: 1, in: "a") == "1 person was reached; 1 who was not is in a.")
+        #expect(
+            CampaignWords.sentence(reached: 0, unreached: 1_200, in: "a")
+                == "0 people were reached; 1 200 who were not are in a.")
     }
 
     /// The list of an audience in which bob was rejected, ann and zoe were reached, and xia is known only to Kafka.

@@ -123,6 +123,12 @@ package enum CampaignWords {
         return parts.map { "\($0.0) \(number($0.1))" }.joined(separator: "; ")
     }
 
+    /// Such as `8 people were reached; 22 who were not are in left.csv.`
+    package static func sentence(reached: Int, unreached: Int, in place: String) -> String {
+        "\(number(reached)) \(reached == 1 ? "person was" : "people were") reached; "
+            + "\(number(unreached)) who \(unreached == 1 ? "was not is" : "were not are") in \(place)."
+    }
+
     /// Such as `240/s` or `2.4/s`.
     package static func rate(_ perSecond: Double) -> String {
         if perSecond >= 10 { return "\(number(Int(saturating: perSecond)))/s" }
