@@ -105,7 +105,8 @@ struct TemplateTests {
     @Test(
         "A mark is advised as the column that it means",
         arguments: [
-            ("%recipient.first_name%", "first_name"), ("{FirstName}", "first_name"), ("*|MAIL|*", "MAIL"),
+            ("%recipient.first_name%", "first_name"), ("{FirstName}", "first_name"), ("{last_name}", "last_name"),
+            ("*|MAIL|*", "MAIL"),
             ("{a.b}", "a.b"),
         ])
     func advice(mark: String, name: String) throws {

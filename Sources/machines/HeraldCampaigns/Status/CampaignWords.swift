@@ -123,7 +123,7 @@ package enum CampaignWords {
         return parts.map { "\($0.0) \(number($0.1))" }.joined(separator: "; ")
     }
 
-    /// Such as `8 people were reached; 22 who were not are in left.csv.`
+    /// Such as `8 people were reached; 22 who were not are in left.csv`.
     package static func sentence(reached: Int, unreached: Int, in place: String) -> String {
         "\(number(reached)) \(reached == 1 ? "person was" : "people were") reached; "
             + "\(number(unreached)) who \(unreached == 1 ? "was not is" : "were not are") in \(place)."

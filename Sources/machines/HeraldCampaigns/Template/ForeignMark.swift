@@ -65,8 +65,15 @@ package struct ForeignMark: Sendable, Equatable {
     private static func column(_ name: String, in columns: [String]) -> String? {
         let last = name.split(separator: ".").last.map(String.init) ?? name
         return [name, last].lazy.compactMap { name in
-            columns.first { plain($0) == plain(name) } ?? Suggestion.nearest(to: name, in: columns)
+            columns.first { plain($0) == plain(name) } ?? columns.first { isNear(plain($0), plain(name)) }
         }.first
+    }
+
+    /// Whether a letter is wrong; `last_name` is not `first_name`.
+    private static func isNear(_ column: String, _ name: String) -> Bool {
+        let lengths = [column.utf8.count, name.utf8.count]
+        return lengths.allSatisfy { (4...64).contains($0) }
+            && Suggestion.distance(Array(column.utf8), Array(name.utf8)) < 2
     }
 
     private static func plain(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
