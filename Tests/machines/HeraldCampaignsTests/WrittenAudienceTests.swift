@@ -1,4 +1,5 @@
 import Foundation
+import HeraldText
 import TestSupport
 import Testing
 
