@@ -484,7 +484,7 @@ package struct Explanation: Sendable {
             sentences.append(
                 "\(names): there is no outcome yet. "
                     + (ahead > 0
-                        ? "At most \(ahead) records are before it in its partition. "
+                        ? "At most \(ahead) \(ahead == 1 ? "record is" : "records are") before it in its partition. "
                         : "The workers have committed what is before it in its partition. ")
                     + workers(isNext: ahead == 0))
             return

@@ -231,7 +231,7 @@ struct CampaignPublishTests {
             _ = try await fixture.startWorker()
             let run = try fixture.startTool(words)
             #expect(try await run.waitForExit() == 3, "\(run.output)")
-            #expect(run.output.contains("is paused because too many failed"), "\(run.output)")
+            #expect(run.output.contains("is paused because too many failed ("), "\(run.output)")
             #expect(fixture.count("notifications.bulk") == 400)
             #expect(try await fixture.campaignStatus("spring")["state"] as? String == "paused")
         }

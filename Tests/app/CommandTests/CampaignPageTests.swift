@@ -14,7 +14,7 @@ struct CampaignPageTests {
 
     private func status(
         _ outcomes: [String: Int], recipients: Int = 1_000, published: Int = 800, isComplete: Bool = false,
-        by author: String = "ann@web1", after seconds: Int64 = 3
+        by author: String = "ann@web1", after seconds: Int64 = 3, pausedBecause cause: String? = nil
     ) throws -> CampaignStatus {
         var index = CampaignIndex()
         func add(_ key: String, _ value: String) {
@@ -30,7 +30,8 @@ struct CampaignPageTests {
             #"{"recipients":\#(recipients),"published":\#(published),"repeats":0,"invalid":0,"isComplete":\#(isComplete),"#
                 + #""at":\#(Self.start),"by":"\#(name)","outcomes":{},"resultOffsets":{}}"#)
         let control = CampaignControl(
-            state: .running, at: WallTime(milliseconds: Self.start), by: author, reason: author)
+            state: cause == nil ? .running : .paused, at: WallTime(milliseconds: Self.start), by: author,
+            reason: cause ?? author)
         index.add(key: CampaignControl.key(of: "spring"), value: control.encoded(), place: "0:1")
         return CampaignStatus(
             campaign: try #require(index.campaign("spring")), count: OutcomeCount(snapshot: outcomes),
@@ -48,6 +49,15 @@ struct CampaignPageTests {
                 #expect(line.displayWidth <= columns, "\(line)")
             }
         }
+    }
+
+    @Test("Why it is paused is said whole, however narrow the page is", arguments: [60, 100, 200])
+    func cause(columns: Int) throws {
+        let cause = "its users are rejected: 200 of a worker's latest 200 calls with status 404"
+        let page = lines(
+            try status(["delivered": 3], by: "worker 3h35kt1kbs60r on web2", pausedBecause: cause), width: columns)
+        #expect(page.map { $0.trimmingPrefix("  ") }.joined(separator: " ").contains(cause), "\(page)")
+        #expect(page.allSatisfy { $0.displayWidth <= columns })
     }
 
     @Test("What became of notifications behind a hub is said in a line and in JSON, if anything is known of it")

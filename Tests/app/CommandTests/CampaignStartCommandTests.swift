@@ -47,6 +47,22 @@ struct CampaignStartCommandTests {
         }
     }
 
+    @Test("What an editor puts around a message's text is not sent, and another tool's filter is refused")
+    func messageFile() async throws {
+        try await inDirectory { directory in
+            let file = directory.appending(path: "message.txt")
+            try "\u{FEFF}Hi\r\n{{user}}\r\n".write(to: file, atomically: true, encoding: .utf8)
+            let base = ["--audience", "-", "--dry-run", "-o", "jsonl"]
+            let run = try await HeraldProgram.run(
+                words(directory, base + ["--message-file", file.path], message: nil), input: "user\nann\n")
+            let sample = (run.records.first?["samples"] as? [[String: String]])?.first
+            #expect(sample?["message"] == "Hi\nann", "\(run.error)")
+            let filter = try await HeraldProgram.run(
+                words(directory, base, message: "Hi {{user|upper}}"), input: "user\nann\n")
+            #expect(filter.status == 2 && filter.error.contains("looks like a filter"), "\(filter.error)")
+        }
+    }
+
     @Test("A file from a spreadsheet is read as it is, and too many invalid lines stop it with the reason")
     func spreadsheet() async throws {
         try await inDirectory { directory in

@@ -112,6 +112,30 @@ struct PreviewRefusalTests {
         #expect(try found(["ann", "ann", "ann"]).refusal == nil)
     }
 
+    @Test("What stands for nothing, and what was damaged before, is warned of, in a user and in a field")
+    func doubts() throws {
+        let text = "user,name\nann,NULL\nNULL,Nullmeyer\nbob,J\u{FFFD}rg\ncid,#N/A\ndan,null and void\n"
+        let file = try AudienceFile(text)
+        defer { file.remove() }
+        let order = CampaignOrder(text: try AudienceFile.text("Hi {{name}}"), topic: "bulk")
+        let warnings = CampaignPreview(order, try file.preview("Hi {{name}}"), definition: nil).warnings
+        #expect(
+            warnings == [
+                "2 recipients have what a database or spreadsheet writes for nothing in \"name\", the first in line 2: "
+                    + "\"Hi NULL\"",
+                "1 recipient has what a database or spreadsheet writes for nothing in \"user\", the first in line 3: "
+                    + "\"NULL\"",
+                "1 recipient has a damaged character (U+FFFD) in \"name\", the first in line 4: \"Hi J\u{FFFD}rg\"",
+            ])
+    }
+
+    @Test("A backslash and an n are no line break, which is said and shown in another way")
+    func literalBreak() throws {
+        #expect(try found(["ann"], message: #"a\nb"#).warnings.contains { $0.hasPrefix(#"\n stands as it is"#) })
+        #expect(try found(["ann"], message: "a\nb").warnings.isEmpty)
+        #expect(CampaignWords.oneLine("a\r\nb\nc") == "a⏎b⏎c")
+    }
+
     @Test(
         "A message that leaves little room in a push service's payload is warned of", arguments: [3_584, 3_585, 4_096])
     func long(count: Int) throws {

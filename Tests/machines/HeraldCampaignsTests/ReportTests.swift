@@ -89,15 +89,31 @@ struct ReportTests {
         #expect(lines[0].hasPrefix("bob,dead-lettered,apns,rejected,400,,2026-"))
         #expect(lines[1].hasPrefix("'=cid,cancelled,apns,,,,2026-"))
         #expect(lines[2...] == ["dora,no outcome yet,,,,,\r\n", "eve,never published,,,,,\r\n"])
+        #expect(list.unsettled == 2, "a campaign that is not over may still notify them")
         #expect(
             UnreachedList.heading
                 == "user,unreached_why,unreached_pns,unreached_reason,unreached_status,unreached_detail,"
                 + "unreached_completedAt\r\n")
     }
 
+    @Test("One person is one, and several are people")
+    func numbers() {
+        #expect(
+            CampaignWords.sentence(reached: 1, unreached: 1, in: "a") == "1 person was reached; 1 who was not is in a.")
+        #expect(
+            CampaignWords.sentence(reached: 0, unreached: 1_200, in: "a")
+                == "0 people were reached; 1 200 who were not are in a.")
+    }
+
     /// The list of an audience in which bob was rejected, ann and zoe were reached, and xia is known only to Kafka.
     private func list(
         of text: String, _ form: AudienceForm = AudienceForm(), message: String = "Hi {{name}}"
+    ) throws -> String {
+        try list(of: Array(text.utf8), form, message: message)
+    }
+
+    private func list(
+        of bytes: [UInt8], _ form: AudienceForm = AudienceForm(), message: String = "Hi {{name}}"
     ) throws -> String {
         var report = CampaignReport(Samples.definition(), now: Self.now)
         let results = try ["bob", "xia"].map {
@@ -106,13 +122,14 @@ struct ReportTests {
         for result in try results + ["ann", "zoe"].map({ try Samples.result("delivered", user: $0) }) {
             report.add(result)
         }
-        let file = try AudienceFile(text)
+        let file = try AudienceFile(bytes)
         defer { file.remove() }
         var list = UnreachedList(report.people)
+        let audience = try file.open(form)
         var part = UnreachedAudience(
-            try RecipientReader(try file.open(form), try AudienceFile.text(message), expiresAt: nil))
+            try RecipientReader(audience, try AudienceFile.text(message), expiresAt: nil), of: audience)
         for result in results { if let entry = list.entry(result) { part.keep(entry) } }
-        var output = part.heading
+        var output = try part.heading()
         while let line = try part.next(&list) { output += line }
         return output + part.others.joined()
     }
@@ -137,6 +154,19 @@ struct ReportTests {
         #expect(
             second.components(separatedBy: "unreached_why").count == 2 && second.contains("3;cid;;;never published"))
         #expect(second.components(separatedBy: "\r\n").allSatisfy { !$0.contains("published;;;;;never") })
+    }
+
+    @Test(
+        "An audience in another encoding is refused with those it may be in, whatever the message uses of it",
+        arguments: ["Hi", "Hi {{name}}"], ["user,name\nann,A\ncid,J\u{F6}rg\n", "user,name,gr\u{F6}\u{DF}e\ncid,C,3\n"])
+    func otherEncoding(message: String, text: String) throws {
+        let latin = text.unicodeScalars.map { UInt8($0.value) }
+        let words = failure { try list(of: latin, message: message) }
+        #expect(words.contains("the audience is not UTF-8") && words.contains("--encoding WINDOWS-1252"), "\(words)")
+        let form = AudienceForm(encoding: AudienceEncoding("WINDOWS-1252"))
+        #expect(try list(of: latin, form, message: message).contains("cid,"))
+        let mixed = Array("user,name\nbob,\u{FC}\ncid,J".utf8) + [0xF6]
+        #expect(failure { try list(of: mixed, message: "Hi") }.contains("line 3 of the audience is not UTF-8"))
     }
 
     @Test("So it does of JSON lines, and behind a byte order mark")

@@ -41,6 +41,34 @@ struct TemplateTests {
         #expect(try rendered(text, ["name": "Ann", "none": ""]) == expected)
     }
 
+    @Test(
+        "What looks like another tool's filter behind the bar is refused, with what to write instead",
+        arguments: [
+            (#" first_name | default: "friend" "#, "{{first_name|friend}}"),
+            ("name|default('dear friend')", "{{name|dear you}}"),
+            ("name|default you", "{{name|friend}}"),
+            ("name|upper", "{{name|friend}}"), ("name | trim | title", "{{name|friend}}"),
+            ("name|e", "{{name|friend}}"),
+            (#"name || "x""#, "{{name|x}}"), ("name|'x'", "{{name|x}}"), ("name|truncate: 10", "{{name|friend}}"),
+        ])
+    func filters(tag: String, advice: String) {
+        let words = failure { try MessageTemplate(written: "Hi {{\(tag)}}!") }
+        #expect(words.contains("looks like a filter") && words.contains(advice), "\(words)")
+        #expect(throws: Never.self, "one that was accepted before stays readable") { try MessageTemplate("{{\(tag)}}") }
+    }
+
+    @Test(
+        "Texts that take a field's place are no filters",
+        arguments: ["friend", "", "Upper", "first class", "a|b", "defaulter", "e.g. you", "it's you", "d'accord", "\""])
+    func noFilters(text: String) throws {
+        #expect(try MessageTemplate(written: "{{name|\(text)}}").names == ["name"])
+    }
+
+    @Test("A byte order mark is no part of a message, and its lines end with LF")
+    func written() throws {
+        #expect(try MessageTemplate(written: "\u{FEFF}Hi\r\nthere\ryou\n").text == "Hi\nthere\nyou\n")
+    }
+
     @Test("A field may be missing when every use says what takes its place")
     func optional() throws {
         let template = try MessageTemplate("{{a|x}}{{b}}{{c|y}}{{c}}{{a|}}")
@@ -56,10 +84,33 @@ struct TemplateTests {
         arguments: [
             ("Hi {first_name} *|FNAME|* %name% %%last%% {{x}}", ["{first_name}", "*|FNAME|*", "%name%", "%%last%%"]),
             ("${a.b}", ["{a.b}"]), ("{x} {x}", ["{x}"]),
+            (
+                "[first_name] [[x]] <first_name> <<FNAME>> $first_name. [% first_name %] {$a} {contactfield=b}",
+                [
+                    "[first_name]", "[[x]]", "<first_name>", "<<FNAME>>", "$first_name", "[% first_name %]", "{$a}",
+                    "{contactfield=b}",
+                ]
+            ),
+            ("[sic] <b>bold</b> <3 $USD $5 [1] US$ [ ] << x", []),
+            (
+                "[firstname] <First-Name> $frist_name {x} %x%",
+                ["[firstname]", "<First-Name>", "$frist_name", "{x}", "%x%"]
+            ),
             ("50% off, 20%more% {} {not this} *|a b|* 5%-9% {{a|b}} *||* %", ["%more%"]), ("100%, 5% {1}", []),
         ])
     func foreignMarks(text: String, marks: [String]) throws {
-        #expect(Set(try MessageTemplate(text).foreignMarks.map(\.mark)) == Set(marks))
+        #expect(Set(try MessageTemplate(text).foreignMarks(["user", "first_name"]).map(\.mark)) == Set(marks))
+    }
+
+    @Test(
+        "A mark is advised as the column that it means",
+        arguments: [
+            ("%recipient.first_name%", "first_name"), ("{FirstName}", "first_name"), ("{last_name}", "last_name"),
+            ("*|MAIL|*", "MAIL"),
+            ("{a.b}", "a.b"),
+        ])
+    func advice(mark: String, name: String) throws {
+        #expect(try MessageTemplate(mark).foreignMarks(["user", "first_name"]).map(\.name) == [name])
     }
 
     @Test("What a field holds is no tag")

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldText
 import TestSupport
 import Testing
 
@@ -35,6 +36,11 @@ struct WrittenAudienceTests {
             ("missing cells", "name,user,city,zip\nAnn,ann\nBob,bob,Bonn\n", 2, 0),
             ("padding", "user  ,name \n--------,-----\nann     ,Ann  \nbob     ,Bob  \n", 2, 0),
             ("padding in quotes", "\"user \",\" name\"\n\" ann\u{A0}\",Ann\n", 1, 0),
+            (
+                "padding around quotes", "user,name , more\nann , \"Ann\"  , \"{\"\"a\"\": 1}\"\u{A0}\n \"bob\",Bob\n",
+                2, 0
+            ),
+            ("tabs around quotes", "user\tname\t\"more\"\nann\t\"Ann\"\t\nbob\tBob \t \"\"\n", 2, 0),
             ("no-break spaces", "user\u{A0}\u{A0},\u{A0}name\n\u{A0}ann,\u{A0}Ann\t\n", 1, 0),
             ("byte order marks", "\u{FEFF}\u{FEFF}user,\u{FEFF}name\n\u{FEFF}ann,Ann\u{FEFF}\n", 1, 0),
             ("carriage returns", "user,name\rann,Ann\r\rbob,Bob", 2, 1),
@@ -52,6 +58,32 @@ struct WrittenAudienceTests {
         let text = "user,first\u{A0}name\n--,-\nann,Ann\n--,-\n"
         let expected = Found(messages: ["Hi Ann", "Hi -"], recipients: 2, invalid: [], emptyLines: 0)
         #expect(try found(text.utf8, "Hi {{first name}}") == expected)
+    }
+
+    @Test("A count of rows at the end of a list with a line of dashes is nobody, and elsewhere it is a user")
+    func rowCounts() throws {
+        func lines(_ text: String) throws -> [String] {
+            let file = try AudienceFile(text)
+            defer { file.remove() }
+            return try file.lines("Hi", users: .text)
+        }
+        #expect(try lines("user,name\n----,----\nann,A\n\n(1 rows affected)\n\n") == ["3:ann=Hi"])
+        #expect(try lines("user\n----\nann \n(1 Zeile betroffen)") == ["3:ann=Hi"])
+        #expect(try lines("user\n----\n(1 x)\nann\n") == ["3:(1 x)=Hi", "4:ann=Hi"])
+        #expect(try lines("user\nann\n(1 x)\n").last == "3:(1 x)=Hi")
+        #expect(try lines("user\n--\n(x 1)\n") == ["3:(x 1)=Hi"])
+    }
+
+    @Test("A table of Markdown is read", arguments: ["|---|---|", "| :--- | ---: |"])
+    func markdown(rule: String) throws {
+        let expected = Found(messages: ["Hi Ann"], recipients: 1, invalid: [], emptyLines: 0)
+        #expect(try found("| user | name |\n\(rule)\n| ann | Ann |\n".utf8, "Hi {{name}}") == expected)
+    }
+
+    @Test("A line's end in a column's name is a space", arguments: ["\n", "\r\n", "\r"])
+    func headerLines(end: String) throws {
+        let found = try found("user,\"first\(end)name\"\nann,Ann\n".utf8, "Hi {{first name}}")
+        #expect(found.messages == ["Hi Ann"])
     }
 
     @Test("A line's end in two pieces of a long file is one line's end", arguments: ["\r\n", "\r", "\n"])

@@ -13,9 +13,10 @@ package struct AudiencePreview: Sendable {
         package var message: String
     }
 
-    /// A field of the message that some recipients have nothing for.
-    package struct EmptyField: Sendable, Equatable {
+    /// A field that looks like a mistake for some recipients.
+    package struct DoubtfulField: Sendable, Equatable {
         package var name: String
+        package var doubt: FieldDoubt
         package var count: Int
         /// The line of the first of them, from 1.
         package var line: Int
@@ -32,6 +33,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var mark = ""
     /// How the audience was read.
     package private(set) var reading: AudienceReading
+    /// What its columns are called; of JSON lines the fields that are asked for.
+    package let columns: [String]
     /// Lines that repeat a recipient; the first of them counts.
     package private(set) var repeats = 0
     package private(set) var invalid = 0
@@ -39,9 +42,8 @@ package struct AudiencePreview: Sendable {
     package private(set) var emptyLines = 0
     package private(set) var invalidLines: [InvalidLine] = []
     package private(set) var samples: [Sample] = []
-    /// The message's fields that some have nothing for, in the order of the message.
-    package var emptyFields: [EmptyField] { emptyByNumber.sorted { $0.key < $1.key }.map(\.value) }
-    private var emptyByNumber: [Int: EmptyField] = [:]
+    /// The user's column and the message's fields, in its order, where some look like a mistake.
+    package private(set) var doubtfulFields: [DoubtfulField] = []
     /// The most bytes that a message has.
     package private(set) var longestMessage = 0
     /// Recipients who differ from another one in upper and lower case alone.
@@ -73,6 +75,7 @@ package struct AudiencePreview: Sendable {
     ) throws {
         let reader = try RecipientReader(audience, campaign, expiresAt: expiresAt)
         reading = reader.reading
+        columns = reader.columnNames
         comparedTo = former?.audience
         let ids = RecipientIDs(campaign: campaign.name)
         var lines = 0
@@ -101,7 +104,7 @@ package struct AudiencePreview: Sendable {
                 mark.add(reader.id)
                 caseTwins.note(reader.user, reader.id, line: reader.line, ids, among: set)
                 if set.count == former?.recipients, former?.audience == mark.text { beginsWith = mark.text }
-                noteEmptyFields(reader, campaign.template)
+                noteDoubts(reader, campaign.template)
                 longestMessage = max(longestMessage, reader.message.count)
                 if samples.count < Self.shownSamples {
                     samples.append(
@@ -126,16 +129,25 @@ package struct AudiencePreview: Sendable {
         }
     }
 
-    private mutating func noteEmptyFields(_ reader: RecipientReader, _ template: MessageTemplate) {
+    private mutating func noteDoubts(_ reader: RecipientReader, _ template: MessageTemplate) {
+        if FieldDoubt(reader.user[...]) == .placeholder {
+            note(.placeholder, reading.userColumn, reader, message: String(decoding: reader.user, as: UTF8.self))
+        }
         // A field that the message has twice counts once.
-        for (index, number) in reader.emptyFields.enumerated() where !reader.emptyFields[..<index].contains(number) {
-            if emptyByNumber[number] != nil {
-                emptyByNumber[number]?.count += 1
-            } else {
-                emptyByNumber[number] = EmptyField(
-                    name: template.names[number], count: 1, line: reader.line,
-                    message: String(decoding: reader.message, as: UTF8.self))
-            }
+        for (index, found) in reader.doubts.enumerated()
+        where !reader.doubts[..<index].contains(where: { $0 == found }) {
+            note(
+                found.doubt, template.names[found.field], reader,
+                message: String(decoding: reader.message, as: UTF8.self))
+        }
+    }
+
+    private mutating func note(_ doubt: FieldDoubt, _ name: String, _ reader: RecipientReader, message: String) {
+        if let known = doubtfulFields.firstIndex(where: { $0.name == name && $0.doubt == doubt }) {
+            doubtfulFields[known].count += 1
+        } else {
+            doubtfulFields.append(
+                DoubtfulField(name: name, doubt: doubt, count: 1, line: reader.line, message: message))
         }
     }
 

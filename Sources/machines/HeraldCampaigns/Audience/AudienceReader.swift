@@ -30,11 +30,15 @@ struct AudienceReader {
     private var record = 0..<0
     /// For each name the number of its column.
     private var columns: [Int] = []
-    private var columnCount = 0
+    private var columnCount: Int { columnNames.count }
+    /// What the columns are called; of JSON lines the fields that are asked for.
+    private(set) var columnNames: [String]
     private var nextLine = 1
     private var isFieldSeen: [Bool]
     /// Whether the next record is the first behind the header.
     private var isBehindHeader = false
+    /// Whether a line of dashes came below the header.
+    private var isRuled = false
     /// How many lines were empty, or had nothing but delimiters and spaces.
     private(set) var emptyLines = 0
     /// The beginning of a line that was too long to be kept.
@@ -55,6 +59,7 @@ struct AudienceReader {
         form = audience.form
         reading = AudienceReading(format: audience.format, userColumn: form.userColumn ?? Self.userName)
         names = [reading.userColumn] + fields
+        columnNames = names
         self.isOptional = [false] + isOptional
         window = ByteWindow(audience.file)
         json = JSONFields(names: names)
@@ -87,7 +92,11 @@ struct AudienceReader {
                     continue
                 }
                 defer { isBehindHeader = false }
-                if isBehindHeader, isRule { continue }
+                if isBehindHeader, isRule {
+                    isRuled = true
+                    continue
+                }
+                if isRuled, isRowCount { continue }
                 // Empty cells at a line's end may be missing, and there may be more of them than columns.
                 guard csv.fields.dropFirst(columnCount).allSatisfy({ cell($0).isEmpty }) else {
                     return .wrong("has \(Self.counted(csv.fields.count, "field")); the header has \(columnCount)")
@@ -164,13 +173,25 @@ struct AudienceReader {
         CellPadding.trimmed(field.start..<field.end, of: window.bytes.span.bytes)
     }
 
-    /// Whether the record is the line of dashes that sqlcmd writes below the names of its columns.
+    /// Whether the record is the line of dashes below the names of the columns: sqlcmd's, or Markdown's with its colons.
     private var isRule: Bool {
         csv.fields.count == columnCount
-            && csv.fields.allSatisfy { field in
+            && zip(csv.fields, columnNames).allSatisfy { field, name in
                 let cell = cell(field)
-                return !cell.isEmpty && window.bytes[cell].allSatisfy { $0 == UInt8(ascii: "-") }
+                guard !cell.isEmpty else { return name.isEmpty }
+                return window.bytes[cell].contains(UInt8(ascii: "-"))
+                    && window.bytes[cell].allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
             }
+    }
+
+    /// Whether the record is the file's last and tells how many rows there are, such as `(5 rows affected)`.
+    private var isRowCount: Bool {
+        let text = window.bytes[
+            CellPadding.trimmed(csv.fields[0].start..<csv.fields[0].end, of: window.bytes.span.bytes)]
+        return csv.fields.dropFirst().allSatisfy { cell($0).isEmpty } && text.first == UInt8(ascii: "(")
+            && text.last == UInt8(ascii: ")") && text.dropFirst().first.map { (0x30...0x39).contains($0) } ?? false
+            && window.isAtEnd
+            && window.bytes[window.start..<window.count].allSatisfy { [0x0A, 0x0D, 0x20].contains($0) }
     }
 
     private mutating func readHeader(of audience: Audience) throws {
@@ -186,8 +207,8 @@ struct AudienceReader {
         case .wrong(let problem): throw ToolFailure("the audience's first line \(problem)")
         case .good: break
         }
-        columnCount = csv.fields.count
         let header = AudienceHeader(csv.fields, of: window.bytes.span.bytes)
+        columnNames = header.names
         let unreached = AudienceHeader.unreached
         keptColumns = columnCount - (header.names.suffix(unreached.count) == unreached[...] ? unreached.count : 0)
         if audience.prefixCount > 0 { heading = Array("\u{FEFF}".utf8) }

@@ -2,8 +2,8 @@ internal import HeraldBytes
 
 /// Finds one record's fields in bytes of CSV (RFC 4180), copying nothing.
 ///
-/// Lines end with LF, CRLF or CR, also in one file. A field in quotes may hold delimiters, line ends and doubled quotes; a quote anywhere else is an
-/// error, and so is anything but a delimiter or a line's end behind a closing quote.
+/// Lines end with LF, CRLF or CR, also in one file. A field in quotes may hold delimiters, line ends and doubled quotes, and have
+/// padding around them; a quote anywhere else is an error, and so is other text behind a closing quote.
 struct CSVScanner {
     /// Where a field lies, without its quotes.
     struct Field: Equatable {
@@ -43,10 +43,12 @@ struct CSVScanner {
         var offset = start
         var lines = 0
         while true {
-            if offset < bytes.byteCount, bytes[byteAt: offset] == UInt8(ascii: "\"") {
-                guard let field = Self.quoted(bytes, from: offset + 1, &offset, &lines) else {
+            let text = passPadding(offset, of: bytes)
+            if text < bytes.byteCount, bytes[byteAt: text] == UInt8(ascii: "\"") {
+                guard let field = Self.quoted(bytes, from: text + 1, &offset, &lines) else {
                     return isEnd ? Self.broken(.unclosedQuote, bytes, from: start, isEnd) : .unfinished
                 }
+                offset = passPadding(offset, of: bytes)
                 fields.append(field)
             } else {
                 let first = offset
@@ -67,6 +69,15 @@ struct CSVScanner {
             default: return Self.broken(.textBehindQuote, bytes, from: start, isEnd)
             }
         }
+    }
+
+    /// Where the text behind padding begins; a tab that is the delimiter is none.
+    private func passPadding(_ start: Int, of bytes: RawSpan) -> Int {
+        var offset = start
+        while offset < bytes.byteCount, bytes[byteAt: offset] != delimiter,
+            let count = CellPadding.byteCount(atStartOf: offset..<bytes.byteCount, of: bytes)
+        { offset += count }
+        return offset
     }
 
     /// Only the record's first line is given up: when a quote is missing in it, those behind it are not to be lost too.

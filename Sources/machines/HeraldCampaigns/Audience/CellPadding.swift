@@ -13,14 +13,17 @@ enum CellPadding {
         return start..<end
     }
 
-    /// A text without what stands around it, as the names of columns are compared; a no-break space in it is a space.
+    /// A text without what stands around it, as the names of columns are compared; a no-break space or a line's end in it is
+    /// a space.
     static func plain(_ text: String) -> String {
-        let bytes = Array(text.utf8)
+        let spaced = ["\r\n", "\n", "\r", "\u{A0}"].reduce(text) { $0.replacing($1, with: " ") }
+        let bytes = Array(spaced.utf8)
         let range = trimmed(0..<bytes.count, of: bytes.span.bytes)
-        return String(decoding: bytes[range], as: UTF8.self).replacing("\u{A0}", with: " ")
+        return String(decoding: bytes[range], as: UTF8.self)
     }
 
-    private static func byteCount(atStartOf range: Range<Int>, of bytes: RawSpan) -> Int? {
+    /// How many bytes the first piece of padding has; `nil` when text begins there.
+    static func byteCount(atStartOf range: Range<Int>, of bytes: RawSpan) -> Int? {
         guard let first = range.first else { return nil }
         switch bytes[byteAt: first] {
         case 0x20, 0x09: return 1

@@ -25,5 +25,22 @@ struct EncodingEvidence: Sendable, Equatable {
         return "line \(first.line) has \(Self.words(first.byte))"
     }
 
+    /// The text of bytes that go into a list as they are; nothing when they are not UTF-8.
+    mutating func text(of bytes: [UInt8], line: Int) -> String? {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            if !hasUTF8, bytes.contains(where: { $0 > 0x7F }) { noteUTF8() }
+            return text
+        }
+        if first == nil, let byte = bytes.first(where: { $0 > 0x7F }) { first = (line, byte) }
+        return nil
+    }
+
+    /// It with what the fields of another reader of the same file tell.
+    func joined(with other: Self) -> Self {
+        var joined = hasUTF8 ? self : other
+        joined.first = first ?? other.first
+        return joined
+    }
+
     private static func words(_ byte: UInt8) -> String { "the byte 0x\(String(byte, radix: 16, uppercase: true))" }
 }

@@ -28,8 +28,8 @@ package final class RecipientReader {
     package private(set) var message: [UInt8] = []
     /// What the fields so far tell of the audience's encoding.
     private(set) var evidence = EncodingEvidence()
-    /// The message's fields that the recipient has nothing for, by their numbers in the template's names.
-    private(set) var emptyFields: [Int] = []
+    /// What looks like a mistake in the message's fields, by their numbers in the template's names.
+    private(set) var doubts: [(field: Int, doubt: FieldDoubt)] = []
     private(set) var event: [UInt8] = []
 
     /// A reader at the audience's beginning; a header without a field that the message uses is thrown.
@@ -41,6 +41,9 @@ package final class RecipientReader {
         users = campaign.users
         reader = try AudienceReader(audience, fields: template.names, isOptional: template.isOptional)
     }
+
+    /// What the audience's columns are called; of JSON lines the fields that are asked for.
+    var columnNames: [String] { reader.columnNames }
 
     /// How the audience is read.
     package var reading: AudienceReading { reader.reading }
@@ -88,14 +91,15 @@ package final class RecipientReader {
         if let problem = users.problem(in: user.span.bytes) { return .invalid(problem) }
         if users == .text, let problem = problem(inText: user, "user") { return .invalid(problem) }
         message.removeAll(keepingCapacity: true)
-        emptyFields.removeAll(keepingCapacity: true)
+        doubts.removeAll(keepingCapacity: true)
         var isBeyondASCII = evidence.hasUTF8 || user.contains { $0 > 0x7F }
         template.render(
-            into: &message, onEmpty: { emptyFields.append($0) },
+            into: &message, onEmpty: { doubts.append(($0, .empty)) },
             append: { field, message in
                 let before = message.count
                 reader.append(field + 1, to: &message)
                 if !isBeyondASCII { isBeyondASCII = message[before...].contains { $0 > 0x7F } }
+                if let doubt = FieldDoubt(message[before...]) { doubts.append((field, doubt)) }
             })
         if let problem = problem(inMessage: message) { return .invalid(problem) }
         if isBeyondASCII, !evidence.hasUTF8 { evidence.noteUTF8() }

@@ -100,7 +100,8 @@ package struct CampaignContinuation: Sendable {
     private var replacement: String {
         let left = max(0, formerRecipients - publishedBefore)
         return "it is another audience: the campaign had \(CampaignWords.counted(formerRecipients, "recipient")), "
-            + "\(CampaignWords.number(publishedBefore)) are published"
+            + "\(CampaignWords.number(publishedBefore))\(publishedBefore > formerRecipients ? " of all its audiences" : "") "
+            + "\(publishedBefore == 1 ? "is" : "are") published"
             + (left > 0
                 ? ", and of the other \(CampaignWords.number(left)) only those who are in this one would be" : "")
             + stillSent

@@ -66,7 +66,7 @@ package struct CampaignPreview: Sendable {
     private static let roomyBytes = 3_584
 
     /// What looks like a mistake, in sentences.
-    package var warnings: [String] { emptyFields + foreignMarks + longMessage + caseTwins }
+    package var warnings: [String] { doubtfulFields + foreignMarks + literalBreak + longMessage + caseTwins }
 
     private var longMessage: [String] {
         guard audience.longestMessage > Self.roomyBytes else { return [] }
@@ -85,18 +85,35 @@ package struct CampaignPreview: Sendable {
         ]
     }
 
-    private var emptyFields: [String] {
-        audience.emptyFields.map { field in
-            "\(CampaignWords.counted(field.count, "recipient")) \(field.count == 1 ? "has" : "have") nothing for "
-                + "{{\(field.name)}}, the first in line \(field.line): \(SafeText.quoted(field.message)); "
-                + "{{\(field.name)|…}} says what stands there instead"
+    private var doubtfulFields: [String] {
+        audience.doubtfulFields.map { field in
+            let who = CampaignWords.counted(field.count, "recipient") + (field.count == 1 ? " has" : " have")
+            let first = "the first in line \(field.line): \(SafeText.quoted(CampaignWords.oneLine(field.message)))"
+            return switch field.doubt {
+            case .empty:
+                "\(who) nothing for {{\(field.name)}}, \(first); {{\(field.name)|…}} says what stands there instead"
+            case .damaged: "\(who) a damaged character (U+FFFD) in \(SafeText.quoted(field.name)), \(first)"
+            case .placeholder:
+                "\(who) what a database or spreadsheet writes for nothing in \(SafeText.quoted(field.name)), \(first)"
+            }
         }
     }
 
+    /// A shell's quotes leave it two characters.
+    private var literalBreak: [String] {
+        guard order.text.template.text.contains("\\n") else { return [] }
+        return ["\\n stands as it is in the message, and is no line break; --message-file or $'…' in the shell has one"]
+    }
+
+    private static let shownMarks = 5
+
     private var foreignMarks: [String] {
-        order.text.template.foreignMarks.map { mark, name in
-            "\(mark) stands as it is in the message; a field has two braces: {{\(name)}}"
+        let marks = order.text.template.foreignMarks(audience.columns)
+        let shown = marks.prefix(Self.shownMarks).map {
+            "\($0.mark) stands as it is in the message; a field has two braces: {{\($0.name)}}"
         }
+        guard marks.count > shown.count else { return shown }
+        return shown + ["\(CampaignWords.number(marks.count - shown.count)) more marks like these stand in the message"]
     }
 
     /// How long it takes, in words.
@@ -112,6 +129,18 @@ package struct CampaignPreview: Sendable {
         rate.map { Int(saturating: (Double(max(0, toNotify - 1)) / $0).rounded(.up)) }
     }
 
+    /// The same with the messages as a page shows them, each in one line.
+    package var shownMembers: [JSONValue.Member] {
+        members.map { $0.name == "samples" ? .init("samples", samples(CampaignWords.oneLine)) : $0 }
+    }
+
+    private func samples(_ shown: (String) -> String) -> JSONValue {
+        .array(
+            audience.samples.map {
+                .object([.init("user", .string($0.user)), .init("message", .string(shown($0.message)))])
+            })
+    }
+
     /// It as `herald campaign start --dry-run -o json` has it.
     package var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [
@@ -125,12 +154,7 @@ package struct CampaignPreview: Sendable {
                     audience.invalidLines.map {
                         .object([.init("line", .integer($0.line)), .init("reason", .string($0.reason))])
                     })),
-            .init(
-                "samples",
-                .array(
-                    audience.samples.map {
-                        .object([.init("user", .string($0.user)), .init("message", .string($0.message))])
-                    })),
+            .init("samples", samples { $0 }),
             .init("longestMessageBytes", .integer(audience.longestMessage)),
             .init("readAs", .string(audience.reading.text)),
             .init("userColumn", .string(audience.reading.userColumn)),

@@ -1,8 +1,12 @@
 extension PublishEnd {
     /// How it ended, in a sentence; what a broker said in it is as it came.
     ///
-    /// - Parameter again: how the rest is published.
-    package func sentence(_ progress: PublishProgress, name: String, again: String) -> String {
+    /// - Parameters:
+    ///   - again: how the rest is published.
+    ///   - cause: why it is paused, as far as that was said.
+    package func sentence(
+        _ progress: PublishProgress, name: String, again: String, pausedBecause cause: String? = nil
+    ) -> String {
         let published =
             "\(CampaignWords.number(progress.published)) of \(CampaignWords.number(progress.recipients)) recipients "
             + "published"
@@ -13,8 +17,8 @@ extension PublishEnd {
         case .interrupted:
             "Interrupted, \(published), \(CampaignWords.number(progress.open)) notifications without an outcome; \(again)."
         case .paused:
-            "The campaign is paused because too many failed, \(published), \(outcomes(progress)). When the cause is gone: "
-                + "herald campaign resume \(name)"
+            "The campaign is paused because too many failed\(cause.map { " (\($0))" } ?? ""), \(published), "
+                + "\(outcomes(progress)). When the cause is gone: herald campaign resume \(name)"
                 + (progress.published < progress.recipients ? ", and \(again)." : ".")
         case .cancelled: "The campaign was cancelled, \(published), \(outcomes(progress))."
         case .expired:

@@ -120,7 +120,9 @@ package struct ReportPage: Sendable {
     /// How many people were reached: an outcome is one for each push service, and most readers care for people.
     private var people: String {
         let reached = report.people.reached
-        guard let all = status.campaign.progress?.everybody else { return "\(reached) people were reached." }
+        guard let all = status.campaign.progress?.everybody else {
+            return "\(reached) \(reached == 1 ? "person was" : "people were") reached."
+        }
         let left = max(0, all - reached)
         return "<strong>\(reached) of \(all) people were reached</strong> on at least one push service"
             + (missingCount > 0 ? ", as far as results are left" : "")

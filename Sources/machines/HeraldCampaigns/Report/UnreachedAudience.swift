@@ -7,37 +7,47 @@ internal import HeraldTools
 /// What is known of people is held until the audience says where they stand: some 200 bytes for each.
 package struct UnreachedAudience {
     private let reader: RecipientReader
+    private let audience: Audience
+    /// What the lines as they are written tell of the audience's encoding.
+    private var evidence = EncodingEvidence()
     private let delimiter: String?
     /// The reasons of those who were not found in the audience so far, by their users' bytes.
     private var waiting: [[UInt8]: UnreachedList.Entry] = [:]
 
     /// - Parameter reader: at the audience's beginning.
-    package init(_ reader: RecipientReader) {
+    package init(_ reader: RecipientReader, of audience: Audience) {
         self.reader = reader
+        self.audience = audience
         delimiter = reader.reading.delimiter?.character
     }
 
     /// The first line, with its end; empty for JSON lines.
-    package var heading: String {
+    package mutating func heading() throws -> String {
         guard let delimiter else { return "" }
         let columns = UnreachedList.columns.joined(separator: delimiter)
-        return String(decoding: reader.heading, as: UTF8.self) + "\(delimiter)\(columns)\r\n"
+        return try text(of: reader.heading) + "\(delimiter)\(columns)\r\n"
     }
 
     /// Keeps what is known of a person.
     package mutating func keep(_ entry: UnreachedList.Entry) { waiting[Array(entry.user.utf8)] = entry }
 
     /// The next lines, each with its end; `nil` at the audience's end.
+    ///
+    /// A list with damaged names would go out to them: an audience that is no UTF-8 is thrown, as a start throws it.
     package mutating func next(_ list: inout UnreachedList) throws -> String? {
         while true {
             switch try reader.next() {
-            case .end: return nil
+            case .end:
+                if let proof = reader.evidence.joined(with: evidence).proof {
+                    throw try UnreadableAudience(proof, audience.file)
+                }
+                return nil
             case .invalid: continue
             case .recipient:
                 let known = waiting.removeValue(forKey: reader.user)
                 let user = String(decoding: reader.user, as: UTF8.self)
                 guard let entry = known ?? list.entry(recipient: user) else { continue }
-                return line(String(decoding: reader.columns, as: UTF8.self), entry.why)
+                return line(try text(of: reader.columns), entry.why)
             }
         }
     }
@@ -52,6 +62,16 @@ package struct UnreachedAudience {
             cells[reader.userColumn] = CSVText.cell(entry.user, delimiter: delimiter)
             return line(cells.joined(separator: delimiter), entry.why)
         }
+    }
+
+    private mutating func text(of columns: [UInt8]) throws -> String {
+        if let text = evidence.text(of: columns, line: reader.line) { return text }
+        if let proof = reader.evidence.joined(with: evidence).proof {
+            throw try UnreadableAudience(proof, audience.file)
+        }
+        throw ToolFailure(
+            "line \(reader.line) of the audience is not UTF-8, and others are: mend it, or the list would have it damaged"
+        )
     }
 
     /// A line of these columns, as they are written, with its end.

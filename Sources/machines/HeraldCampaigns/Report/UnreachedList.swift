@@ -25,6 +25,8 @@ package struct UnreachedList: Sendable {
     private var people: People
     /// How many there are.
     package private(set) var count = 0
+    /// Of these, those without a result: a campaign that is not over may still notify them.
+    package private(set) var unsettled = 0
 
     /// - Parameter people: those that were reached.
     package init(_ people: People) { self.people = people }
@@ -40,12 +42,14 @@ package struct UnreachedList: Sendable {
     /// The entry for a user whose event is published.
     package mutating func entry(published user: String) -> Entry? {
         guard isNews(user, [.published, .told]) else { return nil }
+        unsettled += 1
         return entry(user, "no outcome yet")
     }
 
     /// The entry for a user in the audience.
     package mutating func entry(recipient user: String) -> Entry? {
         guard isNews(user, .told) else { return nil }
+        unsettled += 1
         return entry(user, "never published")
     }
 

@@ -53,6 +53,15 @@ package enum CampaignWords {
         return text
     }
 
+    /// A message in one line, in which `⏎` is a line break: as `\n` it would look like a text that has these characters.
+    package static func oneLine(_ message: String) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in message.replacing("\r\n", with: "\n").unicodeScalars {
+            text.append(scalar == "\n" ? "⏎" : scalar)
+        }
+        return String(text)
+    }
+
     /// Such as `1 recipient` or `12 400 recipients`.
     package static func counted(_ count: Int, _ noun: String) -> String {
         "\(number(count)) \(noun)\(count == 1 ? "" : "s")"
@@ -112,6 +121,12 @@ package enum CampaignWords {
     package static func sentence(_ feedback: FeedbackCount, taken: Int) -> String {
         let parts = [("taken by the backend", taken)] + feedback.parts(taken: taken).map { ($0.name, $0.count) }
         return parts.map { "\($0.0) \(number($0.1))" }.joined(separator: "; ")
+    }
+
+    /// Such as `8 people were reached; 22 who were not are in left.csv`.
+    package static func sentence(reached: Int, unreached: Int, in place: String) -> String {
+        "\(number(reached)) \(reached == 1 ? "person was" : "people were") reached; "
+            + "\(number(unreached)) who \(unreached == 1 ? "was not is" : "were not are") in \(place)."
     }
 
     /// Such as `240/s` or `2.4/s`.

@@ -18,7 +18,7 @@ package struct MessageTemplate: Sendable, Equatable {
     package private(set) var names: [String] = []
     /// Of each of them whether every use says what takes its place.
     package private(set) var isOptional: [Bool] = []
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private(set) var parts: [Part] = []
 
     /// Compiles a template.
@@ -56,47 +56,6 @@ package struct MessageTemplate: Sendable, Equatable {
                     onEmpty(number)
                 }
             }
-        }
-    }
-
-    /// What other tools put around a field's name; the longer ones first.
-    private static let foreign = [("*|", "|*"), ("%%", "%%"), ("%", "%"), ("{", "}")].map {
-        (open: Array($0.utf8), close: Array($1.utf8))
-    }
-
-    /// What other tools call a field and is text here, such as `{first_name}`, each with the field's name.
-    package var foreignMarks: [(mark: String, name: String)] {
-        var found: [(mark: String, name: String)] = []
-        for case .text(let range) in parts {
-            for (open, close) in Self.foreign {
-                var offset = range.lowerBound
-                while offset < range.upperBound {
-                    let mark = bytes[offset..<range.upperBound]
-                    let start = offset + open.count
-                    offset += 1
-                    guard mark.starts(with: open) else { continue }
-                    let end = bytes[start..<range.upperBound].firstIndex { !Self.isNameByte($0) } ?? range.upperBound
-                    guard end > start, Self.isNameStart(bytes[start]),
-                        bytes[end..<range.upperBound].starts(with: close)
-                    else { continue }
-                    offset = end + close.count
-                    let name = String(decoding: bytes[start..<end], as: UTF8.self)
-                    guard !found.contains(where: { $0.name == name }) else { continue }
-                    found.append((String(decoding: bytes[mark.startIndex..<offset], as: UTF8.self), name))
-                }
-            }
-        }
-        return found
-    }
-
-    private static func isNameStart(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-        default: false
         }
     }
 
@@ -156,7 +115,7 @@ package struct MessageTemplate: Sendable, Equatable {
         return (start...bytes.count - wanted.count).first { bytes[$0..<$0 + wanted.count].elementsEqual(wanted) }
     }
 
-    private func mistake(_ offset: Int, _ problem: String) -> InputError {
+    func mistake(_ offset: Int, _ problem: String) -> InputError {
         let before = String(decoding: bytes[..<offset], as: UTF8.self)
         let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
         return InputError(problem, line: lines.count > 1 ? lines.count : nil, column: (lines.last?.count ?? 0) + 1)

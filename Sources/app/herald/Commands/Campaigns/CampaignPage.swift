@@ -40,24 +40,23 @@ struct CampaignPage {
     /// The lines; none is wider than ``width``.
     var lines: [String] {
         let campaign = status.campaign
-        var lines = [paint(cut("\(campaign.name)  \(headline)"), .bold)]
+        var lines = headlines.map { paint($0, .bold) }
         if let definition = campaign.definition {
             let start = WallTime(milliseconds: definition.startedAt).text
-            lines.append(
-                cut(
-                    "started \(start) by \(SafeText.escaped(definition.startedBy)) · "
-                        + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)"))
+            lines += wrapped(
+                "started \(start) by \(SafeText.escaped(definition.startedBy)) · "
+                    + "\(SafeText.escaped(definition.pns.joined(separator: ", "))) · \(definition.topic)")
         }
         lines += [bar, ""]
         for part in parts where part.isAlwaysShown || part.count > 0 { lines.append(line(part)) }
         lines.append("")
-        if let line = rateLine { lines.append(cut(line)) }
-        lines += status.rampWait.map(CampaignWords.lines)?.map(cut) ?? []
+        if let line = rateLine { lines += wrapped(line) }
+        lines += status.rampWait.map(CampaignWords.lines)?.flatMap(wrapped) ?? []
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
-        lines += publisherLines.map(cut)
+        lines += publisherLines.flatMap(wrapped)
         if status.count.failed > 0 {
-            lines.append(
-                cut("why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\""))
+            lines += wrapped(
+                "why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\"")
         }
         return lines
     }
@@ -71,6 +70,13 @@ struct CampaignPage {
                 lines.append(cut(String(part)))
             }
         }
+    }
+
+    /// Its name and state; who paused it, and why, may take several lines.
+    private var headlines: [String] {
+        let name = "\(status.campaign.name)  "
+        let lines = Wrapping.lines(headline, width: width - name.displayWidth)
+        return lines.enumerated().map { cut(($0.offset == 0 ? name : "  ") + $0.element) }
     }
 
     private var headline: String {
@@ -183,6 +189,9 @@ struct CampaignPage {
     private var replacementLines: [String] {
         (status.campaign.progress?.replacements ?? []).map { CampaignWords.sentence($0) }
     }
+
+    /// A sentence in as many lines as it needs; a word that is wider than the page is cut.
+    private func wrapped(_ text: String) -> [String] { Wrapping.lines(text, width: width, hanging: 2).map(cut) }
 
     func cut(_ text: String) -> String {
         text.displayWidth > width ? text.fitted(toColumns: width) : text

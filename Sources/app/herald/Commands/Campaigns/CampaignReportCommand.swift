@@ -148,9 +148,9 @@ private struct CampaignReportRun {
         try write(to: path) { stream in
             var output = BufferedOutput(stream)
             if let audience {
-                var part = UnreachedAudience(try recipients(of: audience))
+                var part = UnreachedAudience(try recipients(of: audience), of: audience)
                 try readUnreached(&list) { part.keep($0) }
-                output.write(part.heading)
+                output.write(try part.heading())
                 while let line = try part.next(&list) {
                     output.write(line)
                     if stop.isMade { throw CommandFailure(Self.interruption, status: .partlyDone) }
@@ -164,8 +164,13 @@ private struct CampaignReportRun {
             try output.finish()
         }
         console.remark(
-            "\(CampaignWords.number(report.people.reached)) people were reached; "
-                + "\(CampaignWords.number(list.count)) who were not are in \(path == "-" ? "the list" : path).")
+            CampaignWords.sentence(
+                reached: report.people.reached, unreached: list.count, in: path == "-" ? "the list" : path))
+        if !status.isOver, list.unsettled > 0 {
+            console.complain(
+                "warning: \(CampaignWords.number(list.unsettled)) of them may still be notified, because the campaign is "
+                    + "\(status.state.rawValue): cancel it before you reach them in another way.")
+        }
         if !others.isEmpty {
             console.remark(
                 "\(CampaignWords.number(others.count)) of them \(others.count == 1 ? "is" : "are") not in the audience: at "

@@ -47,7 +47,8 @@ struct CampaignStartOutput {
         lines.append("  the longest message has \(CampaignWords.counted(audience.longestMessage, "byte"))")
         for warning in preview.warnings { lines.append("  warning: \(SafeText.escaped(warning))") }
         for sample in audience.samples {
-            lines.append("  \(SafeText.escaped(sample.user)): \(SafeText.escaped(sample.message))")
+            lines.append(
+                "  \(SafeText.escaped(sample.user)): \(SafeText.escaped(CampaignWords.oneLine(sample.message)))")
         }
         return lines
     }

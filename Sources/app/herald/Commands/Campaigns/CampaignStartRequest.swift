@@ -36,11 +36,11 @@ struct CampaignStartRequest {
         case (_?, _?): throw parsed.mistake("--message and --message-file do not go together")
         }
         do throws(InputError) {
-            template = try MessageTemplate(text)
+            template = try MessageTemplate(written: text)
         } catch {
             throw parsed.mistake("the message, \(SafeText.escaped(error.description))")
         }
-        guard !text.isEmpty else { throw parsed.mistake("the message is empty") }
+        guard !template.text.isEmpty else { throw parsed.mistake("the message is empty") }
         ramp = parsed[Command.ramp]
         pauseShare = parsed[Command.pauseShare]
         if pauseShare == 0 { throw parsed.mistake("--pause-if-failures has to be above 0%") }

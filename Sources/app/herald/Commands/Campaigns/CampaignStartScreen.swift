@@ -14,6 +14,8 @@ final class CampaignStartScreen {
     private var lastLine = ContinuousClock.now
     private var outcomes = ThroughputMeter(window: .seconds(5))
     private var isUnreachable = false
+    /// Why it was paused last, safe to show.
+    private var pauseCause: String?
 
     init(_ console: Console) {
         self.console = console
@@ -30,6 +32,7 @@ final class CampaignStartScreen {
             remark("Continues: \(CampaignWords.counted(count, "event")) published before.")
         case .paused(let control):
             let reason = control.map { CampaignWords.state(.paused, $0) } ?? "paused"
+            pauseCause = control?.reason.map { SafeText.escaped($0) }
             remark("The campaign is \(reason).")
             if console.error.isTerminal || !(control?.isByFailures ?? false) {
                 remark("It continues when resumed; Ctrl-C leaves it paused.")
@@ -113,7 +116,8 @@ final class CampaignStartScreen {
 
     /// Says how it ended, and gives the exit status.
     func status(of end: PublishEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
-        let sentence = end.sentence(progress, name: name, again: "the same command continues with the rest")
+        let sentence = end.sentence(
+            progress, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
         switch end {
         case .complete:
             console.remark(sentence)

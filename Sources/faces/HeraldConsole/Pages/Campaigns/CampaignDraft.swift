@@ -63,7 +63,7 @@ struct CampaignDraft: Sendable {
             let preview = outcome.preview
             let hidden: Set<String> = isMessageKnown ? [] : ["samples", "warnings"]
             members += [
-                .init("preview", .object(preview.members.filter { !hidden.contains($0.name) })),
+                .init("preview", .object(preview.shownMembers.filter { !hidden.contains($0.name) })),
                 .init("standing", .words(preview.continuation?.lines ?? [])),
                 .init("duration", .string(preview.duration)), .init("continues", .bool(preview.isContinued)),
                 .init("keptInvalidLines", .integer(min(preview.audience.invalid, Self.keptInvalidLines))),

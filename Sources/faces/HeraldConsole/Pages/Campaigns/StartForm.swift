@@ -116,12 +116,15 @@ struct StartForm: Codable, Sendable, Equatable {
     }
 
     private func template(_ definition: CampaignDefinition?) throws -> MessageTemplate {
-        guard let text = given(message) ?? definition?.message else { throw InvalidArgument("message: is missing") }
+        guard let text = given(message) else {
+            guard let definition else { throw InvalidArgument("message: is missing") }
+            return try MessageTemplate(definition.message)
+        }
         guard text.utf8.count <= Self.templateLimit else {
             throw InvalidArgument("message: it has more than \(Self.templateLimit) bytes")
         }
         do throws(InputError) {
-            return try MessageTemplate(text)
+            return try MessageTemplate(written: text)
         } catch {
             throw InvalidArgument("message: \(error.description)")
         }
