@@ -149,7 +149,7 @@ struct CampaignStartCommandTests {
     }
 
     @Test("A message comes from a file without its last line end")
-    func messageFile() async throws {
+    func messageFileEnd() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "message.txt")
             try "Hi {{first_name}},\nbye\r\n".write(to: file, atomically: true, encoding: .utf8)

@@ -32,7 +32,7 @@ extension BrokerExaminer {
 
     private func followerRead(_ group: String, _ probe: TransactionProbe) -> [Check] {
         let results = topics.first { $0.name == plan.topics.names.results }
-        guard let partition = results.flatMap(Self.servedPartition(of:)) else { return [] }
+        guard let partition = results.flatMap(Self.servedPartition(of:)), !lacksCoordinator else { return [] }
         let refusal: KafkaError?
         do throws(KafkaError) {
             let reader = try ReadProbe(properties: plan.readerProperties + [("group.id", group)])

@@ -90,6 +90,7 @@ extension BrokerExaminer {
             let metadata = try? admin.metadata(topics: [GroupObstacle.Topic.groups.rawValue], timeout: requestLimit),
             let obstacle = GroupObstacle(.groups, in: metadata)
         {
+            lacksCoordinator = true
             return Check(.group, plan.group, .failed, obstacle.what, fix: obstacle.remedy)
         }
         return switch error.kind {

@@ -120,7 +120,9 @@ extension BrokerExaminer {
                 .transaction, "", .passed,
                 "begun and aborted \(endDurations.count) times; the end took \(slowest.count) ms at most")
         ]
-        if let transactions, let group = reader?.groupMetadata,
+        if lacksCoordinator {
+            checks.append(Check(.reading, "group \(plan.group)", .skipped, "because of group"))
+        } else if let transactions, let group = reader?.groupMetadata,
             let partition = consumedTopics.lazy.compactMap({ Self.servedPartition(of: $0) }).first
         {
             let refusal = transactions.sendRefusedOffset(of: partition, group: group).refusal

@@ -36,6 +36,8 @@ package final class BrokerExaminer: Examiner {
     /// Reads the newest records.
     var newest: TopicReader?
     var endDurations: [Milliseconds] = []
+    /// Nobody coordinates groups: the client would wait for that for ever, whatever its time limit.
+    var lacksCoordinator = false
 
     package init(_ plan: BrokerPlan) {
         self.plan = plan
