@@ -24,6 +24,10 @@ package struct Explanation: Sendable {
         package var planned: PlannedLetter?
         /// What was not read, a phrase each.
         package var gaps: [String] = []
+        /// Whether its origin lies in no request topic, as that of a dead letter of others that was replayed.
+        package var isForeign = false
+        /// The settings file, for the commands to type.
+        package var configuration: String?
         /// What the event's campaign is to do.
         package var campaign: CampaignControl?
         /// The workers'.
@@ -205,14 +209,17 @@ package struct Explanation: Sendable {
     private mutating func sayPublication() {
         let whose = event.user.map { " for \($0)" } ?? ""
         var text = "Event \(event.id ?? "\(event.origin)")\(whose)"
-        if let published {
+        if situation.isForeign {
+            text += " comes from a record of a topic that is no request topic, and was replayed"
+        } else if let published {
             text += " was published at \(published.at.text)"
         } else if !situation.gaps.isEmpty {
             text += " was published, at a time that is not among what was read,"
         } else {
             text += " was published before what the topics still have"
         }
-        text += " to \(event.origin.topic), partition \(event.origin.partition), offset \(event.origin.offset)"
+        text += situation.isForeign ? ": " : " to "
+        text += "\(event.origin.topic), partition \(event.origin.partition), offset \(event.origin.offset)"
         if let source = event.source { text += ", by \(source)" }
         if let campaign = event.campaign { text += ", in the campaign \(campaign)" }
         sentences.append(text + ".")
@@ -569,7 +576,8 @@ package struct Explanation: Sendable {
     }
 
     private mutating func add(_ command: String) {
-        if !commands.contains(command) { commands.append(command) }
+        let whole = command + (situation.configuration.map { " --config \(Selection.quoted($0))" } ?? "")
+        if !commands.contains(whole) { commands.append(whole) }
     }
 
     private func cause(_ reason: String?, _ detail: String?) -> String {

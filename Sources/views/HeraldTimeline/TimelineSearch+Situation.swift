@@ -42,7 +42,9 @@ extension TimelineSearch {
     ) throws -> Explanation {
         var situation = known
         situation.gaps = found.gaps
-        situation.committedOffset = try committedOffset(of: event.origin)
+        situation.isForeign = !topics.requests.contains(event.origin.topic)
+        situation.committedOffset = try committedOffset(
+            of: situation.isForeign ? event.lastPublication ?? event.origin : event.origin)
         if let campaign = event.campaign {
             situation.campaign = try control(ofCampaign: campaign, reach: reach, admin: admin)
         }

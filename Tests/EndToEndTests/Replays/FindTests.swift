@@ -329,7 +329,7 @@ struct FindTests {
     }
 
     @Test(
-        "What does not decode is found and explained by its place, with its dead letter and its key as the user",
+        "What does not decode is found and explained by its place, with its dead letter and its user",
         arguments: ["no event", #""{\"user\":\"zed\"}""#, "[]", #"{"pns":["apns"],"message":"hi"}"#])
     func malformed(value: String) async throws {
         try await Fixture.run(Self.plan()) { fixture in

@@ -93,6 +93,10 @@ struct ForeignLetterTests {
             let untold = try await fixture.dlq("replay", "--topic", letters, "--where", "topic = \(orders)", "--yes")
             let advice = "such as \(orders): give --to TOPIC"
             #expect(untold.status == 1 && untold.output.contains(advice), "\(untold.output)")
+            let nowhere = try await fixture.dlq(
+                "replay", "--topic", letters, "--where", "topic = \(orders)", "--to", "\(orders).x", "--yes")
+            #expect(nowhere.status == 1 && nowhere.output.contains("no topic \(orders).x"), "\(nowhere.output)")
+            #expect(!nowhere.output.contains("topics apply"), "\(nowhere.output)")
             let words = replayWords(letters, from: orders) + ["--to", orders]
             let refused = try fixture.startDLQ(words)
             #expect(try await refused.waitForExit() == 4, "\(refused.output)")
@@ -213,6 +217,10 @@ struct ForeignLetterTests {
             let failed = try await fixture.dlq("list", "--topic", letters, "--where", "user = user-b", "-o", "jsonl")
             #expect(try objects(list.output).first?["delivered"] as? Int == 1, "\(list.output)")
             #expect(try objects(failed.output).first?["failedAgain"] as? Int == 1, "\(failed.output)")
+
+            let explained = try await fixture.tool("explain", "a")
+            #expect(explained.output.contains("and was replayed: \(letters), partition"), "\(explained.output)")
+            #expect(explained.output.contains("apns: the backend took it"), "\(explained.output)")
 
             // The same, told where to, is done; and once more it fails as Herald's own would.
             let again = try await fixture.dlq(

@@ -42,6 +42,15 @@ struct CampaignPageTests {
         CampaignPage(status: status, width: width) { text, _ in text }.lines
     }
 
+    @Test("What to type names the settings file that was given")
+    func settingsFile() throws {
+        let page = CampaignPage(
+            status: try status(["delivered": 300, "dead-lettered": 3]), configuration: "h.yaml", width: 120
+        ) { text, _ in text }
+        let line = "herald dlq list --where \"campaign = 'spring'\" --config h.yaml"
+        #expect(page.lines.contains { $0.hasSuffix(line) }, "\(page.lines)")
+    }
+
     @Test("No line is wider than the terminal, whatever is in it", arguments: [20, 40, 79, 80, 120, 200])
     func width(columns: Int) throws {
         for author in ["ann@web1", String(repeating: "名", count: 200), Self.hostile] {

@@ -181,7 +181,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("Spring's two kinds of names mean the same: the later counts, the earlier was there before")
+    @Test("Spring's two kinds of names mean the same: the later counts, and none goes along")
     func mixed() throws {
         let retried: [(String, [UInt8]?)] = [
             ("kafka_original-topic", ForeignSample.text("orders-retry")),
@@ -192,12 +192,12 @@ struct ForeignLetterTests {
         #expect(entry.text(.topic) == "orders-retry" && entry.text(.detail) == "later")
         #expect(entry.text(.source) == "dunning")
         let left = try headers(entry)
-        #expect(left == ["x-own=kept"], "the earlier ones are Spring's, too")
+        #expect(left == ["x-own=kept", "herald-replays=1"], "the earlier ones are Spring's, too")
         let stray = ForeignSample.entry([("retry_topic-attempts", [0, 0, 0, 3]), ("kafka_replyTopic", [1])])
         #expect(stray.originalHeaders.count == 1 && stray.originalHeaders.name(at: 0).text == "kafka_replyTopic")
     }
 
-    @Test("A record that went through both, or twice through one, goes back by one step")
+    @Test("A record that went through both goes back by one step; one that failed twice at one, to the last")
     func nested() throws {
         let connect: [(String, [UInt8]?)] = [("__connect.errors.topic", ForeignSample.text("orders-dlq"))]
         let spring = ForeignSample.spring(more: connect)
@@ -205,9 +205,9 @@ struct ForeignLetterTests {
         #expect(try headers(spring).contains("kafka_dlt-original-topic=orders"))
         let twice = ForeignSample.spring(more: [("kafka_dlt-original-topic", ForeignSample.text("orders-retry"))])
         #expect(twice.text(.topic) == "orders-retry")
-        #expect(try headers(twice) == ["x-own=kept"])
+        #expect(try headers(twice) == ["x-own=kept", "herald-replays=1"])
         let attempts = ForeignSample.spring(more: [("kafka_deliveryAttempt", [0, 0, 0, 3])])
-        #expect(try headers(attempts) == ["x-own=kept"])
+        #expect(try headers(attempts) == ["x-own=kept", "herald-replays=1"])
     }
 
     @Test(
@@ -289,7 +289,7 @@ struct ForeignLetterTests {
         #expect(try decision(often, isAgain: true) == .leaveOut(.overTheCap))
     }
 
-    @Test("What came of a replay that workers read is told by the dead letter's own place and its event's push services")
+    @Test("What came of a replay that workers read is told by the dead letter's place and its event")
     func outcomes() throws {
         func fate(_ outcome: String, _ place: String, calls: String = "") throws -> LetterFate {
             var (marks, outcomes) = (MarkIndex(), ReplayOutcomes())
@@ -328,6 +328,30 @@ struct ForeignLetterTests {
         let members = try #require(table.sorted.first).members
         #expect(members.first { $0.name == "replayed" }?.value == .integer(1))
         #expect(members.filter { ["delivered", "failedAgain"].contains($0.name) }.allSatisfy { $0.value == .null })
+    }
+
+    @Test("A plan says which come several times, and which have no value")
+    func warnings() throws {
+        func sentences(_ entries: [DeadLetterEntry], _ topic: ForeignTopic = Self.topic) throws -> [String] {
+            var plan = ReplayPlan()
+            for entry in entries { plan.add(entry, try decision(entry, topic: topic)) }
+            #expect(plan.count == entries.count)
+            return PlanWarnings(plan, isCorrected: false, deadServices: []).sentences
+        }
+        func letter(_ offset: Int64, id: String?) -> DeadLetterEntry {
+            let value = ForeignSample.event.replacing("{", with: id.map { #"{"id":"\#($0)","# } ?? "{")
+            return ForeignSample.entry(
+                offset: offset, value: value, [("kafka_dlt-original-topic", ForeignSample.text("orders"))])
+        }
+        let twice = try sentences([letter(1, id: "dd1"), letter(2, id: "dd2"), letter(3, id: "dd1")])
+        let words = "1 of them repeats the id of another, such as dd1: each is called"
+        #expect(twice.count == 1 && twice.first?.hasPrefix(words) == true, "\(twice)")
+        #expect(try sentences([letter(1, id: nil), letter(2, id: nil)]).isEmpty)
+        #expect(try sentences([letter(1, id: "a"), letter(2, id: "a")], Self.copy).isEmpty, "nobody is notified")
+        var tombstone = ForeignSample.spring()
+        tombstone.fill(
+            partition: 2, offset: 17, timestamp: SampleEntry.moment, key: [1], value: nil, headers: tombstone.headers)
+        #expect(try sentences([tombstone], Self.copy).first?.hasPrefix("1 of them has no value") == true)
     }
 
     @Test("Marks of different topics have different keys")

@@ -429,4 +429,26 @@ struct ExplanationTests {
         #expect(try explain(steps, Sample.situation(now: 10)).text.contains("is not sent any more (its expiresAt)"))
         #expect(try explain(steps, Sample.situation(now: 900)).text.contains("it ends as expired"))
     }
+
+    @Test("What a replay has taken from a dead-letter topic of others was not published there")
+    func foreign() throws {
+        var situation = Sample.situation()
+        situation.isForeign = true
+        situation.gaps = ["some"]
+        let explanation = Explanation(
+            of: try Sample.event([Sample.replayed(1, 1, ["apns"]), Sample.settled(2, "apns", replays: 1)]), situation)
+        let first = try #require(explanation.sentences.first)
+        #expect(first.contains("comes from a record of a topic that is no request topic, and was replayed"), "\(first)")
+        #expect(!first.contains("published"), "\(first)")
+    }
+
+    @Test("Commands name the settings file that was given")
+    func settingsFile() throws {
+        var situation = Sample.situation()
+        situation.configuration = "my herald.yaml"
+        var event = try Sample.event([Sample.published(), Sample.settled(1, "apns", .deadLettered), Sample.dead(2)])
+        event.settleFates(MarkIndex())
+        let commands = Explanation(of: event, situation).commands
+        #expect(commands.contains("herald dlq replay 2:17 --config 'my herald.yaml'"), "\(commands)")
+    }
 }

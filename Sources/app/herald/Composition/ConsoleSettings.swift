@@ -26,7 +26,7 @@ extension Settings {
             timeline: TimelineContext(
                 search: try timelineSearch(),
                 reach: clusterReach, admin: try adminClient(),
-                situation: { situation(now: $0) }),
+                situation: { situation(now: $0, configuration: configuration) }),
             now: nowPlan)
     }
 

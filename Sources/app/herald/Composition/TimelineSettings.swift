@@ -25,10 +25,14 @@ extension Settings {
     }
 
     /// What decides by the settings, before anything is known of an event.
-    func situation(now: WallTime) -> Explanation.Situation {
+    ///
+    /// - Parameter configuration: the settings file, for the commands to type.
+    func situation(now: WallTime, configuration: String?) -> Explanation.Situation {
         let statuses = backend.statuses
-        return Explanation.Situation(
+        var situation = Explanation.Situation(
             now: now, retry: retryPolicy, delays: retryDelayNames, resultsTopic: topics.results,
             meaning: { statuses[$0]?.rawValue })
+        situation.configuration = configuration
+        return situation
     }
 }

@@ -21,6 +21,7 @@ extension ReplayRules {
         guard !foreign.isForbiddenDestination(topic) else { return .leaveOut(.forbiddenTopic) }
         guard foreign.destination != nil || foreign.isRequestTopic(topic) else { return .leaveOut(.otherTopic) }
         var pushServices: [String] = []
+        var id: String?
         if foreign.isRequestTopic(topic) {
             guard let value = entry.value, let event = try? JudgedEvent(value, of: entry, decoder) else {
                 return .leaveOut(.stillInvalid)
@@ -30,6 +31,7 @@ extension ReplayRules {
             }
             if let expiry = event.expiresAt, expiry <= now { return .leaveOut(.expired) }
             pushServices = event.pushServices
+            id = event.id
         }
         let before = entry.replays + marks.replayCount(partition: partition, offset: offset)
         guard before < maximumReplays else { return .leaveOut(.overTheCap) }
@@ -37,7 +39,7 @@ extension ReplayRules {
         return .replay(
             Replay(
                 topic: topic, origin: Origin(topic: foreign.name, partition: partition, offset: offset),
-                pushServices: pushServices, isWhole: true, isReported: foreign.isRequestTopic(topic),
+                pushServices: pushServices, isWhole: true, foreignID: id, isReported: foreign.isRequestTopic(topic),
                 replays: before + 1))
     }
 }

@@ -5,6 +5,8 @@ internal import HeraldTime
 
 /// What a worker would read in a value that is to be published in a dead letter's place: judged before anything moves.
 struct JudgedEvent {
+    /// Its own; `nil` when the value has none.
+    let id: String?
     let user: String
     let message: String
     /// The push services that would be called.
@@ -21,6 +23,7 @@ struct JudgedEvent {
             value: value.span.bytes, headers: entry.originalHeaders, into: &event)
         if let failure { throw InvalidArgument(failure.detail) }
         let names = decoder.pushServices.names
+        id = event.hasOwnID && event.id.isPresent ? event.bytes(of: event.id, value: value.span.bytes).text : nil
         user = event.bytes(of: event.user, value: value.span.bytes).text
         message = event.bytes(of: event.message, value: value.span.bytes).text
         pushServices = names.indices.filter { event.pushServices.contains($0) }.map { names[$0] }

@@ -17,6 +17,16 @@ package struct PlanWarnings {
                 "\(which) cannot succeed unchanged: the events themselves are wrong (malformed or invalid). "
                     + "Correct them in this plan, or have their producer send them again and resolve these.")
         }
+        if let (count, id) = plan.repeated {
+            sentences.append(
+                "\(count) of them \(count == 1 ? "repeats" : "repeat") the id of another, such as \(id): each is called, so "
+                    + "who got one is notified again.")
+        }
+        if plan.tombstones > 0 {
+            sentences.append(
+                "\(plan.tombstones) of them \(plan.tombstones == 1 ? "has" : "have") no value: what is published is a "
+                    + "tombstone, which removes its key from a compacted topic.")
+        }
         for service in deadServices where (plan.pushServices[service] ?? 0) > 0 {
             sentences.append(
                 "\(service) fails 100 % right now: what is replayed to it becomes a dead letter again. "

@@ -60,7 +60,12 @@ extension ReplayContext {
         try checkOrigins(of: plan)
         guard foreign != nil, !plan.topics.isEmpty else { return }
         for topic in try reach.topics(plan.topics.keys.sorted(), admin).topics {
-            if let error = topic.error { throw ToolFailure(topic: topic.name, error, allow: .write) }
+            guard let error = topic.error else { continue }
+            if error.kind == .unknownTopic, !topics.requests.contains(topic.name) {
+                throw ToolFailure(
+                    "there is no topic \(topic.name) on these brokers: check --to, or create it; nothing was replayed")
+            }
+            throw ToolFailure(topic: topic.name, error, allow: .write)
         }
     }
 

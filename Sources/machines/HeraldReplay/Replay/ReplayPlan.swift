@@ -32,6 +32,13 @@ package struct ReplayPlan: Sendable {
     private static let shownCorrections = 5
     /// Places and ids that were named, and that no dead letter has.
     package internal(set) var missing: [String] = []
+    /// How many dead letters of others have no value, and are replayed so.
+    package private(set) var tombstones = 0
+    /// Of dead letters of others: how many have an id that one before them has, and the first such id.
+    package private(set) var repeated: (count: Int, id: String)?
+    /// Hashes of the ids of the first so many.
+    private var foreignIDs: Set<Int> = []
+    private static let knownIDs = 1_000_000
     private var chosen: [Int32: OffsetSet] = [:]
 
     package init() {}
@@ -56,6 +63,7 @@ package struct ReplayPlan: Sendable {
             topics[replay.topic, default: 0] += 1
             if let reason = entry.reason { reasons[reason, default: 0] += 1 }
             noteDoubt(entry, replay)
+            if entry.isForeign { noteForeign(entry, replay) }
             if let former { replayedBefore[former, default: 0] += 1 }
             // An event that does not decode has one outcome for all of its push services.
             outcomeCount += max(1, replay.pushServices.count)
@@ -63,6 +71,16 @@ package struct ReplayPlan: Sendable {
             let moment = entry.deadLetteredAt
             earliest = min(earliest ?? moment, moment)
             latest = max(latest ?? moment, moment)
+        }
+    }
+
+    private mutating func noteForeign(_ entry: DeadLetterEntry, _ replay: ReplayRules.Replay) {
+        if entry.value == nil { tombstones += 1 }
+        guard let id = replay.foreignID else { return }
+        if foreignIDs.contains(id.hashValue) {
+            repeated = ((repeated?.count ?? 0) + 1, repeated?.id ?? id)
+        } else if foreignIDs.count < Self.knownIDs {
+            foreignIDs.insert(id.hashValue)
         }
     }
 

@@ -71,6 +71,8 @@ package struct ReplayRules: Sendable {
         package var isWhole: Bool
         /// Whether these are not the push services that the dead letter names.
         package var isCorrectedForOthers = false
+        /// The id that its publisher gave it, of a dead letter of others that workers will read.
+        package var foreignID: String?
         /// Whether workers report what becomes of it.
         package var isReported = true
         /// How often the event will have been replayed then.

@@ -31,6 +31,8 @@ struct CampaignPage {
     let status: CampaignStatus
     /// What became of the notifications behind the hub; `nil` when nothing is known of that.
     var feedback: FeedbackCount?
+    /// The settings file, for the command to type.
+    var configuration: String?
     /// Columns of the terminal, or of a file.
     let width: Int
     let paint: Paint
@@ -55,8 +57,10 @@ struct CampaignPage {
         if let feedback { lines += feedbackLines(CampaignWords.sentence(feedback, taken: status.count.delivered)) }
         lines += publisherLines.flatMap(wrapped)
         if status.count.failed > 0 {
+            let file = configuration.map { " --config \(NextCommand.word($0))" } ?? ""
             lines += wrapped(
-                "why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\"")
+                "why some failed, in dead letters: herald dlq list --where \"campaign = '\(campaign.name)'\""
+                    + SafeText.escaped(file))
         }
         return lines
     }

@@ -41,13 +41,16 @@ enum CampaignStatusCommand: HeraldCommand {
             return .done
         }
         let campaign = try query.campaign(name)
-        let watch = try CampaignWatcher(query, campaign, console, isLive: isLive, stop)
+        let configuration = parsed[GlobalOptions.config]
+        let watch = try CampaignWatcher(
+            query, campaign, console, configuration: configuration, isLive: isLive, stop)
         defer { watch.close() }
         let status = try watch.run()
         guard !isLive else { return .done }
         let feedback = try campaign.definition.flatMap { try query.context.feedback(on: $0, query.layout) }
         let page = CampaignPage(
-            status: status, feedback: feedback, width: console.output.isTerminal ? console.output.width : 100
+            status: status, feedback: feedback, configuration: configuration,
+            width: console.output.isTerminal ? console.output.width : 100
         ) {
             console.styled($0, $1, on: console.output)
         }

@@ -7,15 +7,17 @@ struct CampaignWatcher {
     private static let turn = Duration.milliseconds(250)
 
     private let console: Console
+    private let configuration: String?
     private let isLive: Bool
     private let follower: CampaignFollower
     private let stop: StopRequest
 
     init(
-        _ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, isLive: Bool,
-        _ stop: StopRequest
+        _ query: CampaignQuery, _ campaign: CampaignIndex.Campaign, _ console: Console, configuration: String?,
+        isLive: Bool, _ stop: StopRequest
     ) throws {
         self.console = console
+        self.configuration = configuration
         self.isLive = isLive
         self.stop = stop
         follower = try CampaignFollower(query.context, query.layout, campaign, campaigns: query.reader)
@@ -52,7 +54,7 @@ struct CampaignWatcher {
 
     private func show(_ status: CampaignStatus, _ screen: LiveScreen) throws {
         let size = TerminalSize.of(STDOUT_FILENO) ?? TerminalSize(columns: console.output.width, rows: 24)
-        let page = CampaignPage(status: status, width: size.columns - 1) {
+        let page = CampaignPage(status: status, configuration: configuration, width: size.columns - 1) {
             console.styled($0, $1, on: console.output)
         }
         var hints: [String] = []

@@ -40,8 +40,9 @@ enum ExplainCommand: HeraldCommand {
             console.remark(
                 "\(found.timelines.count) events have this id; this is the newest. herald find --id shows them all.")
         }
+        let situation = run.settings.situation(now: SystemClock.wall(), configuration: parsed[GlobalOptions.config])
         let explanation = try run.search.explanation(
-            of: event, in: found, run.settings.situation(now: SystemClock.wall()), reach: run.reach, admin: run.admin)
+            of: event, in: found, situation, reach: run.reach, admin: run.admin)
         try parsed[OutputFormat.option].write(explanation.json, lines: lines(explanation), to: console)
         return .done
     }

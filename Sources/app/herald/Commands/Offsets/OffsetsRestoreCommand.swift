@@ -134,7 +134,8 @@ enum OffsetsRestoreCommand: HeraldCommand {
         if plan.sum(\.passedOver) > 0 {
             console.complain(
                 "\(plan.sum(\.passedOver)) records without an outcome are passed over, because what is done beyond them "
-                    + "does not fit into the group's metadata: publish them again under other ids, if they still matter.")
+                    + "does not fit into the group's metadata: publish them again under other ids, if they still matter."
+            )
         }
     }
 }
