@@ -48,7 +48,7 @@ struct CampaignStartCommandTests {
     }
 
     @Test("What an editor puts around a message's text is not sent, and another tool's filter is refused")
-    func messageFile() async throws {
+    func editors() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "message.txt")
             try "\u{FEFF}Hi\r\n{{user}}\r\n".write(to: file, atomically: true, encoding: .utf8)
@@ -156,7 +156,7 @@ struct CampaignStartCommandTests {
             let run = try await HeraldProgram.run(
                 words(directory, ["--audience", "-", "--dry-run", "--message-file", file.path], message: nil),
                 input: "user,first_name\nann,Ann\n")
-            #expect(run.status == 0 && run.output.contains("ann: Hi Ann,\\nbye\n"), "\(run.error)")
+            #expect(run.status == 0 && run.output.contains("ann: Hi Ann,⏎bye\n"), "\(run.error)")
         }
     }
 

@@ -45,7 +45,7 @@ struct TemplateTests {
         "What looks like another tool's filter behind the bar is refused, with what to write instead",
         arguments: [
             (#" first_name | default: "friend" "#, "{{first_name|friend}}"),
-            ("name|default('dear friend')", "{{name|dear you}}"),
+            ("name|default('dear friend')", "{{name|dear friend}}"),
             ("name|default you", "{{name|friend}}"),
             ("name|upper", "{{name|friend}}"), ("name | trim | title", "{{name|friend}}"),
             ("name|e", "{{name|friend}}"),

@@ -110,17 +110,17 @@ struct WrittenAudienceTests {
     @Test(
         "Lists of the kinds that others were asked about are read", .judged(by: .audiences),
         arguments: [
-            ("a1-comma-rows.csv", 5, nil, "Hi Ann"), ("a1b-semicolon-rows.csv", 5, nil, "Hi Ann"),
-            ("a2b-trailing.csv", 5, nil, "Hi Ann"), ("a3-cr.csv", 5, nil, "Hi Ann"),
-            ("a3b-mixed.csv", 3, nil, "Hi Ann"), ("a4-padded.csv", 5, 9, "Hi Ann"),
-            ("a4b-space-after-comma.csv", 5, nil, "Hi Ann"),
-            ("a6b-nbsp-header.csv", 2, nil, "Hi Ann"), ("a6c-nbsp-name.csv", 2, nil, "Hi Ann"),
-        ] as [(String, Int, Int?, String)])
-    func judged(name: String, recipients: Int, invalidLine: Int?, message: String) throws {
+            ("a1-comma-rows.csv", 5, "Hi Ann"), ("a1b-semicolon-rows.csv", 5, "Hi Ann"),
+            ("a2b-trailing.csv", 5, "Hi Ann"), ("a3-cr.csv", 5, "Hi Ann"),
+            ("a3b-mixed.csv", 3, "Hi Ann"), ("a4-padded.csv", 5, "Hi Ann"),
+            ("a4b-space-after-comma.csv", 5, "Hi Ann"),
+            ("a6b-nbsp-header.csv", 2, "Hi Ann"), ("a6c-nbsp-name.csv", 2, "Hi Ann"),
+        ])
+    func judged(name: String, recipients: Int, message: String) throws {
         let bytes = try Data(contentsOf: Judge.audiences.url.appending(path: name))
         let template = name.hasPrefix("a6c") ? "Hi {{first name}}" : "Hi {{ first_name }}"
         let found = try found(bytes, template)
         #expect(found.recipients == recipients && found.messages.first == message, "\(found)")
-        #expect(found.invalid == (invalidLine.map { [$0] } ?? []), "\(found)")
+        #expect(found.invalid.isEmpty, "\(found)")
     }
 }
