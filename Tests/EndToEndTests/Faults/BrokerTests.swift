@@ -21,7 +21,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("Commands that ask a broker that has only just started wait for its leaders and coordinators, and answer")
+    @Test("Commands that ask a broker that has only just started wait for leaders and coordinators, and answer")
     func commandsAtTheStart() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .mortal
