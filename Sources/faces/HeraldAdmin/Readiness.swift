@@ -98,7 +98,8 @@ public struct Readiness: Sendable, Equatable {
                 throttled.flatMap { refusal.remedy == nil ? "\(what) (\(refusal.text)). \($0)" : nil }
                     ?? "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
         }
-        if let trouble = lanes.compactMap(\.commitTrouble).first(where: {
+        // A record that is refused alone fails each commit that it is part of, and no other: a warning tells of it.
+        if let trouble = lanes.filter(\.refusedRecords.isEmpty).compactMap(\.commitTrouble).first(where: {
             now.time(since: $0.since) > Self.commitPatience
         }) {
             let what = "Offsets can't be committed (\(trouble.text))"

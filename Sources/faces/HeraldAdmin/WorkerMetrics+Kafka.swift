@@ -71,8 +71,7 @@ extension WorkerMetrics {
             },
             Metric(
                 "herald_commits", .counter, labels: ["outcome"],
-                "Commits of offsets, in a transaction or not, by whether the brokers accepted them; one that fails because "
-                    + "a record of it was refused is not among them."
+                "Commits of offsets, in a transaction or not, by whether the brokers accepted them."
             ) { source, writer in
                 writer.sample(["committed"], source.sum(\.meter.commits))
                 writer.sample(["failed"], source.sum(\.meter.failedCommits))

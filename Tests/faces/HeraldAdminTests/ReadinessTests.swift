@@ -137,6 +137,27 @@ struct ReadinessTests {
     }
 
     @Test(
+        "A record that a topic refuses alone is a warning with a remedy, and no trouble of commits or the lag"
+    )
+    func refusedRecord() {
+        let report = Reports.ready { report in
+            report.cluster.lagPerSecond = 100
+            report.lanes[0].commitTrouble = .init(since: Self.now.advanced(by: .seconds(-60)), text: "NO")
+            report.lanes[0].waiting = Array(repeating: 0, count: WaitReason.Kind.allCases.count)
+            report.lanes[0].waiting[Int(WaitReason.Kind.recordRefused.rawValue)] = 2
+            report.lanes[0].refusedRecords = [
+                .init(since: Self.now, text: "NO", remedy: "look at its settings", topic: "results")
+            ]
+        }
+        let page = String(decoding: ReadinessPage(report, now: Self.now).response.body, as: UTF8.self)
+        #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
+        #expect(
+            page.contains("2 events wait, because results does not take a record of theirs (NO): look at its settings.")
+        )
+        #expect(!page.contains("lag-growing") && !page.contains("commits-failing"))
+    }
+
+    @Test(
         "What passes by itself is no reason: an ended lane, one failed commit, four lost calls, a growing lag")
     func passing() {
         let report = Reports.ready { report in

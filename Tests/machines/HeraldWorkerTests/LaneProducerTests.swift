@@ -107,19 +107,6 @@ struct LaneProducerTests {
         #expect(sentence.contains("delivery.guarantee"))
     }
 
-    @Test("A commit that fails for a record's sake is no trouble of commits", arguments: [true, false])
-    func refusedRecord(isRefused: Bool) {
-        let fixture = answered(isAtomic: true)
-        for _ in 0..<5 { fixture.turn(after: .milliseconds(100)) }
-        if isRefused { fixture.acknowledge(Code.invalidRecord) }
-        fixture.turn()
-        fixture.io.messages.append(
-            .transaction(.committed(sequence: 1, KafkaError(code: Code.inconsistent), .abortable)))
-        fixture.turn()
-        #expect(fixture.lane.meter.failedCommits == (isRefused ? 0 : 1))
-        #expect((fixture.lane.commitTrouble == nil) == isRefused)
-    }
-
     @Test("Records and offsets are committed together, for the generation that the partitions came with")
     func transaction() {
         let fixture = answered(isAtomic: true)

@@ -80,7 +80,6 @@ extension Lane {
     private func noteRefusal(of id: ProductionID, _ error: KafkaError) {
         guard let production = engine.production(id) else { return }
         recordRefusals[engine.topic(of: production)] = RecordRefusal(error, at: io.now.monotonic)
-        hasRefusedRecord = true
     }
 
     /// The topic that takes nothing, and why.

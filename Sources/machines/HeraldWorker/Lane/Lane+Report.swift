@@ -114,10 +114,6 @@ extension Lane {
     /// Notes how a commit ended.
     func noteCommit(_ outcome: CallOutcome, _ error: KafkaError?) {
         let now = io.now.monotonic
-        let isForRecord = hasRefusedRecord && outcome != .acknowledged
-        hasRefusedRecord = false
-        // The record's topic is the trouble, and is told.
-        guard !isForRecord else { return }
         meter.commitEnded(outcome, now: now)
         if outcome == .acknowledged {
             commitTrouble = nil

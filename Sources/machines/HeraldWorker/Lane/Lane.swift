@@ -76,8 +76,6 @@ package final class Lane<IO: LaneIO> {
     var reportAgain = MonotonicTime.distantPast
     /// Why topics refused records, by their names.
     var recordRefusals: [String: RecordRefusal] = [:]
-    /// Whether a record was refused since the last commit ended: that one fails for the record's sake.
-    var hasRefusedRecord = false
     /// The topic that takes nothing, as far as was logged.
     var refusingTopic: String?
     var sayRefusalAgain = MonotonicTime.distantPast
