@@ -81,6 +81,7 @@ ROWS = [
                ("sum(rate(herald_records_skipped_total{WORKERS}[RATE]))", "skipped: done before"),
                ("sum(rate(herald_tombstones_total{WORKERS}[RATE]))", "tombstones"),
                ("sum by (cause) (rate(herald_offsets_passed_over_total{WORKERS}[RATE]))", "passed over: {{cause}}"),
+               ("sum by (outcome) (rate(herald_offsets_gone_total{WORKERS}[RATE]))", "gone, outcome {{outcome}}"),
                ("sum(rate(herald_unreadable_records_total{WORKERS}[RATE]))", "unreadable"),
                ("sum(rate(herald_stale_answers_total{WORKERS}[RATE]))", "stale answers"),
                ("sum by (fault) (rate(herald_publisher_faults_total{WORKERS}[RATE]))", "published wrongly: {{fault}}"),
