@@ -32,7 +32,11 @@ extension Simulation {
         }
         for place in places {
             let (stood, end) = (cluster[place].standing, cluster[place].lastStable)
-            let offset = chance[.stranger].pick([stood, chance[.stranger].between(stood, end), end])
+            var offset = chance[.stranger].pick([stood, chance[.stranger].between(stood, end), end])
+            // It can't read what nobody can: it stands in front of such a batch, or behind it.
+            if case .batch(let offsets, _)? = cluster.damage(place, at: offset)?.damage, offsets.contains(offset) {
+                offset = max(stood, offsets.lowerBound)
+            }
             log("another program commits \(offset) of \(cluster.name(place)), where the group stood at \(stood)")
             let known = map(cluster[place].metadata, cluster[place].committed ?? 0, place)?.done ?? []
             cluster.commit(Position(place: place, offset: offset, metadata: ""))
