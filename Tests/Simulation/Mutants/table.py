@@ -169,8 +169,8 @@ MUTANTS = [
     Mutant(
         "a younger record below the committed offset counts as done",
         "PartitionTable.swift",
-        "            guard !isTaken, offset < all[place].doubtful else { return .replaced }\n",
-        "            guard !isTaken, offset < all[place].doubtful else { return .doneBefore(byOthers: true) }\n",
+        "            guard !isTaken, offset < doubtful else { return .replaced }\n",
+        "            guard !isTaken, offset < doubtful else { return .doneBefore(byOthers: true) }\n",
         f"isAtomic=true {CUTS}",
     ),
     # Commits: promise 1.

@@ -199,35 +199,9 @@ extension PartitionTable {
     }
 
     /// Whether a record may be taken now, or has to be read again later.
+    @inline(__always)
     mutating func accept(_ offset: Int64, stamped timestamp: WallTime?, of partition: Int32) -> Taking {
-        let place = Int(partition)
-        if all[place].tracker == nil { all[place].tracker = OffsetTracker(startingAt: offset) }
-        if let expected = all[place].expected {
-            guard offset <= expected else { return .unexpected }
-            if offset == expected { all[place].expected = nil }
-        }
-        if all[place].tracker?.mayTake(offset) == false {
-            all[place].expected = offset
-            all[place].isFull = true
-            return .noRoom
-        }
-        let known = max(all[place].start, all[place].doubtful)
-        // An earlier owner has taken all that lies below the end of its map, done or not.
-        let mayBeAnother = offset < max(known, all[place].tracker?.mapEnd ?? 0)
-        let taken = all[place].tracker?.accept(offset)
-        var isTaken = taken != .new
-        if mayBeAnother, all[place].evidence.isContradicted(by: timestamp, at: offset) {
-            guard !isTaken, offset < all[place].doubtful else { return .replaced }
-            all[place].doubtful = 0
-        } else if offset < known {
-            if !isTaken { all[place].tracker?.complete(offset) }
-            isTaken = true
-            all[place].history = offset + 1
-        }
-        if taken != .repeated { all[place].evidence.note(timestamp) }
-        guard isTaken else { return .new }
-        // What this worker took itself it knows better.
-        return .doneBefore(byOthers: taken != .repeated || offset < all[place].start)
+        all[Int(partition)].accept(offset, stamped: timestamp)
     }
 
     /// A partition was read to its end; true when that is news for a commit.
@@ -255,6 +229,39 @@ extension PartitionTable {
     func waitsForExpected(_ partition: Int32) -> Bool {
         guard let expected = all[Int(partition)].expected, expected != Partition.inQuestion else { return false }
         return !all[Int(partition)].isFull
+    }
+}
+
+extension PartitionTable.Partition {
+    /// One look at the partition for all of it: this is done for each record.
+    fileprivate mutating func accept(_ offset: Int64, stamped timestamp: WallTime?) -> PartitionTable.Taking {
+        if tracker == nil { tracker = OffsetTracker(startingAt: offset) }
+        if let expected {
+            guard offset <= expected else { return .unexpected }
+            if offset == expected { self.expected = nil }
+        }
+        if tracker?.mayTake(offset) == false {
+            expected = offset
+            isFull = true
+            return .noRoom
+        }
+        let known = max(start, doubtful)
+        // An earlier owner has taken all that lies below the end of its map, done or not.
+        let mayBeAnother = offset < max(known, tracker?.mapEnd ?? 0)
+        let taken = tracker?.accept(offset)
+        var isTaken = taken != .new
+        if mayBeAnother, evidence.isContradicted(by: timestamp, at: offset) {
+            guard !isTaken, offset < doubtful else { return .replaced }
+            doubtful = 0
+        } else if offset < known {
+            if !isTaken { tracker?.complete(offset) }
+            isTaken = true
+            history = offset + 1
+        }
+        if taken != .repeated { evidence.note(timestamp) }
+        guard isTaken else { return .new }
+        // What this worker took itself it knows better.
+        return .doneBefore(byOthers: taken != .repeated || offset < start)
     }
 }
 
