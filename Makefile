@@ -52,8 +52,10 @@ release: root build ## makes a release in .build/dist: program, package, tarball
 check-release: release ## runs tarball and image on clean systems: Debian 12 and 13, Ubuntu 24.04 (as root)
 	@scripts/contained scripts/check-release .build/dist
 
-demo: build ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
-	@if [ -t 0 ] && [ -t 1 ]; then exec .build/release/herald demo; else exec .build/release/herald demo --once; fi
+# The debug build: `make test` goes on from it.
+demo: deps ## shows every outcome live on an embedded broker; without a terminal once, checked, in under 30 seconds
+	swift build --product herald
+	@if [ -t 0 ] && [ -t 1 ]; then exec .build/debug/herald demo; else exec .build/debug/herald demo --once; fi
 
 check: deps ## the quick check after an edit: format, build, unit tests, fixed seeds of the simulation; FILTER chooses tests
 	@scripts/contained scripts/check
