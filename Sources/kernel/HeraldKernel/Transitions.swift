@@ -35,15 +35,6 @@ where Name: RawRepresentable & CaseIterable & Hashable & Sendable, Name.RawValue
 
     /// Whether a state may become another.
     public func allows(_ from: Name, _ to: Name) -> Bool { following[from]?.contains(to) ?? false }
-
-    /// The table in Markdown, as documents show it.
-    public var markdown: String {
-        func list(_ names: [Name]) -> String {
-            names.count == Name.allCases.count ? "any" : names.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        }
-        let lines = rows.map { "| \(list($0.from)) | \($0.event) | \(list($0.to)) |" }
-        return (["| state | when | then |", "|---|---|---|"] + lines).joined(separator: "\n")
-    }
 }
 
 /// A state that only becomes what its table allows.

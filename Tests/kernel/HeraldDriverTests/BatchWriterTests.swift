@@ -10,12 +10,6 @@ import Testing
 struct BatchWriterTests {
     private typealias Script = BatchWriterScript
 
-    @Test("docs/DESIGN.md shows its table")
-    func documents() throws {
-        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-        #expect(design.contains(BatchWriter.State.transitions.markdown))
-    }
-
     @Test("It is opened, offered and committed, and the next one follows")
     func written() {
         var script = Script()

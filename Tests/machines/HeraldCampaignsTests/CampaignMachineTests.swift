@@ -659,14 +659,7 @@ struct CampaignMachineTests {
         #expect(Set(bench.published) == Set(bench.audience))
     }
 
-    // MARK: The tables
-
-    @Test("DESIGN shows the states of a publisher and of a batch as they are")
-    func tables() throws {
-        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-        #expect(design.contains(CampaignMachine.Phase.transitions.markdown))
-        #expect(design.contains(RecipientBatch.State.transitions.markdown))
-    }
+    // MARK: The batch
 
     @Test("A batch is full by its recipients, its bytes, or the lines that were looked at")
     func full() {

@@ -177,12 +177,6 @@ struct FeedbackMachineTests {
         }
         #expect(!Name.allCases.contains { table.allows(.ended, $0) })
     }
-
-    @Test("docs/DESIGN.md shows its table")
-    func documents() throws {
-        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-        #expect(design.contains(FeedbackMachine.Phase.transitions.markdown))
-    }
 }
 
 /// A machine, its time, and what it wants done in words.

@@ -681,11 +681,4 @@ struct ReplayMachineTests {
             #expect(isEnd == ends.contains(state))
         }
     }
-
-    @Test("docs/DESIGN.md shows its tables")
-    func documents() throws {
-        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-        #expect(design.contains(ReplayMachine.Phase.transitions.markdown))
-        #expect(design.contains(LetterState.transitions.markdown))
-    }
 }

@@ -118,12 +118,6 @@ struct ControlMachineTests {
         for name in Name.allCases where name != .ended { #expect(table.allows(name, .ended), "\(name) does not end") }
         #expect(!Name.allCases.contains { table.allows(.ended, $0) })
     }
-
-    @Test("docs/DESIGN.md shows its table")
-    func documents() throws {
-        let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-        #expect(design.contains(ControlMachine.Phase.transitions.markdown))
-    }
 }
 
 @Suite("A campaign that a lane wants paused")
