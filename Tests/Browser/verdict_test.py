@@ -47,8 +47,8 @@ class VerdictTest(ConsoleTest):
         self.browser.wait_for_text("1 of 1")
         self.fixture.publish([event(number) for number in range(100, 400)])
         self.browser.wait_for_text("apns delivered")
-        self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "main svg path, main svg polyline"),
-                          "there is no line in any chart")
+        self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "main .plot:not([hidden]) canvas"),
+                          "there is no chart")
         self.browser.press("As a table…")
         self.assertTrue(self.browser.driver.find_elements(By.CSS_SELECTOR, "details[open] table"))
         self.assert_accessible()

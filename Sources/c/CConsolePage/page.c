@@ -1,9 +1,13 @@
+// Written by scripts/page-table.
 #include "console_page.h"
 #include <string.h>
 
-// #embed (C23, which clang has as an extension of C17) takes the files as they are, each with a NUL at its end. A test
-// compares the list with the folder.
+// #embed (C23, which clang has as an extension of C17) takes the files as they are, each with a NUL at its end.
 #pragma clang diagnostic ignored "-Wc23-extensions"
+
+#if !__has_embed("/usr/share/javascript/chart.js/chart.min.js")
+#error "Debian's package libjs-chart.js is missing; make deps installs it."
+#endif
 
 static const struct herald_page_file files[] = {
     {"Frame/console.css", (const unsigned char[]){
@@ -15,8 +19,20 @@ static const struct herald_page_file files[] = {
     {"Frame/lib/api.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Frame/lib/api.js" suffix(, 0)
     }},
-    {"Frame/lib/chart.js", (const unsigned char[]){
-#embed "../../faces/HeraldConsole/Frame/lib/chart.js" suffix(, 0)
+    {"Frame/lib/chart/axes.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/chart/axes.js" suffix(, 0)
+    }},
+    {"Frame/lib/chart/chart.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/chart/chart.js" suffix(, 0)
+    }},
+    {"Frame/lib/chart/chart.min.js", (const unsigned char[]){
+#embed "/usr/share/javascript/chart.js/chart.min.js" suffix(, 0)
+    }},
+    {"Frame/lib/chart/charts.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/chart/charts.js" suffix(, 0)
+    }},
+    {"Frame/lib/chart/drawing.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/chart/drawing.js" suffix(, 0)
     }},
     {"Frame/lib/command.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Frame/lib/command.js" suffix(, 0)

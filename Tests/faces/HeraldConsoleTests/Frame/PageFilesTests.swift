@@ -18,7 +18,8 @@ struct PageFilesTests {
         .compactMap { $0 as? URL }.filter { $0.pathExtension != "swift" }
         .filter { try $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile ?? false }
         let names = files.map { $0.standardizedFileURL.path.dropFirst(folder.path.count + 1) }.map(String.init)
-        #expect(Set(names + ["runbook.md"]) == Set(PageFiles.names))
+        let others = ["runbook.md", "Frame/lib/chart/chart.min.js"]
+        #expect(Set(names + others) == Set(PageFiles.names), "write the table anew: scripts/page-table")
         for (name, file) in zip(names, files) where name != "Frame/index.html" {
             let response = try #require(PageFiles.response(name.split(separator: "/").map(String.init)))
             #expect(try Data(contentsOf: file) == Data(response.body), "\(name)")
@@ -49,6 +50,15 @@ struct PageFilesTests {
             #expect(text.contains(String(decoding: one.body, as: UTF8.self)), "\(name)")
         }
         #expect(response.headers["Content-Type"]?.hasPrefix("text/css") == true)
+    }
+
+    @Test("The charts' library is in the program with its version and licence, where the SBOM reads them")
+    func library() throws {
+        let response = try #require(PageFiles.response(["Frame", "lib", "chart", "chart.min.js"]))
+        let text = String(decoding: response.body, as: UTF8.self)
+        #expect(text.prefix(200).firstMatch(of: /Chart\.js v3\.[0-9]+\.[0-9]+\n/) != nil)
+        #expect(text.prefix(200).contains("Released under the MIT License"))
+        #expect(response.headers["Content-Type"]?.hasPrefix("text/javascript") == true)
     }
 
     @Test("The page's words for outcomes and calls are those of the contract")

@@ -1,7 +1,8 @@
 // Rates, what is in flight, what waits and until when: live, with ten minutes of history.
 
 import { get, onNews } from '../../Frame/lib/api.js';
-import { chart } from '../../Frame/lib/chart.js';
+import { spanStep, wholeStep } from '../../Frame/lib/chart/axes.js';
+import { charts } from '../../Frame/lib/chart/charts.js';
 import { h, replace, table } from '../../Frame/lib/dom.js';
 import { ago, count, duration, rate, time } from '../../Frame/lib/format.js';
 import { endTone } from '../../Frame/lib/vocabulary.js';
@@ -47,33 +48,23 @@ export function lines(points, member, name) {
 
 const service = (name) => name === '' ? 'unreadable' : name;
 
-function charts() {
-  const all = [
-    [chart({ title: 'Notifications by push service and outcome', format: rate, empty: 'None has ended within ten minutes.' }),
-      (points) => lines(points, 'outcomes', (name, end) => `${service(name)} ${end}`)],
-    [chart({ title: 'Calls by result', format: rate, empty: 'None has ended within ten minutes.' }),
-      (points) => lines(points, 'calls', (name, end) => end)],
-    [chart({ title: 'Calls in flight, and their limit', format: count, empty: 'No worker says so.' }), (points) => [
-      { name: 'in flight', values: points.map(({ inFlight }) => inFlight) },
-      { name: 'limit', values: points.map(({ inFlightLimit }) => inFlightLimit) }]],
-    [chart({ title: 'From publication to outcome', format: seconds, empty: 'None has ended within ten minutes.' }), (points) => [
-      { name: 'half within', values: points.map(({ halfSeconds }) => halfSeconds) },
-      { name: '99 % within', values: points.map(({ mostSeconds }) => mostSeconds) }]],
-    [chart({ title: 'Age of the oldest event', format: seconds, empty: 'It is not known.' }),
-      (points) => [{ name: 'oldest', values: points.map(({ oldestSeconds }) => oldestSeconds) }]],
-    [chart({ title: 'Events that wait', format: count, empty: 'The brokers do not tell.' }), (points) => [
-      { name: 'not done', values: points.map(({ waiting }) => waiting) },
-      { name: 'for a retry', values: points.map(({ retrying }) => retrying) }]],
-  ];
-  return {
-    elements: all.map(([{ element }]) => element),
-    draw(points) {
-      const times = points.map(({ at }) => at);
-      const faults = points.map(({ outages }) => outages.length > 0);
-      for (const [{ draw }, make] of all) draw({ times, faults, lines: make(points) });
-    },
-  };
-}
+const ended = { format: rate, empty: 'None has ended within ten minutes.' };
+/** Each chart with its lines. */
+const pictures = [
+  { title: 'Notifications by push service and outcome', ...ended, lines: (points) => lines(points, 'outcomes', (name, end) => `${service(name)} ${end}`) },
+  { title: 'Calls by result', ...ended, lines: (points) => lines(points, 'calls', (name, end) => end) },
+  { title: 'Calls in flight, and their limit', format: count, step: wholeStep, empty: 'No worker says so.', lines: (points) => [
+    { name: 'in flight', values: points.map(({ inFlight }) => inFlight) },
+    { name: 'limit', values: points.map(({ inFlightLimit }) => inFlightLimit) }] },
+  { title: 'From publication to outcome', format: seconds, step: spanStep, empty: 'None has ended within ten minutes.', lines: (points) => [
+    { name: 'half within', values: points.map(({ halfSeconds }) => halfSeconds) },
+    { name: '99 % within', values: points.map(({ mostSeconds }) => mostSeconds) }] },
+  { title: 'Age of the oldest event', format: seconds, step: spanStep, empty: 'It is not known.', lines: (points) => [
+    { name: 'oldest', values: points.map(({ oldestSeconds }) => oldestSeconds) }] },
+  { title: 'Events that wait', format: count, step: wholeStep, empty: 'The brokers do not tell.', lines: (points) => [
+    { name: 'not done', values: points.map(({ waiting }) => waiting) },
+    { name: 'for a retry', values: points.map(({ retrying }) => retrying) }] },
+];
 
 const states = { ready: ['good', 'delivers'], 'not-ready': ['bad', 'does not deliver'], silent: ['warn', 'does not answer'], unasked: ['quiet', 'is asked'] };
 
@@ -156,7 +147,7 @@ export function hasGap(last, point, step) {
 }
 
 export async function show(main) {
-  const picture = charts();
+  const picture = await charts(pictures);
   const tables = h('div', {});
   const overview = h('div', { class: 'card' });
   main.append(h('h1', {}, 'Now'), overview, h('div', { class: 'charts' }, picture.elements), tables);
@@ -177,7 +168,10 @@ export async function show(main) {
   function draw(current) {
     if (!current) return;
     replace(overview, summary(current, points.at(-1)));
-    picture.draw(points);
+    picture.draw({
+      times: points.map(({ at }) => at), faults: points.map(({ outages }) => outages.length > 0),
+      lines: pictures.map((each) => each.lines(points)),
+    });
     drawTables(current);
   }
 
@@ -194,7 +188,7 @@ export async function show(main) {
 
   let step = 0;
   let isLoading = false;
-  const end = onNews('now', ({ point, current }) => {
+  const endNews = onNews('now', ({ point, current }) => {
     if (!point) return;
     const last = points.at(-1);
     add([point]);
@@ -205,6 +199,10 @@ export async function show(main) {
       load().catch(() => {}).finally(() => { isLoading = false; });
     }
   });
+  const end = () => {
+    endNews();
+    picture.end();
+  };
   try {
     step = await load();
   } catch (error) {
