@@ -191,9 +191,8 @@ let package = Package(
         module(
             "lab", "HeraldDemo",
             [
-                "HeraldBackend", "HeraldBytes", "HeraldCommandLine", "HeraldDevices", "HeraldEvents", "HeraldHTTP",
-                "HeraldHub", "HeraldKafka", "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime",
-                "HeraldWorker",
+                "HeraldBytes", "HeraldCommandLine", "HeraldEvents", "HeraldKafka", "HeraldSandbox", "HeraldText",
+                "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]),
 
         // Settings, command line, the program.

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// HTTP/2 over one connection of a ``ScriptedServer`` or an ``HTTP2Client``, frame by frame, right or wrong.
+/// HTTP/2 over one connection of a ``ScriptedServer``, frame by frame, right or wrong.
 ///
 /// It answers nothing by itself, but for the other side's SETTINGS and PING in ``readCall()``.
 package final class HTTP2Peer {
@@ -61,15 +61,13 @@ package final class HTTP2Peer {
         package var isNeverIndexed: Bool
     }
 
-    /// A call, or the answer to one, as far as it was read.
+    /// A call, as far as it was read.
     package struct Call: Sendable {
         package var stream: UInt32
         package var fields: [Field]
         package var body: [UInt8] = []
         /// How many bytes the fields took.
         package var headByteCount = 0
-        /// An answer's status.
-        package var status: Int? { self[":status"].flatMap { Int($0) } }
         /// The body as text.
         package var text: String { String(decoding: body, as: UTF8.self) }
 
@@ -112,14 +110,6 @@ package final class HTTP2Peer {
         if let settings { try writeSettings(settings) }
     }
 
-    /// The client's side of a connection.
-    init(calling peer: ScriptedPeer, settings: [UInt16: UInt32]) throws {
-        self.peer = peer
-        nghttp2_hd_inflate_new(&inflater)
-        try peer.write(Self.preface)
-        try writeSettings(settings)
-    }
-
     deinit {
         nghttp2_hd_inflate_del(inflater)
     }
@@ -134,7 +124,7 @@ package final class HTTP2Peer {
         return Frame(type: head[3], flags: head[4], stream: stream, payload: try peer.read(exactly: count))
     }
 
-    /// The next call, or answer, that is there as a whole.
+    /// The next call that is there as a whole.
     package func readCall() throws -> Call {
         while true {
             if let call = try take(try readFrame()) { return call }
@@ -243,28 +233,6 @@ package final class HTTP2Peer {
     package static func head(_ stream: UInt32, status: Int, _ fields: [(String, String)] = []) -> Frame {
         let all = [(":status", String(status))] + fields
         return Frame(type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: all.flatMap(literal))
-    }
-
-    /// The head of a call; more follows.
-    package static func head(_ stream: UInt32, _ method: String, _ path: String, _ fields: [(String, String)] = [])
-        -> Frame
-    {
-        let own = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "127.0.0.1")]
-        return Frame(
-            type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: (own + fields).flatMap(literal))
-    }
-
-    /// A whole call.
-    package func call(
-        _ stream: UInt32, _ method: String = "GET", _ path: String = "/", _ fields: [(String, String)] = [],
-        body: String? = nil
-    ) throws {
-        var head = Self.head(stream, method, path, fields)
-        if body == nil { head.flags |= Frame.endStream }
-        let data = body.map {
-            Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array($0.utf8))
-        }
-        try write([head] + (data.map { [$0] } ?? []))
     }
 
     /// A field that no table keeps, without Huffman's code.

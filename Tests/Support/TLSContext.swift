@@ -76,25 +76,3 @@ final class TLSContext: @unchecked Sendable {
         return nil
     }
 }
-
-/// The first message of a TLS client, as OpenSSL writes it.
-package enum TLSClientHello {
-    /// - Parameter protocols: what it offers (ALPN).
-    package static func bytes(offering protocols: [String]) throws -> [UInt8] {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw POSIXError(.ENOMEM) }
-        defer { SSL_CTX_free(context) }
-        guard let connection = SSL_new(context) else { throw POSIXError(.ENOMEM) }
-        defer { SSL_free(connection) }
-        let names = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-        guard SSL_set_alpn_protos(connection, names, UInt32(names.count)) == 0, let incoming = BIO_new(BIO_s_mem()),
-            let outgoing = BIO_new(BIO_s_mem())
-        else { throw POSIXError(.ENOMEM) }
-        // They are the connection's from here on.
-        SSL_set_bio(connection, incoming, outgoing)
-        SSL_set_connect_state(connection)
-        SSL_do_handshake(connection)
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        let count = BIO_read(outgoing, &bytes, Int32(bytes.count))
-        return Array(bytes.prefix(Int(max(0, count))))
-    }
-}

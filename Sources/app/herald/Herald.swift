@@ -1,6 +1,9 @@
+import CBuild
 import FoundationEssentials
 import HeraldCampaigns
 import HeraldCommandLine
+import HeraldHTTP
+import HeraldHub
 import HeraldKafka
 import HeraldSettings
 import HeraldText
@@ -67,5 +70,17 @@ enum Herald {
 
     private static func nameSilentBrokers(beside failure: CommandFailure, to console: Console) {
         if let remark = QuestionWatch.remark(beside: "\(failure)") { console.complain("herald: \(remark)") }
+    }
+}
+
+/// What `herald --version` prints: the version, the commit, and the libraries that the process runs with.
+enum VersionText {
+    static var lines: [String] {
+        let commit = String(cString: herald_commit())
+        let libraries =
+            [("librdkafka", KafkaLibrary.version)] + HTTPLibraries.versions
+            + [("libyaml", YAMLLibrary.version), ("libexpat", XMLLibrary.version)]
+        return ["herald \(Herald.version) (\(commit.isEmpty ? "a build without a commit" : "commit \(commit)"))"]
+            + libraries.map { "\($0) \($1)" }
     }
 }

@@ -5,7 +5,6 @@
 
 struct herald_http_daemon_settings {
     unsigned int flags;
-    /* -1 with MHD_USE_NO_LISTEN_SOCKET */
     int listening_socket;
     unsigned int threads;
     unsigned int connection_limit;
@@ -23,13 +22,8 @@ struct herald_http_daemon_settings {
 };
 
 static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_http_daemon_settings *settings) {
-    struct MHD_OptionItem options[5];
+    struct MHD_OptionItem options[4];
     int count = 0;
-    // A daemon that gets its connections must not even be told that it has none.
-    if (settings->listening_socket >= 0) {
-        struct MHD_OptionItem listening = {MHD_OPTION_LISTEN_SOCKET, settings->listening_socket, NULL};
-        options[count++] = listening;
-    }
     // A pool of one thread is not a pool to libmicrohttpd.
     if (settings->threads > 1) {
         struct MHD_OptionItem pool = {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)settings->threads, NULL};
@@ -46,6 +40,7 @@ static inline struct MHD_Daemon *herald_http_daemon_start(const struct herald_ht
     return MHD_start_daemon(
         settings->flags | (settings->certificate ? MHD_USE_TLS : 0), 0, settings->accept, settings->context, settings->answer,
         settings->context,
+        MHD_OPTION_LISTEN_SOCKET, settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
         MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_timeout_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, settings->begin, settings->context,
@@ -72,24 +67,3 @@ static inline const struct sockaddr *herald_http_connection_peer(struct MHD_Conn
 
 // POLLRDHUP, which <poll.h> hides from Swift because it is Linux's own: the other side has closed.
 enum { herald_http_poll_peer_closed = 0x2000 };
-
-// What needs flags of <sys/socket.h>: to Swift they belong to whichever C module includes it first, which depends on the
-// files that are compiled together.
-
-// <sys/socket.h> hides it, because it is Linux's own.
-int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
-
-// A connection that does not block, and that no child inherits.
-static inline int herald_http_accept(int listening, struct sockaddr *address, socklen_t *length) {
-    return accept4(listening, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-// Looks at what has come, and leaves it there.
-static inline ssize_t herald_http_peek(int socket, void *buffer, size_t size) {
-    return recv(socket, buffer, size, MSG_PEEK);
-}
-
-// Fails with EPIPE when the other side is gone, and sends no signal.
-static inline ssize_t herald_http_send(int socket, const void *bytes, size_t size) {
-    return send(socket, bytes, size, MSG_NOSIGNAL);
-}

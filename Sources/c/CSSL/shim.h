@@ -55,33 +55,3 @@ static inline long long herald_ssl_ends_at(const X509 *certificate) {
     ASN1_TIME_free(epoch);
     return is_known ? days * 86400LL + seconds : -1;
 }
-
-// A server that agrees to what `select` chooses, with this certificate and key (PEM); NULL without memory, or when they are
-// no pair. TLS 1.2 with the cipher suites that HTTP/2 allows (RFC 9113, 9.2.2), or 1.3; nothing is renegotiated.
-static inline SSL_CTX *herald_ssl_server(
-    const char *certificate_pem, const char *key_pem, SSL_CTX_alpn_select_cb_func select
-) {
-    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
-    BIO *certificate_memory = BIO_new_mem_buf(certificate_pem, -1);
-    BIO *key_memory = BIO_new_mem_buf(key_pem, -1);
-    X509 *certificate = certificate_memory ? PEM_read_bio_X509(certificate_memory, NULL, NULL, NULL) : NULL;
-    EVP_PKEY *key = key_memory ? PEM_read_bio_PrivateKey(key_memory, NULL, NULL, NULL) : NULL;
-    int is_done = context && certificate && key
-        && SSL_CTX_use_certificate(context, certificate) == 1
-        && SSL_CTX_use_PrivateKey(context, key) == 1
-        && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1
-        && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
-    X509_free(certificate);
-    EVP_PKEY_free(key);
-    BIO_free(certificate_memory);
-    BIO_free(key_memory);
-    if (!is_done) {
-        SSL_CTX_free(context);
-        ERR_clear_error();
-        return NULL;
-    }
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_alpn_select_cb(context, select, NULL);
-    return context;
-}

@@ -21,7 +21,6 @@ package struct OtherGroups: Sendable, Equatable {
     /// More groups of a cluster are not asked.
     static let limit = 200
     private static let questionTimeout: Milliseconds = .seconds(3)
-    private static let namesShown = 5
 
     /// Those of Herald's, the one of the newest events first.
     package private(set) var heralds: [Group] = []
@@ -110,10 +109,7 @@ package struct OtherGroups: Sendable, Equatable {
         return remarks
     }
 
-    private static func names(_ names: [String]) -> String {
-        let shown = names.prefix(namesShown).map(SafeText.escaped).joined(separator: ", ")
-        return names.count > namesShown ? "\(shown) and \(names.count - namesShown) more" : shown
-    }
+    private static func names(_ names: [String]) -> String { names.map(SafeText.escaped).firstNames }
 }
 
 extension String {

@@ -9,7 +9,7 @@ extension Worker {
     private static let questionTimeout = Milliseconds.seconds(5)
 
     /// Waits for the brokers and checks that the topics exist; `nil` when the lanes may start.
-    func checkTopics(_ admin: Admin, _ watch: ClusterWatch) -> WorkerEnd? {
+    func checkTopics(_ admin: Admin, _ watch: BrokerMonitor) -> WorkerEnd? {
         var logged: (silence: Bool, login: Bool) = (false, false)
         while !isStopping {
             do throws(KafkaError) {

@@ -58,7 +58,7 @@ public final class Worker: Sendable {
         var partitionCounts: [Int] = []
         var mailboxes: [Mailbox] = []
         var snapshots: [LaneSnapshot] = []
-        var watch: ClusterWatch?
+        var watch: BrokerMonitor?
         var failure: String?
         /// Where the admin port is, if that is not in the settings.
         var adminPort: UInt16?
@@ -90,11 +90,11 @@ public final class Worker: Sendable {
             return .failed("the backend's credentials could not be watched: \(error)")
         }
         defer { credentials.close() }
-        let watch: ClusterWatch
+        let watch: BrokerMonitor
         let campaigns: CampaignWatch
         do {
             let admin = try Admin(properties: configuration.adminProperties)
-            watch = try ClusterWatch(
+            watch = try BrokerMonitor(
                 admin: admin, properties: configuration.adminProperties,
                 requiredTopics: configuration.requiredTopics, requestTopics: requestTopics, group: group,
                 pushServices: pushServices, limits: limits, reach: reach, troubles: troubles)

@@ -144,20 +144,14 @@ struct TimelineRecords {
         let services = decoder.pushServices.names.indices.filter { event.pushServices.contains($0) }
             .map { decoder.pushServices.names[$0] }
         if origin == record { identity.pushServices = services }
-        if kind == .request, failure == nil { identity.fault = fault(key: key, value: value, of: record) }
+        if kind == .request, failure == nil {
+            identity.fault = event.publisherFault(
+                key: key, value: value, partition: record.partition, of: partitions[record.topic] ?? 0, headers: headers
+            )
+        }
         builder.add(
             calls(before: record, of: kind, value) + steps(of: kind, record, at, services, origin), to: origin,
             identity)
-    }
-
-    private func fault(key: [UInt8]?, value: [UInt8], of record: Origin) -> PublisherFault? {
-        let count = partitions[record.topic] ?? 0
-        guard let key else {
-            return event.publisherFault(
-                key: nil, value: value.span.bytes, partition: record.partition, of: count, headers: headers)
-        }
-        return event.publisherFault(
-            key: key.span.bytes, value: value.span.bytes, partition: record.partition, of: count, headers: headers)
     }
 
     private func steps(

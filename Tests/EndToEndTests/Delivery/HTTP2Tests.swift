@@ -124,16 +124,21 @@ struct HTTP2Tests {
     }
 
     /// Debian's nghttpx in front of the fixture's backend; what is left of a former one may have to leave the port first.
-    private static func proxy(_ program: String, _ port: Int, _ fixture: Fixture) async throws -> ChildProcess {
+    private static func proxy(
+        _ program: String, _ port: Int, _ fixture: Fixture, isEncrypted: Bool = false
+    ) async throws -> ChildProcess {
         let backend = fixture.backend.url.split(separator: ":").last ?? ""
+        let identity = try TestCertificates.shared().good
+        let front =
+            isEncrypted
+            ? ["-f127.0.0.1,\(port)", identity.keyFile, identity.certificateFile] : ["-f127.0.0.1,\(port);no-tls"]
         var process: ChildProcess?
         let listens = try await eventually {
             let log = fixture.directory.appending(path: UUID().uuidString)
             let fresh = try ChildProcess(
                 [
-                    program, "--conf=/dev/null", "--single-process", "--workers=1", "-f127.0.0.1,\(port);no-tls",
-                    "-b127.0.0.1,\(backend)",
-                ], output: log)
+                    program, "--conf=/dev/null", "--single-process", "--workers=1", "-b127.0.0.1,\(backend)",
+                ] + front, output: log)
             process = fresh
             _ = try await eventually { !fresh.isRunning || said(log).contains("Created worker thread") }
             return fresh.isRunning
@@ -148,15 +153,20 @@ struct HTTP2Tests {
         "kill -9 with many streams in flight: only those are called again, and each event has one result",
         arguments: [false, true])
     func workerDies(isEncrypted: Bool) async throws {
+        guard let program = HTTP2Server.path("nghttpx", package: "nghttp2-proxy") else { return }
         let count = 48
+        let port = try #require(FreePorts.take(1).first)
         var plan = Fixture.Plan()
-        plan.isEncrypted = isEncrypted
         plan.settings = Held.settings.merging([
             "backend.http": isEncrypted ? "auto" : "2", "delivery.maxInFlight": "64",
             "kafka.staticMembership": "true", "kafka.instance": "pod-0",
+            "backend.url": "\(isEncrypted ? "https" : "http")://127.0.0.1:\(port)",
         ]) { $1 }
+        if isEncrypted { plan.settings["backend.tls.caFile"] = try TestCertificates.shared().authorityFile }
         plan.misbehaviour = [.hold()]
         try await Fixture.run(plan) { fixture in
+            let proxy = try await Self.proxy(program, port, fixture, isEncrypted: isEncrypted)
+            defer { proxy.kill() }
             let first = try await fixture.startWorker()
             try await fixture.publish(Batch.events(0..<count))
             try await fixture.wait("all are called") { fixture.backend.heldCount == count }

@@ -28,8 +28,6 @@ final class Fixture: Sendable {
         var topicConfigurations: [String: [String: String]] = [:]
         /// How many copies there are of topics that are not to have the cluster's default, by their short names.
         var replication: [String: Int] = [:]
-        /// Whether the backend is called over TLS.
-        var isEncrypted = false
         /// How the backend misbehaves from the start.
         var misbehaviour: [Misbehaviour] = []
         /// The cluster that it is on.
@@ -100,16 +98,8 @@ final class Fixture: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         var configuration = ReferenceBackend.Configuration()
         configuration.misbehaviour = plan.misbehaviour
-        var trust: [String: String] = [:]
-        if plan.isEncrypted {
-            let identity = try LocalIdentity()
-            let file = directory.appending(path: "backend.pem").path
-            try identity.writeAuthority(to: file)
-            configuration.server.identity = identity
-            trust["backend.tls.caFile"] = file
-        }
         backend = try ReferenceBackend(configuration)
-        settings = Self.settings(name, bootstrapServers, backend.url).changing(trust).changing(plan.settings)
+        settings = Self.settings(name, bootstrapServers, backend.url).changing(plan.settings)
         let topics =
             [
                 "notifications", "notifications.bulk", "notifications.results", "notifications.dead-letter",

@@ -7,18 +7,10 @@ import Testing
 
 @Suite("The HTTP server")
 struct HTTPServerTests {
-    /// Of a server that speaks HTTP/1.1, alone or beside HTTP/2: its clients see no difference.
-    private static func configuration(_ speaksHTTP2: Bool) -> HTTPServer.Configuration {
-        var configuration = HTTPServer.Configuration()
-        configuration.speaksHTTP2 = speaksHTTP2
-        return configuration
-    }
-
     @Test(
-        "answers with the handler's status, headers and body, again and again on one connection",
-        arguments: [false, true])
-    func answers(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) { request in
+        "answers with the handler's status, headers and body, again and again on one connection")
+    func answers() throws {
+        let server = try HTTPServer { request in
             .respond(HTTPResponse(status: 201, headers: ["X-Method": request.method], body: request.body))
         }
         let client = try PlainHTTP(port: server.port)
@@ -77,9 +69,9 @@ struct HTTPServerTests {
         #expect(try client.readAnswer().text == #"1 ["a", "b"] none"#)
     }
 
-    @Test("answers 413 to a body over the limit, announced or in chunks, and serves on", arguments: [false, true])
-    func bodyLimit(speaksHTTP2: Bool) throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("answers 413 to a body over the limit, announced or in chunks, and serves on")
+    func bodyLimit() throws {
+        var configuration = HTTPServer.Configuration()
         configuration.bodyLimitBytes = 10
         let server = try HTTPServer(configuration, responding: { .text("\($0.body.count)") })
         #expect(try PlainHTTP.request(port: server.port, "POST", "/", body: "0123456789").text == "10")
@@ -91,9 +83,9 @@ struct HTTPServerTests {
         #expect(try chunked.request("POST", "/", body: "ok").text == "2")
     }
 
-    @Test("hangs up on a body that does not end", arguments: [false, true])
-    func endlessBody(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2), responding: { _ in .text("reached") })
+    @Test("hangs up on a body that does not end")
+    func endlessBody() throws {
+        let server = try HTTPServer(responding: { _ in .text("reached") })
         let client = try PlainHTTP(port: server.port)
         try client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
         let chunk = "10000\r\n" + String(repeating: "x", count: 0x10000) + "\r\n"
@@ -104,9 +96,9 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("answers later without holding up anybody, each when its own time has come", arguments: [false, true])
-    func later(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) { request in
+    @Test("answers later without holding up anybody, each when its own time has come")
+    func later() throws {
+        let server = try HTTPServer { request in
             let wait = Int(request.target.segments.first ?? "") ?? 0
             return .respondLater(.text("waited \(wait)"), after: .milliseconds(wait))
         }
@@ -123,9 +115,9 @@ struct HTTPServerTests {
         #expect(try slow.request("GET", "/1").text == "waited 1")
     }
 
-    @Test("answers when another thread says so, late if it says that too, and only once", arguments: [false, true])
-    func whenReady(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) { request in
+    @Test("answers when another thread says so, late if it says that too, and only once")
+    func whenReady() throws {
+        let server = try HTTPServer { request in
             .respondWhenReady { responder in
                 Thread.detachNewThread {
                     let isLate = request.target.path == "/late"
@@ -144,11 +136,10 @@ struct HTTPServerTests {
     }
 
     @Test(
-        "answers at once when the closure does, and an answer after the server's end does nothing",
-        arguments: [false, true])
-    func whenReadyAtOnce(speaksHTTP2: Bool) async throws {
+        "answers at once when the closure does, and an answer after the server's end does nothing")
+    func whenReadyAtOnce() async throws {
         let kept = Guarded<[HTTPResponder]>([])
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) { request in
+        let server = try HTTPServer { request in
             .respondWhenReady { responder in
                 if request.target.path == "/kept" {
                     kept.withLock { $0.append(responder) }
@@ -166,17 +157,17 @@ struct HTTPServerTests {
         for responder in kept.withLock({ $0 }) { responder.respond(.text("too late")) }
     }
 
-    @Test("closes the connection without an answer when told", arguments: [false, true])
-    func hangUp(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) { _ in .hangUp() }
+    @Test("closes the connection without an answer when told")
+    func hangUp() throws {
+        let server = try HTTPServer { _ in .hangUp() }
         let client = try PlainHTTP(port: server.port)
         try client.sendRequest("GET", "/")
         #expect(throws: PlainHTTP.Failure.closed) { try client.readAnswer() }
     }
 
-    @Test("stops at once with connections that wait, hang and are silent", arguments: [false, true])
-    func stopsWithWaiting(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2)) {
+    @Test("stops at once with connections that wait, hang and are silent")
+    func stopsWithWaiting() throws {
+        let server = try HTTPServer {
             $0.target.path == "/hang" ? .hang : .respondLater(.text(""), after: .seconds(60))
         }
         let clients = try (0..<20).map { _ in try PlainHTTP(port: server.port) }
@@ -187,9 +178,9 @@ struct HTTPServerTests {
         for client in clients { try client.waitUntilClosed() }
     }
 
-    @Test("lets go of a hanging connection when its client leaves", arguments: [false, true])
-    func clientLeaves(speaksHTTP2: Bool) throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("lets go of a hanging connection when its client leaves")
+    func clientLeaves() throws {
+        var configuration = HTTPServer.Configuration()
         configuration.connectionLimit = 2
         let server = try HTTPServer(configuration) { $0.target.path == "/hang" ? .hang : .respond(.text("here")) }
         for _ in 0..<10 {
@@ -200,9 +191,9 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("answers everybody when it is full, each when there is a place", arguments: [false, true])
-    func full(speaksHTTP2: Bool) throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("answers everybody when it is full, each when there is a place")
+    func full() throws {
+        var configuration = HTTPServer.Configuration()
         configuration.connectionLimit = 4
         let isHeld = try Wakeup()
         let mayGoOn = try Wakeup()
@@ -224,28 +215,27 @@ struct HTTPServerTests {
         while !waiting.isEmpty { #expect(try waiting.removeFirst().readAnswer().text == "here") }
     }
 
-    @Test("serves beside hundreds of silent clients, and beside half a request", arguments: [false, true])
-    func silentClients(speaksHTTP2: Bool) throws {
-        let server = try HTTPServer(Self.configuration(speaksHTTP2), responding: { _ in .text("here") })
+    @Test("serves beside hundreds of silent clients, and beside half a request")
+    func silentClients() throws {
+        let server = try HTTPServer(responding: { _ in .text("here") })
         let silent = try (0..<200).map { _ in try PlainHTTP(port: server.port) }
         for client in silent.prefix(100) { try client.send("POST / HTTP/1.1\r\nContent-Le") }
         for _ in 0..<10 { #expect(try PlainHTTP.request(port: server.port, "GET", "/").text == "here") }
         _ = silent.count
     }
 
-    @Test("closes a silent connection after the idle time-out", arguments: [false, true])
-    func idleTimeout(speaksHTTP2: Bool) throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("closes a silent connection after the idle time-out")
+    func idleTimeout() throws {
+        var configuration = HTTPServer.Configuration()
         configuration.idleTimeoutSeconds = 1
         let server = try HTTPServer(configuration, responding: { _ in .text("here") })
         try PlainHTTP(port: server.port).waitUntilClosed()
     }
 
     @Test(
-        "closes a connection whose request does not become complete in time, however often a byte comes",
-        arguments: [false, true])
-    func dribbledRequest(speaksHTTP2: Bool) async throws {
-        var configuration = Self.configuration(speaksHTTP2)
+        "closes a connection whose request does not become complete in time, however often a byte comes")
+    func dribbledRequest() async throws {
+        var configuration = HTTPServer.Configuration()
         configuration.requestTimeoutSeconds = 1
         let server = try HTTPServer(configuration, responding: { _ in .text("here") })
         let port = server.port
@@ -258,9 +248,9 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("decides by the head alone whether a body comes, and how much of it", arguments: [false, true])
-    func bodyRule(speaksHTTP2: Bool) throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("decides by the head alone whether a body comes, and how much of it")
+    func bodyRule() throws {
+        var configuration = HTTPServer.Configuration()
         configuration.bodyRule = { head in
             head.target.path == "/no" ? .refuse(.text("no", status: 401)) : .read(limitBytes: 4)
         }
@@ -276,9 +266,9 @@ struct HTTPServerTests {
         #expect(try chunked.readAnswer().status == 413)
     }
 
-    @Test("serves many clients at once with several threads", arguments: [false, true])
-    func threads(speaksHTTP2: Bool) async throws {
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("serves many clients at once with several threads")
+    func threads() async throws {
+        var configuration = HTTPServer.Configuration()
         configuration.threads = 3
         let count = Guarded(0)
         let server = try HTTPServer(
@@ -300,10 +290,10 @@ struct HTTPServerTests {
         #expect(count.withLock { $0 } == 400)
     }
 
-    @Test("says which address is taken", arguments: [false, true])
-    func addressInUse(speaksHTTP2: Bool) throws {
-        let first = try HTTPServer(Self.configuration(speaksHTTP2), responding: { _ in .text("") })
-        var configuration = Self.configuration(speaksHTTP2)
+    @Test("says which address is taken")
+    func addressInUse() throws {
+        let first = try HTTPServer(responding: { _ in .text("") })
+        var configuration = HTTPServer.Configuration()
         configuration.port = first.port
         let error = #expect(throws: SystemError.self) {
             try HTTPServer(configuration, responding: { _ in .text("") })

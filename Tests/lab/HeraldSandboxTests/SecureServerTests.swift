@@ -13,13 +13,11 @@ struct SecureServerTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "herald-tls-\(UUID().uuidString).pem").path
 
         init(
-            host: String = "127.0.0.1", threads: Int = 1, speaksHTTP2: Bool = false,
-            handler: @escaping HTTPServer.Handler
+            host: String = "127.0.0.1", threads: Int = 1, handler: @escaping HTTPServer.Handler
         ) throws {
             var configuration = HTTPServer.Configuration()
             configuration.host = host
             configuration.threads = threads
-            configuration.speaksHTTP2 = speaksHTTP2
             let identity = try LocalIdentity()
             try identity.writeAuthority(to: file)
             configuration.identity = identity
@@ -51,10 +49,9 @@ struct SecureServerTests {
     }
 
     @Test(
-        "answers late, closes, or leaves a connection hanging, and serves others meanwhile", arguments: [1, 2],
-        [false, true])
-    func suspended(threads: Int, speaksHTTP2: Bool) async throws {
-        let fixture = try Fixture(threads: threads, speaksHTTP2: speaksHTTP2) { request in
+        "answers late, closes, or leaves a connection hanging, and serves others meanwhile", arguments: [1, 2])
+    func suspended(threads: Int) async throws {
+        let fixture = try Fixture(threads: threads) { request in
             switch request.target.path {
             case "/late": .respondLater(.text("late"), after: .milliseconds(200))
             case "/later": .respondLater(.text("later"), after: .milliseconds(1_200))
@@ -75,10 +72,10 @@ struct SecureServerTests {
         #expect(Self.text(fixture.get()) == "here")
     }
 
-    @Test("stops while connections wait", arguments: [false, true])
-    func stops(speaksHTTP2: Bool) async throws {
+    @Test("stops while connections wait")
+    func stops() async throws {
         let asked = Guarded(false)
-        let fixture = try Fixture(speaksHTTP2: speaksHTTP2) { _ in
+        let fixture = try Fixture { _ in
             asked.withLock { $0 = true }
             return .hang
         }

@@ -17,7 +17,7 @@ struct AnswerReaderTests {
     }
 
     @Test("An answer means the same whatever was read before it", arguments: AnswerCase.all)
-    func familiar(answer: AnswerCase) {
+    func memo(answer: AnswerCase) {
         for before in AnswerCase.all {
             #expect(ReadAnswer.meansTheSameAgain(Array(answer.text.utf8), after: Array(before.text.utf8)))
         }
@@ -34,15 +34,15 @@ struct AnswerReaderTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi",
             "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 1_024))\r\nContent-Length: 0\r\n\r\n",
         ]
-        var familiar = FamiliarAnswer()
-        _ = ReadAnswer.reading(good, familiar: &familiar)
-        #expect(good.withUnsafeBytes { familiar.hasBytes($0) } && familiar.status == 200)
+        var memo = ResponseMemo()
+        _ = ReadAnswer.reading(good, memo: &memo)
+        #expect(good.withUnsafeBytes { memo.hasBytes($0) } && memo.status == 200)
         for other in others {
-            _ = ReadAnswer.reading(Array(other.utf8), familiar: &familiar)
-            #expect(!Array(other.utf8).withUnsafeBytes { familiar.hasBytes($0) })
-            #expect(good.withUnsafeBytes { familiar.hasBytes($0) })
+            _ = ReadAnswer.reading(Array(other.utf8), memo: &memo)
+            #expect(!Array(other.utf8).withUnsafeBytes { memo.hasBytes($0) })
+            #expect(good.withUnsafeBytes { memo.hasBytes($0) })
         }
-        #expect(!FamiliarAnswer().hasBytes(UnsafeRawBufferPointer(start: nil, count: 0)))
+        #expect(!ResponseMemo().hasBytes(UnsafeRawBufferPointer(start: nil, count: 0)))
     }
 
     @Test("What the fuzzer found, and what it starts from, means the same however it is split")

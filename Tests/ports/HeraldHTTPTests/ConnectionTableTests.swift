@@ -54,44 +54,6 @@ struct ConnectionTableTests {
         #expect(table.isEmpty)
     }
 
-    @Test("A client has the shorter of both time-outs to say which version it speaks; a table may be full")
-    mutating func arrival() throws {
-        table.arrived(7, from: try peer("::1"), now: at(0))
-        #expect(table.takeOverdue(now: at(9)) == [] && !table.isFull)
-        #expect(table.takeOverdue(now: at(10)) == [7])
-        for socket in Int32(8)..<263 { table.open(socket, from: try peer("::1"), now: at(0)) }
-        #expect(table.isFull)
-        table.close(7)
-        #expect(!table.isFull)
-    }
-
-    @Test("A connection that goes from one thread to another keeps its place, under no number")
-    mutating func handedOver() throws {
-        let peer = try peer("192.0.2.1")
-        #expect(fill(from: peer, firstSocket: 1_000) == 160)
-        table.handOver(1_000)
-        #expect(!table.accepts(peer))
-        // The number may be another connection's by then.
-        table.close(1_000)
-        #expect(!table.accepts(peer))
-        table.taken(1_000, from: peer, now: at(5))
-        #expect(!table.accepts(peer))
-        #expect(table.takeOverdue(now: at(14)).count == 159)
-        #expect(table.takeOverdue(now: at(15)) == [1_000])
-        table.close(1_000)
-        #expect(table.accepts(peer))
-    }
-
-    @Test("A full table stays full while connections are handed over, until one is dropped")
-    mutating func dropped() throws {
-        let peer = try peer("::1")
-        for socket in Int32(0)..<256 { table.open(socket, from: peer, now: at(0)) }
-        for socket in Int32(0)..<256 { table.handOver(socket) }
-        #expect(table.isEmpty && table.isFull)
-        table.dropped(from: peer)
-        #expect(!table.isFull)
-    }
-
     @Test("A server that works for a request has no deadline, a client that reads slowly has one for its bytes")
     mutating func answerDeadline() throws {
         table.open(7, from: try peer("::1"), now: at(0))

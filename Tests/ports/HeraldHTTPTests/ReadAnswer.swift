@@ -38,11 +38,11 @@ enum ReadAnswer: Equatable {
 
     /// Feeds an answer to a reader whole, which may know it from before.
     static func reading(
-        _ bytes: [UInt8], keepsBody: Bool = false, familiar: inout FamiliarAnswer
+        _ bytes: [UInt8], keepsBody: Bool = false, memo: inout ResponseMemo
     ) -> ReadAnswer {
         let reader = AnswerReader()
         reader.begin(keepsBody: keepsBody)
-        var progress = bytes.withUnsafeBytes { reader.feed($0, familiar: &familiar) }
+        var progress = bytes.withUnsafeBytes { reader.feed($0, memo: &memo) }
         if progress == .incomplete, let end = reader.end() { progress = end }
         switch progress {
         case .incomplete: return .unfinished
@@ -79,10 +79,10 @@ extension ReadAnswer {
 
     /// Whether an answer means the same to a reader that has read it, or another one, before.
     static func meansTheSameAgain(_ bytes: [UInt8], after other: [UInt8]? = nil) -> Bool {
-        var familiar = FamiliarAnswer()
-        _ = reading(other ?? bytes, familiar: &familiar)
+        var memo = ResponseMemo()
+        _ = reading(other ?? bytes, memo: &memo)
         return [false, true].allSatisfy { keepsBody in
-            reading(bytes, keepsBody: keepsBody, familiar: &familiar)
+            reading(bytes, keepsBody: keepsBody, memo: &memo)
                 == reading(bytes, sizes: { _ in bytes.count }, keepsBody: keepsBody)
         }
     }

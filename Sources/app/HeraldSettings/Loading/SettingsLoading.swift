@@ -1,3 +1,5 @@
+package import HeraldText
+
 /// What a command needs to be set, beyond what has a default.
 package struct SettingsNeeds: OptionSet, Sendable {
     package let rawValue: Int
@@ -121,6 +123,19 @@ extension Settings {
             settings: settings, warnings: rules.warnings, sharedFiles: rules.sharedFiles,
             effective: SettingsTable.all.map(values.shown))
     }
+
+    /// The same settings with what became known later in place of some, by the names of their flags.
+    package func replacing(_ flags: [String: [String]]) throws(SettingsError) -> Settings {
+        var values = values
+        for setting in SettingsTable.all {
+            guard let texts = flags[setting.flag] else { continue }
+            var report = SettingsReport(source: .flag(name: setting.flag), path: setting.path)
+            let node = SettingNode(texts: texts, shape: setting.traits.shape)
+            guard let value = setting.decode(node, &report) else { throw SettingsError(mistakes: report.mistakes) }
+            values.set(setting, value, at: report.place(of: node.position), rank: .flag)
+        }
+        return Settings(values: values)
+    }
 }
 
 extension SettingsFile {
@@ -144,4 +159,13 @@ extension [SettingsMistake] {
             }
             .map(\.element)
     }
+}
+
+/// One setting as `config show` prints it: the value that counts, without secrets, and where it came from.
+package struct EffectiveSetting: Sendable, Equatable {
+    /// The setting, `retry.maxElapsed`.
+    package let path: String
+    /// Its value; `null` when absent, `***` for a secret.
+    package let value: JSONValue
+    package let place: SettingsPlace
 }

@@ -182,3 +182,9 @@ extension InputError {
         self.init(message, line: position.line, column: position.column)
     }
 }
+
+/// The C library that reads settings files.
+public enum YAMLLibrary {
+    /// The version of the libyaml that the process runs with.
+    public static var version: String { String(cString: yaml_get_version_string()) }
+}

@@ -31,8 +31,8 @@ enum BackendCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "backend", "Run the reference backend, for demonstrations and tests.",
         details:
-            "It speaks the HTTP of the backend that Herald was made for, HTTP/1.1 or, by prior knowledge, HTTP/2, and "
-            + "keeps everything in memory. The password of every user is the user's name. With "
+            "It speaks the HTTP/1.1 of the backend that Herald was made for, and keeps everything in memory. The password of "
+            + "every user is the user's name. With "
             + "--hub-connection-string-file and --hub devices are registered with that notification hub (Listen and "
             + "Send are enough) and notifications sent over it, as the tutorial's backend does: to the user's devices and those with the sender's tag from:SENDER. What the "
             + "hub refuses is answered 500, and that it wants patience 429 or 503; a toast is sent once, and not "
@@ -43,7 +43,7 @@ enum BackendCommand: HeraldCommand {
             + "key; share=0.1, that share of them, chosen by seed=N; perSecond=N, those beyond N in a second. What "
             + "happens: status=N, perhaps with retryAfter (seconds, a date, or date+30); hold, the answer "
             + "waits until the rules change; hang, no answer; hangUp, the "
-            + "connection is closed (over HTTP/2, the stream reset); latency=50 or 50-200, so many milliseconds. With "
+            + "connection is closed; latency=50 or 50-200, so many milliseconds. With "
             + "carriedOut the devices get the notification all the same. Rules are tried in their order; one with only a latency lets the next go on.",
         options: [host, port, threads, callLog, connectionString, hub, hubAuthority, hubGoogle, misbehave],
         examples: [

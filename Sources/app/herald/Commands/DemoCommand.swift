@@ -36,7 +36,7 @@ enum DemoCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()
         let console = invocation.console
-        let context = try DemoContext(invocation.parsed[hub] ? .hub : .reference)
+        let context = try DemoContext(isHub: invocation.parsed[hub])
         for notice in context.notices { console.remark(notice) }
         let settings = try Settings.load(
             SettingsSources(file: .bytes(Array(context.settings.utf8), name: "the demo's settings")),
@@ -48,7 +48,6 @@ enum DemoCommand: HeraldCommand {
             configuration: try settings.workerConfiguration(descriptors: FileDescriptorLimit.raise()),
             logger: Logger(writer, level: invocation.parsed[verbose] ? .info : .error))
 
-        try await DemoDevice.registerAll(with: context.backend)
         let isWatched = console.output.isTerminal && console.error.isTerminal && !console.isQuiet
         let run = try DemoRun(
             context, log: log, console: console, format: invocation.parsed[OutputFormat.option],
@@ -62,7 +61,7 @@ enum DemoCommand: HeraldCommand {
         }
         defer {
             writer.close(within: .seconds(1))
-            context.backend.stop()
+            context.stop()
         }
         let end = try run.run(worker)
         // The thread waits for signals as long as the process lives.

@@ -60,22 +60,16 @@ enum SandboxCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         try StopSignals.catchAll()
-        let broker = try await Broker(invocation)
+        let broker = try await Broker(loadedSettings(invocation), invocation)
         defer { withExtendedLifetime(broker) {} }
-        let records = try SandboxRecords(invocation.settings(requiring: [.kafka], replacing: broker.settings))
+        let records = try SandboxRecords(broker.settings)
         defer { records.stop() }
         var configuration = ReferenceBackend.Configuration()
         configuration.server.port = UInt16(clamping: invocation.parsed[backendPort])
         configuration.recordOfCall = { records.record(of: $0) }
         let backend = try ReferenceBackend(configuration)
         defer { backend.stop() }
-        let settings = try invocation.settings(
-            requiring: [.kafka, .backend],
-            replacing: broker.settings.merging([
-                "backend-url": [backend.url], "backend-path": ["/api/notifications"], "backend-auth-kind": ["basic"],
-                "backend-auth-username": ["herald"], "backend-auth-password": ["herald"],
-                "admin-listen": ["127.0.0.1:0"],
-            ]) { $1 })
+        let settings = try broker.settings.replacing(["backend-url": [backend.url]])
         let writer = try settings.logWriter(isColoured: false)
         defer { writer.close(within: .seconds(1)) }
         let logger = Logger(writer, level: settings.logLevel)
@@ -92,7 +86,7 @@ enum SandboxCommand: HeraldCommand {
             Addresses(
                 broker: broker.address, backend: backend.url, admin: "http://\(admin?.address ?? "")",
                 group: settings.kafka.group, topics: settings.topicNames,
-                retries: settings.topicWishes.retryDelays.map(settings.topicNames.retryTopic)), worker, invocation)
+                retries: settings.retryDelayNames.map(settings.topicNames.retryTopic)), worker, invocation)
         let end = worker.run()
         broker.group?.end(try settings.adminClient())
         switch end {
@@ -101,62 +95,65 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
+    /// The settings, with addresses that are nobody's in place of those that nothing has yet.
+    private static func loadedSettings(_ invocation: Invocation) throws -> LoadedSettings {
+        let parsed = invocation.parsed
+        guard parsed[brokers] == nil || parsed[kafkaHome] == nil else {
+            throw CommandFailure("--brokers and --kafka-home exclude each other: give one of them.")
+        }
+        var flags = [
+            "kafka-auth-kind": ["none"], "kafka-bootstrap-servers": [parsed[brokers] ?? "127.0.0.1:1"],
+            "backend-url": ["http://127.0.0.1:1"], "backend-path": ["/api/notifications"],
+            "backend-auth-kind": ["basic"], "backend-auth-username": ["herald"], "backend-auth-password": ["herald"],
+            "admin-listen": ["127.0.0.1:0"],
+        ]
+        if parsed[brokers] == nil, Broker.home(invocation) == nil {
+            // The embedded broker holds a fetch back for this long although records have come.
+            flags["kafka-properties"] = ["fetch.wait.max.ms=100"]
+            flags["delivery-guarantee"] = ["at-least-once"]
+        }
+        let loaded = try invocation.readSettings(requiring: [.kafka, .backend], replacing: flags)
+        for warning in loaded.warnings + loaded.sharedFiles { invocation.console.complain("warning: \(warning)") }
+        return loaded
+    }
+
     /// The broker with the topics: one in this process, or one that was started elsewhere.
     private struct Broker {
         let address: String
-        /// What the worker has to be told because of it.
-        let settings: [String: [String]]
+        /// The settings with its address.
+        let settings: Settings
         /// The group that was made on a broker that was started elsewhere.
         let group: SandboxGroup?
         /// What ends with the sandbox.
         private let own: (any Sendable)?
 
-        init(_ invocation: Invocation) async throws {
-            let login = ["kafka-auth-kind": ["none"]]
+        init(_ loaded: LoadedSettings, _ invocation: Invocation) async throws {
+            let count = invocation.parsed[partitions]
             if let address = invocation.parsed[brokers] {
-                guard invocation.parsed[kafkaHome] == nil else {
-                    throw CommandFailure("--brokers and --kafka-home exclude each other: give one of them.")
-                }
-                own = nil
-                self.address = address
-                let given = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
-                let loaded = try invocation.readSettings(requiring: [.kafka], replacing: given)
                 let group = SandboxGroup(loaded)
-                self.group = group
-                settings = given.merging(["kafka-group": [group.name]]) { $1 }
-                let replaced = try invocation.settings(requiring: [.kafka], replacing: settings)
-                try group.refuseIfKnown(try replaced.adminClient())
-                try await Self.makeTopics(replaced, invocation.parsed[partitions])
-                let topics =
-                    replaced.topicNames.requests + replaced.topicWishes.retryDelays.map(replaced.topicNames.retryTopic)
-                try group.begin(at: topics, replaced)
-                group.warnOfOthers(on: replaced.topicNames.requests, try replaced.adminClient(), invocation.console)
+                (self.address, self.group, own) = (address, group, nil)
+                settings = try loaded.settings.replacing(["kafka-group": [group.name]])
+                let admin = try settings.adminClient()
+                try group.refuseIfKnown(admin)
+                try await Self.makeTopics(settings, count)
+                let names = settings.topicNames
+                try group.begin(at: names.requests + settings.retryDelayNames.map(names.retryTopic), settings)
+                group.warnOfOthers(on: names.requests, admin, invocation.console)
             } else if let home = Self.home(invocation) {
                 let kafka = try Self.localKafka(home, invocation)
-                own = kafka
-                group = nil
-                address = kafka.bootstrapServers
-                settings = login.merging(["kafka-bootstrap-servers": [address]]) { $1 }
-                try await Self.makeTopics(
-                    invocation.settings(requiring: [.kafka], replacing: settings), invocation.parsed[partitions])
+                (address, group, own) = (kafka.bootstrapServers, nil, kafka)
+                settings = try loaded.settings.replacing(["kafka-bootstrap-servers": [address]])
+                try await Self.makeTopics(settings, count)
             } else {
-                let wishes = try invocation.settings().topicWishes
-                let count = invocation.parsed[partitions]
                 let cluster = try EmbeddedBroker(
-                    topics: wishes.topicNames.map { EmbeddedBroker.Topic($0, partitions: count) })
-                own = cluster
-                group = nil
-                address = cluster.bootstrapServers
-                settings = login.merging([
-                    "kafka-bootstrap-servers": [address],
-                    // The embedded broker holds a fetch back for this long although records have come.
-                    "kafka-properties": ["fetch.wait.max.ms=100"], "delivery-guarantee": ["at-least-once"],
-                ]) { $1 }
+                    topics: loaded.settings.topicWishes.topicNames.map { EmbeddedBroker.Topic($0, partitions: count) })
+                (address, group, own) = (cluster.bootstrapServers, nil, cluster)
+                settings = try loaded.settings.replacing(["kafka-bootstrap-servers": [address]])
             }
         }
 
         /// The folder of a real Kafka to start; `nil` for the embedded broker.
-        private static func home(_ invocation: Invocation) -> String? {
+        static func home(_ invocation: Invocation) -> String? {
             let home = invocation.parsed[kafkaHome] ?? invocation.environment["KAFKA_HOME"] ?? ""
             return home.isEmpty ? nil : home
         }

@@ -87,16 +87,8 @@ final class SandboxRecords: Sendable {
                 topicKind: .request, topic: topic, partition: message.partition, offset: message.offset,
                 value: value.span.bytes, headers: headers, into: &event)
             guard failure == nil else { return [] }
-            let count = counts[topic] ?? 0
-            let fault =
-                if let key {
-                    event.publisherFault(
-                        key: key.span.bytes, value: value.span.bytes, partition: message.partition, of: count,
-                        headers: headers)
-                } else {
-                    event.publisherFault(
-                        key: nil, value: value.span.bytes, partition: message.partition, of: count, headers: headers)
-                }
+            let fault = event.publisherFault(
+                key: key, value: value, partition: message.partition, of: counts[topic] ?? 0, headers: headers)
             let record = RecordedCall.Record(
                 topic: topic, partition: Int(message.partition), offset: message.offset,
                 key: key.map { String(decoding: $0, as: UTF8.self) }, fault: fault?.rawValue)

@@ -92,6 +92,15 @@ extension DecodedEvent {
         return PublisherFault.of(
             key: key, user: bytes(of: user, value: value), partition: partition, of: count, headers: headers)
     }
+
+    /// The same of a copied record; no key is as bad as an empty one.
+    package func publisherFault(
+        key: [UInt8]?, value: [UInt8], partition: Int32, of count: Int, headers: borrowing HeaderList
+    ) -> PublisherFault? {
+        let key = key ?? []
+        return publisherFault(
+            key: key.span.bytes, value: value.span.bytes, partition: partition, of: count, headers: headers)
+    }
 }
 
 extension HeaderList {

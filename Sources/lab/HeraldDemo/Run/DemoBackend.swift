@@ -1,42 +1,39 @@
 import Glibc
-import HeraldBackend
 import HeraldCommandLine
-import HeraldDevices
-import HeraldHTTP
-import HeraldHub
-package import HeraldSandbox
+import HeraldSandbox
 
-/// What the demo's worker calls: the reference backend, or an emulated notification hub.
-package enum DemoBackend: Sendable {
+/// What the demo's worker calls, with the demo's devices: the reference backend, or an emulated notification hub.
+enum DemoBackend: Sendable {
     case reference(ReferenceBackend)
     case hub(HubEmulator, connectionStringFile: String)
 
-    /// Which of them.
-    package enum Kind: Sendable {
-        case reference
-        case hub
-    }
-
     /// Starts it on a free port of loopback; it misbehaves as the scenes want it.
-    init(_ kind: Kind) throws {
-        switch kind {
-        case .reference:
-            var configuration = ReferenceBackend.Configuration()
-            configuration.misbehaviour = DemoScript.misbehaviour
-            self = .reference(try ReferenceBackend(configuration))
-        case .hub:
+    init(isHub: Bool) throws {
+        if isHub {
             var configuration = HubEmulator.Configuration()
             configuration.misbehaviour = DemoScript.hubMisbehaviour
             let emulator = try HubEmulator(configuration)
+            for device in DemoDevice.all {
+                let format = device.pushService == "gcm" ? "fcmv1" : device.pushService
+                try emulator.register(device.handle, platform: format, user: device.user)
+            }
             let path = "\(emulator.caFile).secret"
             let file = try OutputFile(path)
             try file.stream.write(emulator.connectionString)
             try file.finish()
             self = .hub(emulator, connectionStringFile: path)
+        } else {
+            var configuration = ReferenceBackend.Configuration()
+            configuration.misbehaviour = DemoScript.misbehaviour
+            let backend = try ReferenceBackend(configuration)
+            for device in DemoDevice.all {
+                backend.register(device.handle, platform: device.pushService, user: device.user)
+            }
+            self = .reference(backend)
         }
     }
 
-    package var kind: Kind { if case .hub = self { .hub } else { .reference } }
+    var isHub: Bool { if case .hub = self { true } else { false } }
 
     var url: String {
         switch self {
@@ -82,13 +79,13 @@ package enum DemoBackend: Sendable {
     /// The payloads that the device received, oldest first.
     func payloads(of device: DemoDevice) -> [String] {
         switch self {
-        case .reference(let backend): backend.payloads(ofHandle: device.handle.text)
-        case .hub(let emulator, _): emulator.payloads(ofHandle: device.handle.text)
+        case .reference(let backend): backend.payloads(ofHandle: device.handle)
+        case .hub(let emulator, _): emulator.payloads(ofHandle: device.handle)
         }
     }
 
     /// Ends it and deletes its files.
-    package func stop() {
+    func stop() {
         switch self {
         case .reference(let backend): backend.stop()
         case .hub(let emulator, let file):

@@ -1,26 +1,29 @@
-package import HeraldEvents
+import HeraldEvents
 import HeraldSandbox
 
 /// The embedded broker and the backend of the demo, and the settings by which a worker finds them.
 package final class DemoContext: Sendable {
     private static let partitionCount = 3
 
-    package let topics = Topics()
-    package let backend: DemoBackend
+    let topics = Topics()
+    let backend: DemoBackend
     let broker: EmbeddedBroker
     let topicList: [EmbeddedBroker.Topic]
 
     /// Starts both on free ports of loopback.
-    package init(_ kind: DemoBackend.Kind = .reference) throws {
+    package init(isHub: Bool) throws {
         let topics = topics
         let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
         topicList = (topics.requests + [topics.results] + retries + [topics.deadLetter])
             .map { EmbeddedBroker.Topic($0, partitions: Self.partitionCount) }
         broker = try EmbeddedBroker(topics: topicList)
-        backend = try DemoBackend(kind)
+        backend = try DemoBackend(isHub: isHub)
     }
 
-    package var bootstrapServers: String { broker.bootstrapServers }
+    var bootstrapServers: String { broker.bootstrapServers }
+
+    /// Ends the backend.
+    package func stop() { backend.stop() }
 
     package var notices: [String] { [EmbeddedBroker.notice, backend.notice] }
 

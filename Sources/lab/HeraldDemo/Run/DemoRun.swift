@@ -105,10 +105,10 @@ package final class DemoRun {
 
     private func publishNext() throws {
         let number = tracker.entries.count
-        let scenes = context.backend.kind == .hub ? DemoScript.hubScenes : DemoScript.scenes
+        let scenes = context.backend.isHub ? DemoScript.hubScenes : DemoScript.scenes
         let event = DemoEvent(
             scenes[number % scenes.count], number: number, now: SystemClock.wall(),
-            isNumbered: context.backend.kind == .hub)
+            isNumbered: context.backend.isHub)
         tracker.published(event)
         try publisher.publish(event)
     }
@@ -193,4 +193,30 @@ package final class DemoRun {
         guard differences.isEmpty else { return .bad }
         return isIncomplete && !isLive ? .interrupted : .good
     }
+}
+
+/// The worker on a thread of its own.
+private final class WorkerThread {
+    private let worker: Worker
+    private let thread: OwnThread
+    private let outcome: Guarded<WorkerEnd?>
+
+    /// Starts it; `wakeup` is signalled when it has ended.
+    init(_ worker: Worker, wakeup: Wakeup) throws {
+        let outcome = Guarded<WorkerEnd?>(nil)
+        thread = try OwnThread(name: "worker") {
+            let end = worker.run()
+            outcome.withLock { $0 = end }
+            wakeup.signal()
+        }
+        self.outcome = outcome
+        self.worker = worker
+    }
+
+    /// How it ended; nil while it works.
+    var end: WorkerEnd? { outcome.withLock { $0 } }
+
+    func stop() { worker.stop() }
+
+    func join() { thread.join() }
 }

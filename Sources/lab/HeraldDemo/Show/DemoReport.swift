@@ -1,5 +1,4 @@
 import HeraldCommandLine
-import HeraldDevices
 import HeraldEvents
 import HeraldSandbox
 import HeraldText
@@ -41,7 +40,7 @@ struct DemoReport {
                 case 1: "1 notification:"
                 default: "\(payloads.count) notifications:"
                 }
-            try console.print("\(device.user)'s device on \(device.platform.rawValue) received \(count)")
+            try console.print("\(device.user)'s device on \(device.pushService) received \(count)")
             if payloads.count > Self.shownPayloads { try console.print("  …") }
             for payload in payloads.suffix(Self.shownPayloads) { try console.print("  \(SafeText.escaped(payload))") }
         }

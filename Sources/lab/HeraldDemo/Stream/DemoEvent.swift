@@ -1,5 +1,4 @@
-import HeraldBytes
-import HeraldText
+import HeraldEvents
 import HeraldTime
 
 /// One event of the stream, ready to be published.
@@ -20,35 +19,27 @@ struct DemoEvent: Sendable {
         self.number = number
         self.scene = scene
         let id = Self.id(number)
-        var fields: [JSONValue.Member] = [
-            .init("user", .string(scene.user)),
-            .init("message", .string(isNumbered ? "\(scene.message) (no. \(number))" : scene.message)),
-            .init("pns", .array(scene.pushServices.map { .string($0) })),
-        ]
-        for (name, wait) in [
-            ("expiresAt", scene.expiresAfter), ("notBefore", scene.notBeforeAfter),
-        ] {
-            guard let wait else { continue }
-            fields.append(.init(name, .string(Self.text(now.advanced(by: wait)))))
-        }
+        var event = NotificationEvent(
+            id: id, user: scene.user, message: isNumbered ? "\(scene.message) (no. \(number))" : scene.message,
+            pushServices: scene.pushServices, expiresAt: scene.expiresAfter.map { now.advanced(by: $0) },
+            notBefore: scene.notBeforeAfter.map { now.advanced(by: $0) })
+        let time = RFC3339.text(now)
         switch scene.form {
-        case .json:
-            value = Self.bytes(.object([.init("id", .string(id))] + fields))
-            headers = []
-        case .tornJSON:
-            value = Self.bytes(.object([.init("id", .string(id))] + fields)).dropLast(2)
-            headers = []
+        case .json: (value, headers) = (event.json, [])
+        case .tornJSON: (value, headers) = (event.json.dropLast(2), [])
         case .structuredCloudEvent:
-            value = Self.bytes([
-                "specversion": "1.0", "id": .string(id), "source": .string(Self.source), "type": .string(Self.type),
-                "time": .string(Self.text(now)), "data": .object(fields),
-            ])
+            event.id = nil
+            let attributes =
+                #"{"specversion":"1.0","id":"\#(id)","source":"\#(Self.source)","type":"\#(Self.type)","#
+                + #""time":"\#(time)","data":"#
+            value = Array(attributes.utf8) + event.json + [UInt8(ascii: "}")]
             headers = [("content-type", "application/cloudevents+json")]
         case .binaryCloudEvent:
-            value = Self.bytes(.object(fields))
+            event.id = nil
+            value = event.json
             headers = [
                 ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
-                ("ce_source", Self.source), ("ce_type", Self.type), ("ce_time", Self.text(now)),
+                ("ce_source", Self.source), ("ce_type", Self.type), ("ce_time", time),
             ]
         }
     }
@@ -76,12 +67,4 @@ struct DemoEvent: Sendable {
     private static let idPrefix = "demo-"
 
     private static func id(_ number: Int) -> String { "\(idPrefix)\(number)" }
-
-    private static func bytes(_ value: JSONValue) -> [UInt8] { Array(value.compact.utf8) }
-
-    private static func text(_ time: WallTime) -> String {
-        var bytes: [UInt8] = []
-        RFC3339.append(time, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }

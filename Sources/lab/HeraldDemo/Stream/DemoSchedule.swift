@@ -60,20 +60,10 @@ struct DemoSchedule {
             return next(isSettled: isSettled, now: now)
         }
         if isPublishing {
-            switch kind {
-            case .once:
-                isPublishing = false
-                return publish(sceneCount - 1, now: now)
-            case .live:
-                let due = lastPublication + Self.liveInterval
-                if now - begin >= Self.liveTime {
-                    isPublishing = false
-                } else if now < due {
-                    return .wait(until: due)
-                } else {
-                    return publish(1, now: now)
-                }
-            }
+            let due = lastPublication + Self.liveInterval
+            if kind == .once || now - begin >= Self.liveTime { isPublishing = false }
+            if kind == .once { return publish(sceneCount - 1, now: now) }
+            if isPublishing { return now < due ? .wait(until: due) : publish(1, now: now) }
         }
         if isSettled { return .end }
         let limit = lastPublication + Self.patience

@@ -1,3 +1,5 @@
+import HeraldHub
+
 /// The registrations of the reference backend: ids that were given, and the devices put under them.
 ///
 /// A value without clock or randomness. Ids of another run are unknown, because each run has its own prefix.
@@ -96,5 +98,23 @@ struct DeviceRegistry {
     private func inOrder(_ ids: Set<String>?) -> [String] {
         guard let ids else { return [] }
         return ids.sorted { registrations[$0]?.number ?? 0 < registrations[$1]?.number ?? 0 }
+    }
+}
+
+/// A push service that the reference backend knows, and what a device of it receives.
+enum PushPlatform: String, CaseIterable, Sendable {
+    case wns
+    case gcm
+    case apns
+
+    /// The payload in the platform's own form with the text escaped for it.
+    func payload(for text: String) -> String {
+        switch self {
+        case .wns:
+            #"<toast><visual><binding template="ToastText01"><text id="1">"# + XMLText.escaped(text)
+                + "</text></binding></visual></toast>"
+        case .apns: #"{"aps":{"alert":\#(JSONBytes.text(text))}}"#
+        case .gcm: #"{"data":{"message":\#(JSONBytes.text(text))}}"#
+        }
     }
 }

@@ -1,4 +1,6 @@
 internal import HeraldBytes
+import HeraldHTTP
+import HeraldText
 import HeraldTime
 
 /// The rules in force and what they have counted; a value, and its time and randomness come from outside.
@@ -130,5 +132,25 @@ private struct RuleState {
             callsInSecond = 1
         }
         return callsInSecond > limit
+    }
+}
+
+extension MisbehaviourRules {
+    /// Tells or changes the rules over HTTP: GET, PUT, DELETE.
+    mutating func reply(to request: HTTPRequest) -> BackendReply {
+        switch request.method {
+        case "GET": return BackendReply(status: 200, json: Misbehaviour.json(misbehaviours))
+        case "PUT":
+            do throws(InputError) {
+                replace(with: try Misbehaviour.rules(json: request.body))
+                return .ok
+            } catch {
+                return .failure(400, error.description)
+            }
+        case "DELETE":
+            replace(with: [])
+            return .ok
+        default: return .failure(405, "\(request.method) is not possible at \(request.target.path)")
+        }
     }
 }

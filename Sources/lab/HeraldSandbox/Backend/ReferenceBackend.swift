@@ -14,7 +14,7 @@ package final class ReferenceBackend: Sendable {
 
     /// Where it listens, its limits, and how it misbehaves from the start.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback; HTTP/2 is spoken in any case.
+        /// Where to listen, by default a free port on loopback.
         package var server = HTTPServer.Configuration()
         /// Of each device so many notifications are kept.
         package var inboxLimit = 1_000
@@ -46,9 +46,8 @@ package final class ReferenceBackend: Sendable {
             callLimit: configuration.callLimit, misbehaviour: configuration.misbehaviour,
             recordOfCall: configuration.recordOfCall)
         let hub = try configuration.hub.map { try HubBackend($0) }
-        var serving = configuration.server
+        let serving = configuration.server
         let service = BackendService(state: state, callLog: file, hub: hub, isLocal: serving.isLoopback)
-        serving.speaksHTTP2 = true
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
         host = serving.host
@@ -72,6 +71,15 @@ package final class ReferenceBackend: Sendable {
     /// The payloads that the device received, oldest first.
     package func payloads(ofHandle handle: String) -> [String] {
         service.state.withLock { $0.inbox.entries(of: handle).map(\.payload) }
+    }
+
+    /// Registers a device of a user without a call.
+    package func register(_ handle: String, platform: String, user: String) {
+        service.state.withLock { state in
+            guard let platform = PushPlatform(rawValue: platform), let id = state.devices.giveID(forHandle: handle)
+            else { return }
+            _ = state.devices.put(id, platform: platform, handle: handle, tags: [], owner: user)
+        }
     }
 
     /// Replaces the rules; their counters start from 0, and what the former ones kept back is answered.

@@ -16,7 +16,7 @@ package final class HubEmulator: Sendable {
 
     /// Where it listens, its limits, and how it misbehaves from the start.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback; TLS and HTTP/2 are spoken in any case.
+        /// Where to listen, by default a free port on loopback; TLS is spoken in any case.
         package var server = HTTPServer.Configuration()
         /// The hub's name.
         package var hub = "herald"
@@ -87,7 +87,6 @@ package final class HubEmulator: Sendable {
             callLog: try configuration.callLogPath.map { try CallLogFile(path: $0) })
         var serving = configuration.server
         serving.identity = identity
-        serving.speaksHTTP2 = true
         serving.bodyLimitBytes = 1 << 20
         server = try HTTPServer(serving) { service.answer(to: $0) }
         self.service = service
@@ -122,6 +121,19 @@ package final class HubEmulator: Sendable {
             state.sendDue(SystemClock.wall().milliseconds)
             return state.deliveries(ofHandle: handle).map { String(decoding: $0.body, as: UTF8.self) }
         }
+    }
+
+    /// Makes an installation of a user's device without a call.
+    package func register(_ handle: String, platform: String, user: String) throws {
+        let installation = try HubInstallation(
+            id: "\(user)-\(platform)",
+            .object([
+                "platform": .string(platform), "pushChannel": .string(handle),
+                "tags": .array([.string("username:\(user)")]),
+            ]))
+        let context = HubState.Context(
+            hubURL: url, feedbackURL: "", time: SystemClock.wall().milliseconds, now: SystemClock.monotonic())
+        _ = service.state.withLock { $0.put(installation, context) }
     }
 
     /// Replaces the rules by which it misbehaves; their counters start from 0, and what they kept back is answered.
@@ -163,4 +175,27 @@ package final class HubEmulator: Sendable {
     private static func newKey() -> String {
         Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
     }
+}
+
+/// What could not be verified of the service, with the most likely answer as default.
+package struct HubGuesses: Sendable {
+    /// So long a token is taken after its end.
+    package var clockSkewSeconds: Int64 = 0
+    /// Whether tags match without regard to case.
+    package var tagsIgnoreCase = false
+    /// Whether a payload that is too large for its push service is refused at once, and not in telemetry.
+    package var refusesLargePayloads = false
+    /// Whether sends in the format `gcm`, whose push service has ended, are refused.
+    package var refusesGCM = false
+    /// Whether telemetry counts a send that found no device as one `NoTargets`.
+    package var countsNoTargets = false
+    /// How a cancelled message is called: `Canceled` in documents, `Cancelled` in the .NET SDK.
+    package var cancelledState = "Canceled"
+    /// So long a new installation cannot be read, because writes are queued.
+    package var installationDelay: Milliseconds = .zero
+    /// Whether answers about one registration have the header `ETag`, as older servers do.
+    package var hasETagHeader = true
+
+    /// The most likely ones.
+    package init() {}
 }

@@ -50,7 +50,7 @@ package struct WorkerSurvey: Sendable {
     ) -> [String] {
         if let named { return named }
         guard let listen else { return [] }
-        let isLocal = isLoopback(listen.host)
+        let isLocal = HTTPServer.isLoopback(listen.host)
         let own = isLocal ? ownAddresses : []
         var addresses: Set<String> = []
         for member in members {
@@ -59,7 +59,7 @@ package struct WorkerSurvey: Sendable {
             guard let port = listen.port != 0 ? listen.port : AdminPortName.port(in: member.clientID) else { continue }
             if !isLocal {
                 addresses.insert(text(host, port))
-            } else if isLoopback(host) || own.contains(host) {
+            } else if HTTPServer.isLoopback(host) || own.contains(host) {
                 addresses.insert(text(listen.host, port))
             }
         }
@@ -187,8 +187,6 @@ package struct WorkerSurvey: Sendable {
     private static func text(_ host: String, _ port: UInt16) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
-
-    private static func isLoopback(_ host: String) -> Bool { host.hasPrefix("127.") || host == "::1" }
 
     private static var ownAddresses: Set<String> {
         var list: UnsafeMutablePointer<ifaddrs>?

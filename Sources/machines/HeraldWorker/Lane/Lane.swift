@@ -85,7 +85,7 @@ package final class Lane<IO: LaneIO> {
     /// What was logged.
     var reported: Counters
     var refusal: LaneReport.Trouble?
-    /// What keeps it out of the group, which says so at each attempt; a ``ClusterWatch`` logs it for all lanes.
+    /// What keeps it out of the group, which says so at each attempt; a ``BrokerMonitor`` logs it for all lanes.
     var groupObstacle: GroupObstacle?
     var commitTrouble: LaneReport.Trouble?
     /// Since when outcomes wait, and nothing was committed.

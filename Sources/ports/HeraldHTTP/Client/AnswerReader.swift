@@ -109,16 +109,16 @@ final class AnswerReader {
 
     /// Takes the next bytes of the connection; not to be called again once the answer is complete or broken.
     ///
-    /// - Parameter familiar: what readers with the same wishes have read before; one that comes whole is learned.
-    func feed(_ bytes: UnsafeRawBufferPointer, familiar: inout FamiliarAnswer) -> Progress {
+    /// - Parameter memo: what readers with the same wishes have read before; one that comes whole is learned.
+    func feed(_ bytes: UnsafeRawBufferPointer, memo: inout ResponseMemo) -> Progress {
         guard !hasBegun, state.pointee.isBodyOptional else { return feed(bytes) }
-        if familiar.hasBytes(bytes) {
-            state.pointee.endFamiliar(status: familiar.status, count: bytes.count)
+        if memo.hasBytes(bytes) {
+            state.pointee.endRemembered(status: memo.status, count: bytes.count)
             return .complete(isReusable: true)
         }
         let progress = feed(bytes)
         if progress == .complete(isReusable: true), state.pointee.hasKeptNothing {
-            familiar.become(bytes, status: status)
+            memo.become(bytes, status: status)
         }
         return progress
     }

@@ -68,8 +68,8 @@ struct AnswerState {
     /// Whether the answer is its status and nothing else that a caller asks for.
     var hasKeptNothing: Bool { retryAfter.isEmpty && location.isEmpty && body.isEmpty }
 
-    /// The whole answer is one that was read before: see ``FamiliarAnswer``.
-    mutating func endFamiliar(status: Int32, count: Int) {
+    /// The whole answer is one that was read before: see ``ResponseMemo``.
+    mutating func endRemembered(status: Int32, count: Int) {
         received = count
         isHeaderRead = true
         self.status = status

@@ -44,7 +44,7 @@ extension ConnectionPool {
             switch transport.receive(into: receiveBuffer) {
             case .bytes(let count):
                 let isDrained = count < receiveBuffer.count && transport.isDrainedByShortRead && !isEnding
-                switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count]), familiar: &familiar) {
+                switch reader.feed(UnsafeRawBufferPointer(rebasing: receiveBuffer[..<count]), memo: &memo) {
                 case .incomplete: if isDrained { return }
                 case .complete(let isReusable):
                     if reader.hasSurplus { state.distrust(now) }

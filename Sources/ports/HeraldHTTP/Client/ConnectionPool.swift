@@ -37,7 +37,7 @@ public struct ConnectionPool: ~Copyable {
     private let lookUp: NameResolver.LookUp
     var randomness = SystemRandomNumberGenerator()
     let receiveBuffer: UnsafeMutableRawBufferPointer
-    var familiar = FamiliarAnswer()
+    var memo = ResponseMemo()
     /// By slot.
     private var connections: [Connection?]
     /// Those that carry many calls at once, by slot too.

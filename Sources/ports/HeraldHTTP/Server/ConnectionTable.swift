@@ -5,12 +5,10 @@ internal import HeraldTime
 ///
 /// | a connection | has until |
 /// |---|---|
-/// | shows which version of HTTP it speaks | the idle time-out, or ``Limits/requestTimeout`` if that is sooner |
 /// | sends its request, head and body | ``Limits/requestTimeout`` after it was opened |
 /// | waits for its next request, and sends it | the same after the idle time-out |
 /// | gets an answer | as long as a slow client needs for its bytes |
 /// | is worked for, or reads a stream | no end |
-/// | speaks HTTP/2 | no end here: its session looks after its streams |
 struct ConnectionTable {
     struct Limits {
         /// Connections at a time.
@@ -21,14 +19,6 @@ struct ConnectionTable {
         var reserved: Int
         var idleTimeout: Milliseconds
         var requestTimeout: Milliseconds
-
-        /// A client that reads more slowly than this is not served to the end.
-        private static let slowestBytesPerSecond: Int64 = 16_384
-
-        /// Until when an answer of so many bytes has to be taken.
-        func deadline(ofAnswer byteCount: Int, now: MonotonicTime) -> MonotonicTime {
-            now.advanced(by: .seconds(Int64(byteCount) / Self.slowestBytesPerSecond) + requestTimeout)
-        }
     }
 
     private struct Connection {
@@ -36,69 +26,35 @@ struct ConnectionTable {
         var deadline: MonotonicTime?
     }
 
+    /// A client that reads more slowly than this is not served to the end.
+    private static let slowestBytesPerSecond: Int64 = 16_384
     /// A network with fewer connections gets reserved places: a probe or a scrape has one.
     private static let few = 8
 
     private let limits: Limits
     private var connections: [Int32: Connection] = [:]
     private var counts: [HTTPPeer: Int] = [:]
-    /// How many are on their way from one thread to another: they have their place, and no number by which to close them.
-    private var passing = 0
 
     init(_ limits: Limits) { self.limits = limits }
 
     var isEmpty: Bool { connections.isEmpty }
-    var isFull: Bool { taken >= limits.connections }
-    private var taken: Int { connections.count + passing }
 
     /// Whether one more connection from there is taken.
     func accepts(_ peer: HTTPPeer) -> Bool {
         let count = counts[peer.network] ?? 0
         guard limits.ofNetwork == 0 || count < limits.ofNetwork else { return false }
-        return taken < limits.connections - limits.reserved || count < Self.few
+        return connections.count < limits.connections - limits.reserved || count < Self.few
     }
 
     mutating func open(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        add(socket, from: peer, deadline: now.advanced(by: limits.requestTimeout))
-    }
-
-    /// A connection was opened by a client that has not said anything yet.
-    mutating func arrived(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        let span = min(limits.idleTimeout, limits.requestTimeout)
-        add(socket, from: peer, deadline: now.advanced(by: span))
-    }
-
-    /// A connection goes to another thread, where it is ``taken(_:from:now:)`` or ``dropped(from:)``: until then it keeps
-    /// its place.
-    mutating func handOver(_ socket: Int32) {
-        if connections.removeValue(forKey: socket) != nil { passing += 1 }
-    }
-
-    /// A connection that was handed over has come, and sends its request.
-    mutating func taken(_ socket: Int32, from peer: HTTPPeer, now: MonotonicTime) {
-        dropped(from: peer)
-        open(socket, from: peer, now: now)
-    }
-
-    /// A connection that was handed over is not served.
-    mutating func dropped(from peer: HTTPPeer) {
-        passing -= 1
-        discount(peer.network)
-    }
-
-    private mutating func add(_ socket: Int32, from peer: HTTPPeer, deadline: MonotonicTime) {
-        connections[socket] = Connection(network: peer.network, deadline: deadline)
+        connections[socket] = Connection(network: peer.network, deadline: now.advanced(by: limits.requestTimeout))
         counts[peer.network, default: 0] += 1
     }
 
     mutating func close(_ socket: Int32) {
         guard let connection = connections.removeValue(forKey: socket) else { return }
-        discount(connection.network)
-    }
-
-    private mutating func discount(_ network: HTTPPeer) {
-        let count = (counts[network] ?? 1) - 1
-        counts[network] = count > 0 ? count : nil
+        let count = (counts[connection.network] ?? 1) - 1
+        counts[connection.network] = count > 0 ? count : nil
     }
 
     /// The request is complete: now it is the server's turn.
@@ -106,7 +62,8 @@ struct ConnectionTable {
 
     /// An answer of so many bytes goes out.
     mutating func answers(_ socket: Int32, byteCount: Int, now: MonotonicTime) {
-        connections[socket]?.deadline = limits.deadline(ofAnswer: byteCount, now: now)
+        let span = .seconds(Int64(byteCount) / Self.slowestBytesPerSecond) + limits.requestTimeout
+        connections[socket]?.deadline = now.advanced(by: span)
     }
 
     /// The answer is sent; another request may come.

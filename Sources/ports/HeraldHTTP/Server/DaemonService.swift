@@ -10,13 +10,10 @@ final class DaemonService {
 
     private let requests: RequestService
     private let connections: OpenConnections
-    /// Whether the daemon accepts its connections itself; else they are handed over to it.
-    private let listens: Bool
 
-    init(_ requests: RequestService, _ connections: OpenConnections, listens: Bool) {
+    init(_ requests: RequestService, _ connections: OpenConnections) {
         self.requests = requests
         self.connections = connections
-        self.listens = listens
     }
 
     private static func service(_ context: UnsafeMutableRawPointer?) -> DaemonService? {
@@ -33,9 +30,7 @@ final class DaemonService {
         guard let service = service(context), let connection else { return }
         let socket = herald_http_connection_socket(connection)
         if herald_http_is_opening(code) != 0 {
-            let peer = HTTPPeer(herald_http_connection_peer(connection))
-            service.listens
-                ? service.connections.open(socket, from: peer) : service.connections.taken(socket, from: peer)
+            service.connections.open(socket, from: HTTPPeer(herald_http_connection_peer(connection)))
         } else {
             service.connections.close(socket)
         }

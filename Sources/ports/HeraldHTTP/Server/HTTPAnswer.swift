@@ -1,4 +1,4 @@
-/// What a handler decides about one request; what it says of the connection is the stream's over HTTP/2.
+/// What a handler decides about one request.
 public enum HTTPAnswer: Sendable {
     /// Answer at once.
     case respond(HTTPResponse)
@@ -8,11 +8,46 @@ public enum HTTPAnswer: Sendable {
     ///
     /// The closure must not block.
     case respondWhenReady(@Sendable (HTTPResponder) -> Void)
-    /// Answer with this status and these headers at once, and with a body that goes on (chunked over HTTP/1.1); the
-    /// response's own body is not sent.
+    /// Answer with this status and these headers at once, and with a body that goes on (chunked); the response's own body
+    /// is not sent.
     case stream(HTTPResponse, HTTPStream)
-    /// Close the connection without an answer when this time has passed (RST_STREAM with INTERNAL_ERROR over HTTP/2).
+    /// Close the connection without an answer when this time has passed.
     case hangUp(after: Duration = .zero)
     /// Never answer; the connection stays open until the client closes it or the server stops.
     case hang
+}
+
+/// What becomes of a request's body, decided by the head alone.
+public enum HTTPBodyDecision: Sendable {
+    /// It is read; a larger one is answered with 413.
+    case read(limitBytes: Int)
+    /// The request is answered without it, and the connection closed.
+    case refuse(HTTPResponse)
+}
+
+/// A complete answer.
+public struct HTTPResponse: Sendable, Equatable {
+    /// The status code.
+    public var status: Int
+    /// Header fields beside `Date`, `Content-Length` and `Connection`, which the server writes itself.
+    public var headers: HTTPHeaderFields
+    /// The body's bytes.
+    public var body: [UInt8]
+
+    /// An answer from its parts.
+    public init(status: Int, headers: HTTPHeaderFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// An answer of plain text.
+    public static func text(_ text: String, status: Int = 200) -> Self {
+        Self(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Array(text.utf8))
+    }
+
+    /// An answer of JSON that is written already.
+    public static func json(_ json: [UInt8], status: Int = 200) -> Self {
+        Self(status: status, headers: ["Content-Type": "application/json; charset=utf-8"], body: json)
+    }
 }

@@ -1,8 +1,9 @@
+import CMicroHTTPD
 import Glibc
 public import HeraldThreads
 import HeraldTime
 
-/// An HTTP server for health, metrics and the sandbox: HTTP/1.1 on libmicrohttpd and, if it is to, HTTP/2 on nghttp2.
+/// A server of HTTP/1.1 for health, metrics, the console and the sandbox, on libmicrohttpd.
 ///
 /// It owns its threads: the handler is called on them and must not block; what takes time is answered with
 /// ``HTTPAnswer/respondLater(_:after:)`` or ``HTTPAnswer/respondWhenReady(_:)``. Silent and slow clients cost a
@@ -40,9 +41,6 @@ public final class HTTPServer: Sendable {
         public var bodyRule: (@Sendable (HTTPRequest) -> HTTPBodyDecision)?
         /// What the server shows for TLS; without it, it speaks plain HTTP.
         public var identity: LocalIdentity?
-        /// Whether it speaks HTTP/2 too, on the same port: with clients that offer it over TLS (ALPN), and without TLS
-        /// by prior knowledge.
-        public var speaksHTTP2 = false
 
         /// Whether it serves this machine's programs alone.
         public var isLoopback: Bool { HTTPServer.isLoopback(host) }
@@ -56,18 +54,17 @@ public final class HTTPServer: Sendable {
 
     private let parked: ParkedConnections
     private let parkedThread: OwnThread
-    private let front: Front
-    private let isStopped = Guarded(false)
+    /// libmicrohttpd, with what its callbacks need; `nil` when stopped.
+    private let daemon: Guarded<Daemon?>
 
-    /// What accepts connections.
-    private enum Front {
-        case daemon(HTTPDaemon)
-        case loops([ServerLoop], ListeningSocket)
+    private struct Daemon {
+        let pointer: OpaquePointer
+        let service: Unmanaged<DaemonService>
     }
 
     /// Whether a server that listens on this host serves this machine's programs alone.
     public static func isLoopback(_ host: String) -> Bool {
-        host == "::1" || host == "localhost" || host.hasPrefix("127.")
+        host == "localhost" || HTTPPeer(host)?.isLoopback ?? false
     }
 
     /// Starts the server; it serves when this returns.
@@ -90,41 +87,44 @@ public final class HTTPServer: Sendable {
         let requests = RequestService(
             handler: handler, parked: parked, bodyLimitBytes: configuration.bodyLimitBytes,
             bodyRule: configuration.bodyRule)
-        do {
-            front =
-                configuration.speaksHTTP2
-                ? .loops(try Self.loops(configuration, socket, requests, connections), socket)
-                : .daemon(
-                    try HTTPDaemon(
-                        configuration, listening: socket.descriptor, requests: requests, connections: connections))
-        } catch {
+        let service = Unmanaged.passRetained(DaemonService(requests, connections))
+        // The socket is the library's from now on, also when it does not start.
+        guard let pointer = Self.start(configuration, socket.descriptor, service) else {
+            let code = errno
+            service.release()
             parked.stop()
             parkedThread.join()
-            throw failure(error)
+            throw failure(SystemError(call: "libmicrohttpd did not start", number: code))
         }
+        daemon = Guarded(Daemon(pointer: pointer, service: service))
         port = socket.port
     }
 
-    /// As many as there are to be threads; the socket is closed when one does not start.
-    private static func loops(
-        _ configuration: Configuration, _ socket: ListeningSocket, _ requests: RequestService,
-        _ connections: OpenConnections
-    ) throws(SystemError) -> [ServerLoop] {
-        var loops: [ServerLoop] = []
-        do throws(SystemError) {
-            let tls: TLSAcceptor?
-            if let identity = configuration.identity { tls = try TLSAcceptor(identity) } else { tls = nil }
-            for _ in 0..<configuration.threads {
-                loops.append(
-                    try ServerLoop(
-                        configuration, listening: socket.descriptor, tls: tls, requests: requests,
-                        connections: connections))
+    private static func start(
+        _ configuration: Configuration, _ listening: Int32, _ service: Unmanaged<DaemonService>
+    ) -> OpaquePointer? {
+        var settings = herald_http_daemon_settings(
+            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue,
+            listening_socket: listening,
+            threads: UInt32(clamping: configuration.threads),
+            connection_limit: UInt32(clamping: configuration.connectionLimit),
+            idle_timeout_seconds: UInt32(clamping: configuration.idleTimeoutSeconds),
+            certificate: nil,
+            key: nil,
+            context: service.toOpaque(),
+            answer: DaemonService.answer,
+            begin: DaemonService.begin,
+            completed: DaemonService.completed,
+            accept: DaemonService.accept,
+            connection: DaemonService.connection)
+        guard let identity = configuration.identity else { return herald_http_daemon_start(&settings) }
+        // The library copies what it needs of the texts while it starts.
+        return identity.certificate.withCString { certificate in
+            identity.key.withCString { key in
+                settings.certificate = certificate
+                settings.key = key
+                return herald_http_daemon_start(&settings)
             }
-            return loops
-        } catch {
-            for loop in loops { loop.stop() }
-            close(socket.descriptor)
-            throw error
         }
     }
 
@@ -140,23 +140,17 @@ public final class HTTPServer: Sendable {
     }
 
     /// Closes every connection, answered or not, and ends the threads; a second call does nothing.
-    ///
-    /// Over HTTP/2 clients get what is answered by then, if they take it within a second, and GOAWAY.
     public func stop() {
-        let isFirst = isStopped.withLock { isStopped in
-            defer { isStopped = true }
-            return !isStopped
+        let daemon = daemon.withLock { daemon in
+            defer { daemon = nil }
+            return daemon
         }
-        guard isFirst else { return }
+        guard let daemon else { return }
         // In this order: the library must not be stopped while a connection is suspended.
         parked.stop()
         parkedThread.join()
-        switch front {
-        case .daemon(let daemon): daemon.stop()
-        case .loops(let loops, let socket):
-            for loop in loops { loop.stop() }
-            close(socket.descriptor)
-        }
+        MHD_stop_daemon(daemon.pointer)
+        daemon.service.release()
     }
 }
 

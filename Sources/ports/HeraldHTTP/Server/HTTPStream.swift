@@ -15,14 +15,14 @@ public final class HTTPStream: Sendable {
     private struct State {
         var phase = Phase.open
         var buffer: [UInt8] = []
-        /// Where its place waits for bytes.
-        var waiting: (place: ParkedConnections, id: UInt64)?
+        /// Where its connection waits for bytes.
+        var waiting: (parked: ParkedConnections, id: UInt64)?
     }
 
     /// What there is to send now.
     enum Piece {
         case bytes(Int)
-        /// Nothing: the place is suspended until there is.
+        /// Nothing: the connection is suspended until there is.
         case nothing
         case end
     }
@@ -73,10 +73,10 @@ public final class HTTPStream: Sendable {
             defer { state.waiting = nil }
             return state.waiting
         }
-        if let waiting { waiting.place.forget(waiting.id) }
+        if let waiting { waiting.parked.forget(waiting.id) }
     }
 
-    /// Changes the state and lets a waiting place go on.
+    /// Changes the state and lets a waiting connection go on.
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout sending State) -> Result) -> Result {
         let (result, waiting) = state.withLock { state in
@@ -84,13 +84,13 @@ public final class HTTPStream: Sendable {
             defer { state.waiting = nil }
             return (result, state.waiting)
         }
-        if let waiting { waiting.place.wake(waiting.id, after: .zero) }
+        if let waiting { waiting.parked.wake(waiting.id, after: .zero) }
         return result
     }
 
-    /// Takes bytes for a place, or suspends it; on the place's own thread, inside its callback.
+    /// Takes bytes for a connection, or suspends it; on the connection's own thread, inside its callback.
     func read(
-        into target: UnsafeMutableRawBufferPointer, on place: any Suspendable, parked: ParkedConnections
+        into target: UnsafeMutableRawBufferPointer, on connection: SuspendableConnection, parked: ParkedConnections
     ) -> Piece {
         state.withLock { state in
             // It was resumed without a write: the client is gone, or the server stops.
@@ -101,7 +101,7 @@ public final class HTTPStream: Sendable {
                 state.buffer.removeFirst(count)
                 return .bytes(count)
             }
-            guard case .open = state.phase, let id = parked.park(place, for: nil) else { return .end }
+            guard case .open = state.phase, let id = parked.park(connection, for: nil) else { return .end }
             state.waiting = (parked, id)
             return .nothing
         }

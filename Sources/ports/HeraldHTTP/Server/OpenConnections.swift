@@ -18,22 +18,10 @@ final class OpenConnections: Sendable {
 
     func accepts(_ peer: HTTPPeer) -> Bool { table.withLock { $0.accepts(peer) } }
 
-    var isFull: Bool { table.withLock { $0.isFull } }
-
-    func open(_ socket: Int32, from peer: HTTPPeer) { add { $0.open(socket, from: peer, now: $1) } }
-
-    func arrived(_ socket: Int32, from peer: HTTPPeer) { add { $0.arrived(socket, from: peer, now: $1) } }
-
-    func handOver(_ socket: Int32) { table.withLock { $0.handOver(socket) } }
-
-    func taken(_ socket: Int32, from peer: HTTPPeer) { add { $0.taken(socket, from: peer, now: $1) } }
-
-    func dropped(from peer: HTTPPeer) { table.withLock { $0.dropped(from: peer) } }
-
-    private func add(_ body: (inout ConnectionTable, MonotonicTime) -> Void) {
+    func open(_ socket: Int32, from peer: HTTPPeer) {
         let now = SystemClock.monotonic()
         let isFirst = table.withLock { table in
-            defer { body(&table, now) }
+            defer { table.open(socket, from: peer, now: now) }
             return table.isEmpty
         }
         if isFirst { signal.signal() }

@@ -3,17 +3,17 @@ import Glibc
 import HeraldThreads
 import HeraldTime
 
-/// Suspended connections and streams that wait for their answer's moment, and the one thread that wakes them.
+/// Suspended connections that wait for their answer's moment, and the one thread that wakes them.
 ///
 /// libmicrohttpd does not look at a suspended connection, so a client that leaves would stay unnoticed: a connection
 /// that waits longer than a second is watched here.
 ///
-/// Lock order: a stream's, the mutex here, then libmicrohttpd's `cleanup_connection_mutex` or a loop's; under that one
+/// Lock order: a stream's, the mutex here, then libmicrohttpd's `cleanup_connection_mutex`; under that one
 /// libmicrohttpd calls nobody back (0.9.75, as long as no connection is upgraded). The mutex is kept while it is called,
 /// because nothing else keeps a connection, and after ``stop()`` the daemon, from being freed meanwhile.
 final class ParkedConnections: Sendable {
     private struct Parked {
-        let place: any Suspendable
+        let connection: SuspendableConnection
         /// Watched for the client's leaving, when it waits for long.
         let socket: Int32?
     }
@@ -39,30 +39,30 @@ final class ParkedConnections: Sendable {
         self.signal = signal
     }
 
-    /// Suspends the place until the wait is over, the client is gone or the server stops; `nil` has no end.
+    /// Suspends the connection until the wait is over, the client is gone or the server stops; `nil` has no end.
     ///
-    /// Called on the place's own thread, inside its callback.
+    /// Called on the connection's own thread, inside its callback.
     ///
-    /// - Returns: the number by which ``wake(_:after:)`` knows the place; `nil` when the server is stopping: then it is
-    ///   not suspended.
-    func park(_ place: any Suspendable, for wait: Duration?) -> UInt64? {
+    /// - Returns: the number by which ``wake(_:after:)`` knows the connection; `nil` when the server is stopping: then it
+    ///   is not suspended.
+    func park(_ connection: SuspendableConnection, for wait: Duration?) -> UInt64? {
         let now = SystemClock.monotonic()
         let due = wait.map { Self.moment($0, after: now) }
         let waitsLong = due.map { $0.time(since: now) > Self.unwatchedTime } ?? true
-        let socket = waitsLong ? place.watchedSocket : nil
+        let socket = waitsLong ? connection.socket : nil
         let parked: (id: UInt64, mustWake: Bool)? = state.withLock { state in
             guard !state.isStopping else { return nil }
             state.lastID += 1
-            state.parked[state.lastID] = Parked(place: place, socket: socket)
+            state.parked[state.lastID] = Parked(connection: connection, socket: socket)
             let isEarliest = due.map { state.deadlines.add(.init(due: $0, purpose: state.lastID)) } ?? false
-            place.suspend()
+            connection.suspend()
             return (state.lastID, isEarliest || socket != nil)
         }
         if parked?.mustWake == true { signal.signal() }
         return parked?.id
     }
 
-    /// Lets a place go on when the time has passed, if it still waits.
+    /// Lets a connection go on when the time has passed, if it still waits.
     ///
     /// On any thread.
     func wake(_ id: UInt64, after wait: Duration) {
@@ -77,18 +77,18 @@ final class ParkedConnections: Sendable {
         if mustSignal { signal.signal() }
     }
 
-    /// The place is gone; on its own thread.
+    /// The connection is gone; on its own thread.
     func forget(_ id: UInt64) { state.withLock { _ = $0.parked.removeValue(forKey: id) } }
 
     private static func moment(_ wait: Duration, after now: MonotonicTime) -> MonotonicTime {
         now.advanced(by: Milliseconds(wait))
     }
 
-    /// Lets every place go on and refuses new ones; the thread that runs ``run()`` ends.
+    /// Lets every connection go on and refuses new ones; the thread that runs ``run()`` ends.
     func stop() {
         state.withLock { state in
             state.isStopping = true
-            for parked in state.parked.values { parked.place.resume() }
+            for parked in state.parked.values { parked.connection.resume() }
             state.parked = [:]
         }
         signal.signal()
@@ -131,6 +131,15 @@ final class ParkedConnections: Sendable {
 
     private func resume(_ id: UInt64, in state: inout State) {
         guard let parked = state.parked.removeValue(forKey: id) else { return }
-        parked.place.resume()
+        parked.connection.resume()
     }
+}
+
+/// A connection of libmicrohttpd, which may be suspended on its own thread and resumed on any.
+struct SuspendableConnection: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    func suspend() { MHD_suspend_connection(pointer) }
+    func resume() { MHD_resume_connection(pointer) }
+    var socket: Int32 { herald_http_connection_socket(pointer) }
 }

@@ -1,4 +1,4 @@
-/// What is decided about a request, whichever version of HTTP it came by: whether its body is read, and how it ends.
+/// What is decided about a request: whether its body is read, and how it ends.
 final class RequestService: Sendable {
     let parked: ParkedConnections
     let bodyLimitBytes: Int
@@ -33,7 +33,8 @@ final class RequestService: Sendable {
 
     /// Lets the handler decide about a complete request; false when it now waits.
     func decide(
-        _ transaction: ServerTransaction, on place: any Suspendable, _ makeRequest: (HTTPTarget) -> HTTPRequest
+        _ transaction: ServerTransaction, on connection: SuspendableConnection,
+        _ makeRequest: (HTTPTarget) -> HTTPRequest
     ) -> Bool {
         switch answer(to: transaction, makeRequest) {
         case .respond(let response):
@@ -41,11 +42,11 @@ final class RequestService: Sendable {
             return true
         case .respondLater(let response, let wait):
             transaction.ending = .respond(response)
-            return wait <= .zero || !park(transaction, on: place, for: wait)
+            return wait <= .zero || !park(transaction, on: connection, for: wait)
         case .respondWhenReady(let begin):
             // Until there is a responder, only the server's stop can let the request go on.
             transaction.ending = .hangUp
-            guard park(transaction, on: place, for: nil), let id = transaction.parkedID else { return true }
+            guard park(transaction, on: connection, for: nil), let id = transaction.parkedID else { return true }
             let responder = HTTPResponder(parked: parked, id: id)
             transaction.ending = .respondAs(responder)
             begin(responder)
@@ -55,15 +56,17 @@ final class RequestService: Sendable {
             return true
         case .hang:
             transaction.ending = .hangUp
-            return !park(transaction, on: place, for: nil)
+            return !park(transaction, on: connection, for: nil)
         case .hangUp(let wait):
             transaction.ending = .hangUp
-            return wait <= .zero || !park(transaction, on: place, for: wait)
+            return wait <= .zero || !park(transaction, on: connection, for: wait)
         }
     }
 
-    private func park(_ transaction: ServerTransaction, on place: any Suspendable, for wait: Duration?) -> Bool {
-        transaction.parkedID = parked.park(place, for: wait)
+    private func park(
+        _ transaction: ServerTransaction, on connection: SuspendableConnection, for wait: Duration?
+    ) -> Bool {
+        transaction.parkedID = parked.park(connection, for: wait)
         return transaction.parkedID != nil
     }
 

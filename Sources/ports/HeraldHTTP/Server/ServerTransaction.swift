@@ -1,7 +1,7 @@
 /// One request on its way in and its answer on the way out.
 ///
-/// libmicrohttpd holds it between its callbacks, which never run at the same time for one connection, and a stream of
-/// HTTP/2 for as long as it is open: the thread that serves the connection is the only one that touches it.
+/// libmicrohttpd holds it between its callbacks, which never run at the same time for one connection: the thread that
+/// serves the connection is the only one that touches it.
 final class ServerTransaction {
     /// What happens when the body is complete or a parked connection goes on.
     enum Ending {
@@ -17,7 +17,7 @@ final class ServerTransaction {
     var hasBegun = false
     /// Set when the answer is decided while the connection waits.
     var ending: Ending?
-    /// By which ``ParkedConnections`` knows the place that waits for the answer.
+    /// By which ``ParkedConnections`` knows the connection that waits for the answer.
     var parkedID: UInt64?
     /// A larger body is answered with 413.
     var bodyLimitBytes: Int

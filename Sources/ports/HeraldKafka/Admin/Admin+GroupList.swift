@@ -34,7 +34,6 @@ extension Admin {
         guard found.isEmpty else { return found }
         let errors = rd_kafka_ListConsumerGroups_result_errors(answer, &count)
         guard count > 0, let error = errors?[0] else { return found }
-        throw KafkaError(
-            code: rd_kafka_error_code(error).rawValue, message: String(cString: rd_kafka_error_string(error)))
+        throw KafkaError(error)
     }
 }

@@ -39,10 +39,7 @@ extension Admin {
         let groups = rd_kafka_ListConsumerGroupOffsets_result_groups(
             rd_kafka_event_ListConsumerGroupOffsets_result(event), &count)
         guard count == 1, let group = groups?[0] else { throw KafkaError(code: KafkaError.Code.timedOut) }
-        if let error = rd_kafka_group_result_error(group) {
-            throw KafkaError(
-                code: rd_kafka_error_code(error).rawValue, message: String(cString: rd_kafka_error_string(error)))
-        }
+        if let error = rd_kafka_group_result_error(group) { throw KafkaError(error) }
         return TopicPartitionList.elements(of: rd_kafka_group_result_partitions(group)).map(\.commitPosition)
             .filter { $0.offset >= 0 }
     }

@@ -85,9 +85,7 @@ extension Admin {
             read: { event -> KafkaError? in
                 var count = 0
                 let groups = rd_kafka_DeleteGroups_result_groups(rd_kafka_event_DeleteGroups_result(event), &count)
-                guard count == 1, let error = rd_kafka_group_result_error(groups?[0]) else { return nil }
-                return KafkaError(
-                    code: rd_kafka_error_code(error).rawValue, message: String(cString: rd_kafka_error_string(error)))
+                return count == 1 ? rd_kafka_group_result_error(groups?[0]).map { KafkaError($0) } : nil
             })
         if let error { throw error }
     }
@@ -137,11 +135,7 @@ extension Admin {
         let answer = rd_kafka_event_DescribeConsumerGroups_result(event)
         let groups = rd_kafka_DescribeConsumerGroups_result_groups(answer, &count)
         guard count == 1, let group = groups?[0] else { throw KafkaError(code: KafkaError.Code.timedOut) }
-        if let error = rd_kafka_ConsumerGroupDescription_error(group) {
-            throw KafkaError(
-                code: rd_kafka_error_code(error).rawValue,
-                message: String(cString: rd_kafka_error_string(error)))
-        }
+        if let error = rd_kafka_ConsumerGroupDescription_error(group) { throw KafkaError(error) }
         return GroupDescription(group)
     }
 

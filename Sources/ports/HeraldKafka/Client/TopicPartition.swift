@@ -57,15 +57,17 @@ public enum Rebalance: Sendable, Equatable {
 }
 
 extension [TopicPartition] {
-    /// So many are named at most.
-    private static var namesShown: Int { 5 }
-
     /// How many they are, in words.
     package var counted: String { count == 1 ? "1 partition" : "\(count) partitions" }
 
     /// Their names, and of many how many more there are.
-    package var names: String {
-        let shown = prefix(Self.namesShown).map(\.description).joined(separator: ", ")
-        return count > Self.namesShown ? "\(shown) and \(count - Self.namesShown) more" : shown
+    package var names: String { map(\.description).firstNames }
+}
+
+extension [String] {
+    /// The first five, and of many how many more there are.
+    package var firstNames: String {
+        let shown = prefix(5).joined(separator: ", ")
+        return count > 5 ? "\(shown) and \(count - 5) more" : shown
     }
 }

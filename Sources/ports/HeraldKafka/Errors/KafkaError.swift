@@ -63,6 +63,11 @@ extension KafkaError {
     init?(consuming error: OpaquePointer?) {
         guard let error else { return nil }
         defer { rd_kafka_error_destroy(error) }
+        self.init(error)
+    }
+
+    /// Reads an error object, which stays its owner's.
+    init(_ error: OpaquePointer) {
         self.init(
             code: rd_kafka_error_code(error).rawValue,
             message: String(cString: rd_kafka_error_string(error)),

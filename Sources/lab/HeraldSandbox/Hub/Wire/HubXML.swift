@@ -1,4 +1,5 @@
 import HeraldHub
+import HeraldTime
 
 /// XML as the service writes it: default namespaces, no prefixed elements, nothing between elements.
 enum HubXML {
@@ -50,5 +51,19 @@ enum HubXML {
 
     private static func link(_ relation: String, _ address: String) -> String {
         "<link rel=\"\(relation)\" href=\"\(address)\"/>"
+    }
+}
+
+/// Moments as the service writes and reads them.
+enum HubTime {
+    /// `2026-11-21T08:40:26.123Z`.
+    static func text(_ milliseconds: Int64) -> String {
+        RFC3339.text(WallTime(milliseconds: milliseconds))
+    }
+
+    /// Milliseconds of Unix time of a W3C date; without a zone it is UTC.
+    static func parse(_ text: String) -> Int64? {
+        RFC3339.parse(Array(text.utf8).span.bytes)?.milliseconds
+            ?? RFC3339.parse(Array("\(text)Z".utf8).span.bytes)?.milliseconds
     }
 }

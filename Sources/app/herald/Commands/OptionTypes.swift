@@ -1,6 +1,21 @@
 import HeraldCommandLine
+import HeraldEvents
 import HeraldSandbox
 import HeraldText
+import HeraldTools
+
+extension ValueType where Value == [String] {
+    /// Names of push services; the settings say which there are, shells complete those of the default.
+    static var pushServices: Self { .commaSeparated("SERVICE,…").completing(PushServices.standard.names) }
+}
+
+extension ValueType<Double> {
+    /// A share, `20%`, as a number from 0 to 1.
+    static var percentage: Self { Self("PERCENT", allowed: "0% to 100%", parse: ShareText.parse) }
+
+    /// So many per second, `200/s`, `30/m` or `1000/h`.
+    static var rate: Self { Self("N/s", allowed: "a rate such as 200/s, 30/m or 1000/h", parse: RateText.parse) }
+}
 
 extension ValueType<Misbehaviour> {
     /// A rule that makes the reference backend or the emulated hub fail.

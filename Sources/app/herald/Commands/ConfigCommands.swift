@@ -4,6 +4,21 @@ import HeraldEvents
 import HeraldSettings
 import HeraldText
 
+/// `herald config check`: everything that the worker would refuse, at once.
+enum ConfigCheckCommand: HeraldCommand {
+    static let declaration = CommandDeclaration(
+        "check", "Check the settings as the worker does, and report all mistakes at once.",
+        details: "Reads secrets and TLS files, and connects to nothing. The exit status is 78 when anything is wrong.",
+        examples: [.init("herald config check --config herald.yaml", "Check a file, the environment and flags.")])
+    static let usedSettings: UsedSettings = .all
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        _ = try invocation.settings(requiring: [.kafka, .backend])
+        invocation.console.remark("The settings are right.")
+        return .done
+    }
+}
+
 /// `herald config show`: every setting's effective value and where it came from.
 enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
@@ -52,5 +67,27 @@ enum ConfigShowCommand: HeraldCommand {
                 return JSONValue.Member(
                     first == last ? "\(first)" : "\(first)-\(last)", .string(range.meaning.rawValue))
             })
+    }
+}
+
+/// `herald config docs`: docs/SETTINGS.md.
+enum ConfigDocsCommand: HeraldCommand {
+    static let declaration = CommandDeclaration("docs", "Print the documentation of all settings as Markdown.")
+    static let usedSettings: UsedSettings = .none
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        try invocation.console.output.write(Settings.document)
+        return .done
+    }
+}
+
+/// `herald config schema`: docs/schemas/settings.schema.json.
+enum ConfigSchemaCommand: HeraldCommand {
+    static let declaration = CommandDeclaration("schema", "Print the JSON Schema of the settings file, for editors.")
+    static let usedSettings: UsedSettings = .none
+
+    static func run(_ invocation: Invocation) async throws -> ExitStatus {
+        try invocation.console.print(Settings.schema.pretty)
+        return .done
     }
 }

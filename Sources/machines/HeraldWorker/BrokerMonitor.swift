@@ -6,7 +6,7 @@ import HeraldTime
 /// Asks the brokers now and then, on a thread of its own, for what lanes do not see: whether any answers, and which do
 /// not, which topics are gone, which partitions have no leader, how far partitions reach that are not fetched, and how
 /// many there are.
-final class ClusterWatch: Sendable {
+final class BrokerMonitor: Sendable {
     /// Between two rounds of questions, and when no broker answered or partitions are new.
     private static let interval: Milliseconds = .seconds(10)
     private static let shortInterval: Milliseconds = .seconds(2)

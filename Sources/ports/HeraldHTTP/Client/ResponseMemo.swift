@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// An answer's meaning depends on its bytes alone, so that the same bytes need no parser. A backend says yes in the same
 /// words until its Date changes; one that numbers its answers is read each time, as if there were no such memory.
-struct FamiliarAnswer {
+struct ResponseMemo {
     /// A longer one is read each time.
     private static let limit = 1_024
 
