@@ -53,7 +53,7 @@ let package = Package(
     products: [
         .executable(name: "herald", targets: ["herald"]),
         .library(name: "HeraldEvents", targets: ["HeraldEvents", "HeraldText"]),
-        .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldDevices", "HeraldText"]),
+        .library(name: "HeraldBackend", targets: ["HeraldBackend", "HeraldDevices", "HeraldEvents", "HeraldText"]),
         // For apps: Foundation alone.
         .library(name: "HeraldRegistration", targets: ["HeraldRegistration", "HeraldDevices"]),
         .library(name: "HeraldKafka", targets: ["HeraldKafka", "HeraldTime"]),
@@ -98,12 +98,14 @@ let package = Package(
             ["CCurl", "CEpoll", "CHTTPParser", "CMicroHTTPD", "CNGHTTP2", "CSSL", "HeraldThreads", "HeraldTime"]),
         module("ports", "HeraldDevices"),
         module("ports", "HeraldRegistration", ["HeraldDevices"]),
-        module("ports", "HeraldHub", ["CExpat", "CSSL", "HeraldBytes", "HeraldHTTP", "HeraldText", "HeraldTime"]),
+        module(
+            "ports", "HeraldHub",
+            ["CExpat", "CSSL", "HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldText", "HeraldTime"]),
         module(
             "ports", "HeraldBackend",
             [
-                "CSSL", "HeraldBytes", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads",
-                "HeraldTime",
+                "CSSL", "HeraldBytes", "HeraldDevices", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldText",
+                "HeraldThreads", "HeraldTime",
             ]),
 
         module(
@@ -187,7 +189,10 @@ let package = Package(
         // A backend and a broker to try Herald on.
         module(
             "lab", "HeraldSandbox",
-            ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            [
+                "HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka", "HeraldText", "HeraldThreads",
+                "HeraldTime",
+            ]),
         module(
             "lab", "HeraldDemo",
             [
@@ -257,15 +262,18 @@ let package = Package(
             ["CNGHTTP2", "HeraldBytes", "HeraldHTTP", "HeraldThreads", "HeraldTime"]),
         tests(
             "ports/HeraldHubTests", "HeraldHubTests",
-            ["HeraldBytes", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            ["HeraldBytes", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
         tests(
             "ports/HeraldBackendTests", "HeraldBackendTests",
-            ["HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldText", "HeraldThreads", "HeraldTime"]),
+            [
+                "HeraldBackend", "HeraldDevices", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldText",
+                "HeraldThreads", "HeraldTime",
+            ]),
         tests(
             "ports/HeraldRegistrationTests", "HeraldRegistrationTests",
             [
-                "HeraldBackend", "HeraldDevices", "HeraldHTTP", "HeraldHub", "HeraldRegistration", "HeraldSandbox",
-                "HeraldText", "HeraldThreads",
+                "HeraldBackend", "HeraldDevices", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldRegistration",
+                "HeraldSandbox", "HeraldText", "HeraldThreads",
             ]),
         tests("base/HeraldTextTests", "HeraldTextTests", ["HeraldText"]),
         tests("app/HeraldSettingsTests", "HeraldSettingsTests", ["HeraldSettings", "HeraldText"]),

@@ -1,5 +1,4 @@
 public import HeraldEvents
-public import HeraldTime
 
 /// What the engine wants done.
 ///
@@ -69,65 +68,6 @@ public enum Notice: Sendable, Equatable {
     case rival
     /// A drain or a revocation ran into its deadline with this many events unsettled: they will be taken again.
     case gaveUp(events: Int)
-}
-
-/// What an answer was.
-public struct CallResult: Sendable, Equatable {
-    /// The HTTP status; 0 when there was no answer.
-    public var status = 0
-    /// Why there was none.
-    public var failure: CallFailure?
-    /// What `Retry-After` asked for, clamped.
-    public var retryAfter: Milliseconds?
-    /// One line for people, when the answer was no success; what the backend calls the message when it was, and it said so.
-    public var detail: String?
-    /// How long the call took.
-    public var duration: Milliseconds = .zero
-    /// What the end means, where the status alone does not say it.
-    public var verdict: CallVerdict?
-    /// Whether a call without an answer may have reached the backend.
-    public var mayHaveArrived = false
-
-    /// An answer with `status`.
-    public init(
-        status: Int, retryAfter: Milliseconds? = nil, detail: String? = nil, duration: Milliseconds = .zero,
-        verdict: CallVerdict? = nil
-    ) {
-        self.status = status
-        self.verdict = verdict
-        self.retryAfter = retryAfter
-        self.detail = detail
-        self.duration = duration
-    }
-
-    /// A call that was not made, because the notification is too large.
-    public init(oversized detail: String) {
-        self.detail = detail
-        verdict = .oversized
-    }
-
-    /// A call without an answer.
-    public init(
-        failure: CallFailure, detail: String? = nil, duration: Milliseconds = .zero, mayHaveArrived: Bool = false
-    ) {
-        self.mayHaveArrived = mayHaveArrived
-        self.failure = failure
-        self.detail = detail
-        self.duration = duration
-    }
-}
-
-/// What the end of a call means where its status does not say it: a notification hub says with one status what concerns
-/// the caller, the hub or only this moment.
-///
-/// A status whose meaning the settings have changed means that.
-public enum CallVerdict: Sendable, Equatable {
-    /// The backend can't take more now.
-    case throttled
-    /// No call can be made, for this reason.
-    case outage(OutageReason)
-    /// The notification is larger than its push service takes: the backend was not called.
-    case oversized
 }
 
 /// What became of a record that was offered.

@@ -81,14 +81,6 @@ public struct Counters: Sendable, Equatable {
 }
 
 extension CallEnd {
-    init(_ result: CallResult, _ table: StatusTable) {
-        if let failure = result.failure {
-            self = .unanswered(failure)
-        } else {
-            self = result.callEnd(table)
-        }
-    }
-
     fileprivate var place: Int {
         switch self {
         case .answered(.delivered): 0

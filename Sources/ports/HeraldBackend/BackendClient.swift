@@ -1,3 +1,4 @@
+public import HeraldEvents
 internal import HeraldHTTP
 
 /// The notification backend for Swift services and tools.
@@ -39,13 +40,13 @@ public final class BackendClient: Sendable {
     /// - Throws: ``InvalidArgument``, ``BackendClientError``, `CancellationError`.
     public func send(
         _ pushService: String, to user: String, message: String, idempotencyKey: String
-    ) async throws -> Answer {
+    ) async throws -> CallResult {
         try NotificationRules.check(
             pushService: pushService, user: user, configuration.users, message: message,
             idempotencyKey: idempotencyKey)
         return try await thread.call(
             .notification(pushService: pushService, user: user, message: message, idempotencyKey: idempotencyKey)
-        ).answer.hiding(message, as: "(the message)")
+        ).result.hiding(message, as: "(the message)")
     }
 
     /// Sends a message to a user's devices on several push services at once, none waiting for another.
@@ -77,8 +78,8 @@ public final class BackendClient: Sendable {
     }
 
     /// Asks the backend to greet the caller's own devices on every push service.
-    public func sendToSelf() async throws -> Answer {
-        try await request("POST", configuration.path, json: nil).answer
+    public func sendToSelf() async throws -> CallResult {
+        try await request("POST", configuration.path, json: nil).result
     }
 
     /// Ends all calls (they throw ``BackendClientError/closed``), closes the connections, and waits for that.
@@ -98,10 +99,10 @@ public struct ServiceAnswer: Sendable, Hashable {
     /// The push service.
     public let pushService: String
     /// What became of its call.
-    public let answer: Answer
+    public let answer: CallResult
 
     /// What became of the call for one push service.
-    public init(pushService: String, answer: Answer) {
+    public init(pushService: String, answer: CallResult) {
         self.pushService = pushService
         self.answer = answer
     }
@@ -114,19 +115,23 @@ public enum BackendClientError: Error, Hashable, Sendable, CustomStringConvertib
     /// There is no access token to show the backend, which was not called.
     case noToken(TokenTrouble)
     /// The backend did not do what was asked; `request` says what, without handles or secrets.
-    case refused(request: String, answer: Answer)
+    case refused(request: String, answer: CallResult)
     /// The backend's answer is not what its contract says.
     case unexpected(request: String, reason: String)
+
+    /// Whether no answer came.
+    package var isUnreachable: Bool { if case .refused(_, let answer) = self { answer.failure != nil } else { false } }
 
     /// One line for people.
     public var description: String {
         switch self {
         case .closed: "the backend's client is closed"
         case .noToken(let trouble): "there is no access token: \(trouble)"
-        case .refused(let request, .status(let status, _, let detail)):
-            "\(request): the backend answered \(status)" + (detail.map { ": \($0)" } ?? "")
-        case .refused(let request, .oversized(let detail)): "\(request): \(detail)"
-        case .refused(let request, .failure(let kind, let detail)): "\(request): \(kind.rawValue): \(detail)"
+        case .refused(let request, let answer):
+            "\(request): "
+                + ([answer.failure?.word ?? "the backend answered \(answer.status)"]
+                + (answer.detail.map { [$0] } ?? []))
+                .joined(separator: ": ")
         case .unexpected(let request, let reason): "\(request): \(reason)"
         }
     }

@@ -1,3 +1,4 @@
+public import HeraldEvents
 public import HeraldHTTP
 public import HeraldHub
 public import HeraldText
@@ -20,8 +21,8 @@ public struct BackendConfiguration: Sendable {
     public let credentials: Credentials
     /// How many connections are open at most, and how they are made.
     public let connections: ConnectionOptions
-    /// The statuses by which the backend refuses credentials.
-    public let credentialStatuses: Set<Int>
+    /// What statuses mean; with those that refuse credentials, those that can be renewed are.
+    public let statuses: StatusTable
 
     /// Who may be a user.
     public let users: UserRule
@@ -39,20 +40,19 @@ public struct BackendConfiguration: Sendable {
     ///   - versions: which versions of HTTP may be spoken.
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
-    ///   - credentialStatuses: those after which credentials that can be renewed are.
     ///   - users: what the backend takes for a user; `text` only where it never makes a tag expression of one.
     public init(
         url: String, path: String = defaultPath, registerPath: String = defaultRegisterPath,
         timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
         versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
-        credentials: Credentials, credentialStatuses: Set<Int> = [401, 403], users: UserRule = .tag
+        credentials: Credentials, statuses: StatusTable = .usual, users: UserRule = .tag
     ) throws(InvalidArgument) {
         let address = try BackendAddress(url)
         try self.init(
             address, hub: nil, path: try Self.fullPath(address, path),
             registerPath: try Self.fullPath(address, registerPath), timeout: timeout, connectTimeout: connectTimeout,
             connectionLimit: connectionLimit, versions: versions, proxy: proxy, tls: tls, credentials: credentials,
-            credentialStatuses: credentialStatuses, users: users)
+            statuses: statuses, users: users)
     }
 
     /// A notification hub in place of a backend; throws ``InvalidArgument`` with the first setting that cannot work.
@@ -62,23 +62,22 @@ public struct BackendConfiguration: Sendable {
     ///   - versions: which versions of HTTP may be spoken.
     ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
     ///   - proxy: the environment's is never used.
-    ///   - credentialStatuses: those after which a new token is signed.
     public init(
         hub: HubSending, timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
         connectionLimit: Int = 64, versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil,
-        tls: TLSFiles = TLSFiles(), credentialStatuses: Set<Int> = [401, 403]
+        tls: TLSFiles = TLSFiles(), statuses: StatusTable = .usual
     ) throws(InvalidArgument) {
         try self.init(
             try BackendAddress(hub.connectionString.origin), hub: hub, path: hub.path, registerPath: hub.path,
             timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, versions: versions,
             proxy: proxy, tls: tls, credentials: .sharedAccess(hub.connectionString),
-            credentialStatuses: credentialStatuses, users: .tag)
+            statuses: statuses, users: .tag)
     }
 
     private init(
         _ address: BackendAddress, hub: HubSending?, path: String, registerPath: String, timeout: Duration,
         connectTimeout: Duration, connectionLimit: Int, versions: HTTPVersions, proxy: ProxyAddress?, tls: TLSFiles,
-        credentials: Credentials, credentialStatuses: Set<Int>, users: UserRule
+        credentials: Credentials, statuses: StatusTable, users: UserRule
     ) throws(InvalidArgument) {
         self.users = users
         self.address = address
@@ -89,7 +88,7 @@ public struct BackendConfiguration: Sendable {
             throw InvalidArgument("the backend's time-outs must be more than 0 and at most a day")
         }
         self.timeout = whole
-        self.credentialStatuses = credentialStatuses
+        self.statuses = statuses
         guard connectionLimit >= 1 else {
             throw InvalidArgument("the number of connections must be at least 1")
         }

@@ -428,8 +428,8 @@ MUTANTS = [
     Mutant(
         "an outage costs attempts",
         "Engine+Calls.swift",
-        "            beginOutage(reason, now: now)\n            want(slot, service, now: now)",
-        "            beginOutage(reason, now: now)\n            retry(slot, service, result, now: now, entropy: entropy)",
+        "            beginOutage(reason, status: result.status, now: now)\n            want(slot, service, now: now)",
+        "            beginOutage(reason, status: result.status, now: now)\n            retry(slot, service, result, now: now, entropy: entropy)",
     ),
     Mutant(
         "calls go on while nothing can be recorded",
@@ -568,20 +568,22 @@ MUTANTS = [
     Mutant(
         "a call that fails in an outage because of the breaker counts",
         "BackendHealth.swift",
-        "case .failedForNow: return isProbe || outage.reason == .breaker",
-        "case .failedForNow: return isProbe",
+        "case .transient, .throttled, .unanswered: return outage.reason == .breaker || isProbe",
+        "case .unanswered: return isProbe\n"
+        "        case .transient, .throttled: return outage.reason == .breaker || isProbe",
     ),
     Mutant(
         "a call that may have arrived, and must not be repeated, is repeated",
-        "BackendHealth.swift",
-        "!repeatsUnanswered && result.mayHaveArrived ? .unanswered : .failedForNow",
-        ".failedForNow",
+        "Engine+Calls.swift",
+        "!configuration.repeatsUnanswered && result.verdict == .unanswered(mayHaveArrived: true)",
+        "false",
     ),
     Mutant(
         "a hub whose quota is used up throttles, and nothing holds",
-        "BackendHealth.swift",
-        "case .outage(let reason): .unreachable(reason)",
-        "case .outage: .answered(.transient)",
+        "Engine+Calls.swift",
+        "        case .outage(let reason):\n",
+        "        case .outage where result.status == 403: retry(slot, service, result, now: now, entropy: entropy)\n"
+        "        case .outage(let reason):\n",
     ),
     Mutant(
         "a notification that is too large is tried again",
@@ -831,16 +833,16 @@ MUTANTS = [
     Mutant(
         "an answer that comes late is told of the event that has its place now",
         "Lane+Calls.swift",
-        "            engine.answer(token, result, now: now, entropy: io.entropy())",
+        "            engine.answer(token, call.result, now: now, entropy: io.entropy())",
         "            let slot = SlotID(index: token.slot.index, generation: engine.slot(token.slot.index).generation)\n"
         "            let token = CallToken(slot: slot, service: token.service)\n"
-        "            engine.answer(token, result, now: now, entropy: io.entropy())",
+        "            engine.answer(token, call.result, now: now, entropy: io.entropy())",
     ),
     Mutant(
         "Retry-After is not read",
-        "Lane+Calls.swift",
-        "        answer.retryAfter.flatMap {\n",
-        "        Optional<String>.none.flatMap {\n",
+        "Engine+Calls.swift",
+        "            retryAfter: result.retryAfter,\n            firstAttemptAt",
+        "            retryAfter: nil,\n            firstAttemptAt",
     ),
     Mutant(
         "lost partitions are taken for revoked ones",
@@ -897,10 +899,9 @@ MUTANTS = [
     ),
     Mutant(
         "answers are judged by the statuses of the start",
-        "Engine+LiveConfiguration.swift",
-        "        configuration.live = live\n",
-        "        let statuses = configuration.live.statuses\n        configuration.live = live\n"
-        "        configuration.live.statuses = statuses\n",
+        "Lane.swift",
+        "        io.use(settings)\n",
+        "",
     ),
     # A follower of a hub's messages: each is told once.
     Mutant(

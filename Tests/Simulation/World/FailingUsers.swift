@@ -307,14 +307,15 @@ final class FailingUsers: PlainIO {
         return latencies.last { time >= Simulation.start + $0.from }?.latency ?? usual
     }
 
-    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+    func answers(_ body: (CallToken, inout EndedCall) -> Void) {
         let answers = ended
         ended = []
         for (user, token, result) in answers {
             connections.release(token)
             if user.hasPrefix(Self.mark) { markedAnswers += 1 }
             if result.status == 200, delays[user] == nil { delays[user] = time - published[user, default: time] }
-            body(token, BackendAnswer(result, at: now.monotonic))
+            var call = EndedCall(result, at: now.monotonic)
+            body(token, &call)
         }
     }
 

@@ -1,4 +1,5 @@
 import HeraldCore
+import HeraldEvents
 import HeraldHub
 import HeraldKafka
 import HeraldKernel

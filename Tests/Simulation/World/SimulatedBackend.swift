@@ -55,8 +55,8 @@ struct SimulatedBackend {
         if let capacity = weather.capacity, !takes(capacity, now: now) {
             return (CallResult(status: 429, retryAfter: weather.capacityPause), latency)
         }
-        if weather.quotaIsUsedUp { return (Self.refusal(403, .outage(.quotaUsedUp)), latency) }
-        if weather.hubIsMissing { return (Self.refusal(404, .outage(.hubNotFound)), latency) }
+        if weather.quotaIsUsedUp { return (CallResult(status: 403, read: .outage(.quotaUsedUp)), latency) }
+        if weather.hubIsMissing { return (CallResult(status: 404, read: .outage(.hubNotFound)), latency) }
         if weather.passwordIsWrong {
             // Late ones come when the password is right again.
             return (CallResult(status: 401), chance.below(4) == 0 ? chance.between(80, 3_000) : latency)
@@ -71,7 +71,9 @@ struct SimulatedBackend {
         }
         if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
         if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: .seconds(7)), latency) }
-        if hit(weather.throttledForbidden) { return (Self.refusal(403, .throttled, retryAfter: .seconds(7)), latency) }
+        if hit(weather.throttledForbidden) {
+            return (CallResult(status: 403, retryAfter: .seconds(7), read: .throttled), latency)
+        }
         if hit(weather.oversized) { return (CallResult(oversized: "too large"), 0) }
         if hit(weather.rejected) { return (CallResult(status: 400, detail: "bad"), latency) }
         let hasArrived = chance.below(2) == 0
@@ -79,19 +81,6 @@ struct SimulatedBackend {
         if hit(weather.reset) { return (CallResult(failure: .reset, mayHaveArrived: hasArrived), latency) }
         return (CallResult(status: 200), latency)
     }
-
-    /// A hub's refusal; its words say what it means.
-    private static func refusal(_ status: Int, _ verdict: CallVerdict, retryAfter: Milliseconds? = nil) -> CallResult {
-        let words = verdicts.first { $0.value == verdict }?.key
-        return CallResult(status: status, retryAfter: retryAfter, detail: words, verdict: verdict)
-    }
-
-    private static let verdicts: [String: CallVerdict] = [
-        "throttled": .throttled, "quota": .outage(.quotaUsedUp), "no hub": .outage(.hubNotFound),
-    ]
-
-    /// What the words of a refusal mean.
-    static func verdict(_ words: String?) -> CallVerdict? { words.flatMap { verdicts[$0] } }
 
     private mutating func takes(_ capacity: Int64, now: Int64) -> Bool {
         let now = now * 1_000

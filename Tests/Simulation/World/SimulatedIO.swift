@@ -32,8 +32,7 @@ extension SimulatedIO {
         preconditionFailure("a simulated client says what it can't read")
     }
 
-    func use(connectionLimit: Int) {}
-    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { SimulatedBackend.verdict(detail) }
+    func use(_ settings: LaneSettings) {}
     func redact(_ detail: String, hiding message: RawSpan) -> String { detail }
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {}
 
@@ -62,13 +61,8 @@ extension PlainIO {
     func resolveCommit(_ sequence: UInt64, _ positions: [CommitPosition]) {}
 }
 
-extension BackendAnswer {
+extension EndedCall {
     init(_ result: CallResult, at now: MonotonicTime) {
-        self.init(
-            status: result.status, failure: result.failure, retryAfter: result.retryAfter.map { "\($0.wholeSeconds)" },
-            detail: result.detail, sentAt: now,
-            durationNanoseconds: result.duration.nanoseconds)
-        mayHaveArrived = result.mayHaveArrived
-        if case .oversized? = result.verdict { oversized = result.detail }
+        self.init(result, sentAt: now, durationNanoseconds: result.duration.nanoseconds)
     }
 }

@@ -51,6 +51,9 @@ extension SimulatedWorker {
         simulation.schedule(.news(process, .answer(token, result)), after: after)
     }
 
+    /// Later answers are judged by these.
+    func use(_ settings: LaneSettings) { statuses = settings.engine.statuses }
+
     func renewCredentials() {
         log("renews the credentials")
         simulation.schedule(.news(process, .credentialsRenewed), after: simulation.chance[.credentials].between(0, 400))
@@ -143,7 +146,7 @@ extension SimulatedWorker {
     }
 
     /// Gives the lane the answers that have come, and holds what becomes of them against the truth.
-    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+    func answers(_ body: (CallToken, inout EndedCall) -> Void) {
         let answers = inbox.answers
         inbox.answers = []
         for (token, result) in answers {
@@ -154,7 +157,8 @@ extension SimulatedWorker {
             let isProbe = probes.contains(token)
             let isCurrent = lane.engine.slot(token.slot.index).generation == token.slot.generation
             note(token, result)
-            body(token, BackendAnswer(result, at: now.monotonic))
+            var call = EndedCall(judged(result, by: statuses), at: now.monotonic)
+            body(token, &call)
             noteExposure(token)
             noteLimits(token, result, isCurrent: isCurrent)
             guard let duty, let before, waitsForOutage(result, token, isProbe: isProbe) else { continue }
@@ -182,20 +186,31 @@ extension SimulatedWorker {
 
     /// Whether a call without an answer may not be repeated.
     private func isUnanswered(_ result: CallResult) -> Bool {
-        result.mayHaveArrived && !configuration.repeatsUnanswered
+        result.verdict == .unanswered(mayHaveArrived: true) && !configuration.repeatsUnanswered
     }
 
     /// What an answer means by the settings of this moment; `nil` without one, or when nobody can be called.
     private func meaning(_ result: CallResult) -> AnswerClass? {
-        guard result.status != 0 else { return nil }
-        let isChanged = configuration.live.statuses.isChanged(result.status)
-        guard let verdict = result.verdict, !isChanged else { return configuration.live.statuses[result.status] }
-        return verdict == .throttled ? .transient : nil
+        switch judged(result, by: configuration.live.statuses).verdict {
+        case .delivered: .delivered
+        case .transient, .throttled: .transient
+        case .credentials: .credentials
+        case .rejected: .rejected
+        case .outage, .oversized, .unanswered: nil
+        }
+    }
+
+    /// The result with what an answer means by these statuses.
+    private func judged(_ result: CallResult, by statuses: StatusTable) -> CallResult {
+        guard result.status != 0 else { return result }
+        return CallResult(
+            status: result.status, retryAfter: result.retryAfter, detail: result.detail, duration: result.duration,
+            read: result.verdict, statuses: statuses)
     }
 
     /// Whether an answer says that nobody can be called, by the settings of this moment.
     private func holds(_ result: CallResult) -> Bool {
-        if case .outage? = result.verdict { meaning(result) == nil } else { false }
+        result.status != 0 && meaning(result) == nil
     }
 
     // MARK: Limits

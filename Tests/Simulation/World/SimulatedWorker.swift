@@ -20,6 +20,8 @@ final class SimulatedWorker {
     private(set) var isRunning = false
     /// What it was told last, which it begins its next life with.
     private(set) var configuration: EngineConfiguration
+    /// By which its port judges answers: as its lane said.
+    var statuses = StatusTable.usual
     /// The most events that there may be in this life.
     private(set) var maxBuffered = 0
     /// The lane of this life; it knows its worker, and has to be let go in the end.
@@ -203,6 +205,7 @@ final class SimulatedWorker {
         lastTurn = simulation.now
         frozenFor = 0
         maxBuffered = configuration.maxBuffered
+        statuses = configuration.live.statuses
         runningLane = Lane(
             number: 0, configuration: configuration, requestWeights: Scenario.requestWeights, io: self, logger: .silent,
             intervals: Self.intervals)

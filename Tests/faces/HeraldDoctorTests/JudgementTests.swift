@@ -260,7 +260,7 @@ struct JudgementTests {
         ])
     func credentials(stranger: Int, caller: Int, verdict: Verdict) {
         let check = CredentialJudgement.check(
-            stranger: .response(.init(status: stranger)), caller: caller, refusals: [401, 403])
+            stranger: .response(.init(status: stranger)), caller: caller, statuses: .usual)
         #expect(check.verdict == verdict)
     }
 

@@ -116,7 +116,16 @@ final class EngineHarness {
     func answer(_ status: Int) { answer(CallResult(status: status)) }
 
     func answer(_ token: CallToken, _ result: CallResult) {
-        engine.answer(token, result, now: now, entropy: 0)
+        // As a port judges it, by the settings of this moment.
+        var judged = result
+        if result.status != 0 {
+            judged.verdict =
+                CallResult(
+                    status: result.status, retryAfter: result.retryAfter, read: result.verdict,
+                    statuses: engine.configuration.live.statuses
+                ).verdict
+        }
+        engine.answer(token, judged, now: now, entropy: 0)
         collect()
     }
 

@@ -63,16 +63,15 @@ struct LaneFixture {
 
     /// The latest call is answered.
     func answer(
-        _ status: Int, retryAfter: String? = nil, detail: String? = nil, failure: CallFailure? = nil
+        _ status: Int, retryAfter: Milliseconds? = nil, detail: String? = nil, failure: CallFailure? = nil
     ) {
         guard let token = io.calls.last else { return }
+        let duration = Milliseconds.milliseconds(3)
+        let result =
+            failure.map { CallResult(failure: $0, detail: detail, duration: duration) }
+            ?? CallResult(status: status, retryAfter: retryAfter, detail: detail, duration: duration)
         io.endedCalls.append(
-            (
-                token,
-                BackendAnswer(
-                    status: status, failure: failure, retryAfter: retryAfter, detail: detail, sentAt: io.now.monotonic,
-                    durationNanoseconds: 3_000_000)
-            ))
+            (token, EndedCall(result, sentAt: io.now.monotonic, durationNanoseconds: duration.nanoseconds)))
     }
 
     /// The latest record that was produced is acknowledged, or not.

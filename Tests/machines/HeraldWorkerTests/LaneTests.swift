@@ -133,7 +133,7 @@ struct LaneTests {
         fixture.assign()
         fixture.io.queues[0] = [ScriptedRecord(LaneFixture.topic, at: 0, user: "anna")]
         fixture.turn()
-        fixture.answer(503, retryAfter: "3600", detail: "busy")
+        fixture.answer(503, retryAfter: .hours(1), detail: "busy")
         let doings = fixture.turn(after: .milliseconds(10))
         #expect(doings.first?.hasPrefix("produce retry, key anna, headers [") == true)
         #expect(doings.first?.contains("herald-") == true)

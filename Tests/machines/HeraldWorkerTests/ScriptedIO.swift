@@ -16,7 +16,7 @@ final class ScriptedIO: LaneIO {
     var rebalances: [Rebalance] = []
     var queues: [[ScriptedRecord]] = []
     var unforwarded: [ScriptedRecord] = []
-    var endedCalls: [(CallToken, BackendAnswer)] = []
+    var endedCalls: [(CallToken, EndedCall)] = []
     var acknowledged: [(ProductionID, KafkaError?)] = []
     var endedCommits: [(UInt64, KafkaError?)] = []
     /// How the next offers to the producer end.
@@ -31,8 +31,6 @@ final class ScriptedIO: LaneIO {
     /// The lane's doings since the last look, in order.
     private var doings: [String] = []
     private(set) var calls: [CallToken] = []
-    /// What refusals with these statuses mean.
-    var verdicts: [Int: CallVerdict] = [:]
     /// The `traceparent` of each call.
     private(set) var traceparents: [String] = []
     private(set) var productions: [ProductionID] = []
@@ -200,15 +198,13 @@ final class ScriptedIO: LaneIO {
         note("call service \(token.service) for \(text(user)): \(text(message)), id \(text(id))")
     }
 
-    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? { verdicts[answer.status] }
-
-    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
+    func answers(_ body: (CallToken, inout EndedCall) -> Void) {
         let ended = endedCalls
         endedCalls = []
-        for (token, answer) in ended { body(token, answer) }
+        for (token, var call) in ended { body(token, &call) }
     }
 
-    func use(connectionLimit: Int) { note("up to \(connectionLimit) connections") }
+    func use(_ settings: LaneSettings) { note("up to \(settings.connectionLimit) connections") }
     func redact(_ detail: String, hiding message: RawSpan) -> String { "\(detail) without '\(text(message))'" }
 
     func credentialsRefused(sentAt: MonotonicTime, isInOutage: Bool) {

@@ -1,4 +1,5 @@
 import Foundation
+import HeraldEvents
 import HeraldHTTP
 import TestSupport
 import Testing
@@ -57,8 +58,8 @@ struct HubRecordingTests {
             #expect(failure.status == answer.status)
             let detail = try #require(failure.detail)
             #expect(detail.contains("TrackingId:") && detail.contains("own") == answer.body.isEmpty)
-            #expect(HubVerdict(status: 403, hasRetryAfter: false, detail: detail) == nil)
-            #expect(HubVerdict(status: 400, hasRetryAfter: false, detail: detail) == nil)
+            #expect(CallVerdict(readAtHub: 403, hasRetryAfter: false, detail: detail) == nil)
+            #expect(CallVerdict(readAtHub: 400, hasRetryAfter: false, detail: detail) == nil)
             texts.insert(String(detail.prefix { $0 != "." }))
         }
         #expect(texts == ["", "Installation not found", "TrackingId:own"])

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import Testing
@@ -168,22 +169,22 @@ struct SendTests {
 }
 
 @Suite("What a hub's refusal means")
-struct HubVerdictTests {
+struct HubAnswerTests {
     @Test(
         "Status, Retry-After and the body's words together say it",
         arguments: [
             (400, false, "400: The supplied notification payload is invalid.TrackingId:1", nil),
             (400, false, nil, nil),
-            (400, false, "400: The Push Notification Service credentials are invalid", HubVerdict.platformCredentials),
-            (400, false, "The Apns certificate is expired. .TrackingId:1_G6,TimeStamp:1", .platformCredentials),
-            (400, false, "SubCode=40000. The apns certificate has expired", .platformCredentials),
+            (400, false, "400: The Push Notification Service credentials are invalid", CallVerdict.throttled),
+            (400, false, "The Apns certificate is expired. .TrackingId:1_G6,TimeStamp:1", .throttled),
+            (400, false, "SubCode=40000. The apns certificate has expired", .throttled),
             (
                 400, false,
                 "The notification has no target applications. The notification format is gcm. Review the credentials "
                     + "specified in the notification hub description and the notification format.. TrackingId:1",
-                .platformCredentials
+                .throttled
             ),
-            (400, false, "The target application platform is not configured", .platformCredentials),
+            (400, false, "The target application platform is not configured", .throttled),
             (400, false, "400: The tag 'username:credential' is invalid", nil),
             (400, false, "The tag expression username:certificate has expired: a tag is too long", nil),
             (400, false, "The payload is no JSON: the Apns certificate is expired", nil),
@@ -198,14 +199,14 @@ struct HubVerdictTests {
             (403, true, nil, .throttled),
             (403, true, "403: Quota exceeded", .throttled),
             (403, false, "403: The request was throttled", .throttled),
-            (403, false, "403: The quota of notifications of the namespace is used up", .quotaUsedUp),
-            (404, false, "404: No service is hosted at the specified address", .hubNotFound),
-            (404, false, nil, .hubNotFound),
+            (403, false, "403: The quota of notifications of the namespace is used up", .outage(.quotaUsedUp)),
+            (404, false, "404: No service is hosted at the specified address", .outage(.hubNotFound)),
+            (404, false, nil, .outage(.hubNotFound)),
             (408, false, nil, nil), (413, false, "too large", nil),
             (429, false, nil, .throttled), (429, true, "quota", .throttled),
             (500, true, "credential", nil), (503, true, "quota", nil),
-        ] as [(Int, Bool, String?, HubVerdict?)])
-    func verdicts(status: Int, hasRetryAfter: Bool, detail: String?, verdict: HubVerdict?) {
-        #expect(HubVerdict(status: status, hasRetryAfter: hasRetryAfter, detail: detail) == verdict)
+        ] as [(Int, Bool, String?, CallVerdict?)])
+    func verdicts(status: Int, hasRetryAfter: Bool, detail: String?, verdict: CallVerdict?) {
+        #expect(CallVerdict(readAtHub: status, hasRetryAfter: hasRetryAfter, detail: detail) == verdict)
     }
 }

@@ -53,8 +53,8 @@ enum RegisterCommand: HeraldCommand {
             path: parsed[store] ?? FileRegistrationStore.defaultPath(environment: invocation.environment))
         do {
             try show(await outcome(request, settings, parsed, store, invocation.console), invocation)
-        } catch BackendClientError.refused(let request, .failure(let kind, let detail)) {
-            throw CommandFailure("\(request): \(kind.rawValue): \(detail)", status: .unreachable)
+        } catch let error as BackendClientError where error.isUnreachable {
+            throw CommandFailure("\(error)", status: .unreachable)
         } catch BackendClientError.noToken(let trouble) {
             throw CommandFailure(trouble)
         }

@@ -77,24 +77,23 @@ enum SendCommand: HeraldCommand {
 
     private static func show(_ answers: [ServiceAnswer], _ invocation: Invocation) throws {
         let records: [[JSONValue]] = answers.map { answer in
-            switch answer.answer {
-            case .status(let status, _, let detail):
-                [.string(answer.pushService), .integer(status), .text(detail)]
-            case .oversized(let detail): [.string(answer.pushService), .null, .string("oversized: \(detail)")]
-            case .failure(let kind, let detail):
-                [.string(answer.pushService), .null, .string("\(kind.rawValue): \(detail)")]
+            let result = answer.answer
+            if result.status != 0 {
+                return [.string(answer.pushService), .integer(result.status), .text(result.detail)]
             }
+            let why = [result.failure?.word ?? "oversized", result.detail].compactMap(\.self).joined(separator: ": ")
+            return [.string(answer.pushService), .null, .string(why)]
         }
         try RecordWriter.write(
             records, [.init("pns"), .init("status", isNumber: true), .init("detail")],
             as: invocation.parsed[OutputFormat.option], to: invocation.console)
     }
 
-    private static func status(_ answers: [Answer]) -> ExitStatus {
-        let taken = answers.count { $0.isSuccess }
+    private static func status(_ answers: [CallResult]) -> ExitStatus {
+        let taken = answers.count { $0.verdict == .delivered }
         if taken == answers.count { return .done }
         if taken > 0 { return .partlyDone }
-        let areUnreached = answers.allSatisfy { if case .failure = $0 { true } else { false } }
+        let areUnreached = answers.allSatisfy { $0.failure != nil }
         return areUnreached ? .unreachable : .failed
     }
 }

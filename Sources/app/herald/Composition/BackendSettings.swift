@@ -16,7 +16,7 @@ extension Settings {
             url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
             timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
             versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
-            credentialStatuses: credentialStatuses, users: backend.users)
+            statuses: statusTable, users: backend.users)
     }
 
     /// Gives the closure a client of the backend, and closes it behind.
@@ -67,15 +67,6 @@ extension Settings {
             }
             return fresh
         }
-    }
-
-    /// The statuses by which the backend refuses credentials, by the table of the settings over the usual one.
-    var credentialStatuses: Set<Int> {
-        var statuses: Set = [401, 403]
-        for (status, meaning) in backend.statuses {
-            if meaning == .credentials { statuses.insert(status) } else { statuses.remove(status) }
-        }
-        return statuses
     }
 
     /// Whether a secret is in a file, so that it may change.

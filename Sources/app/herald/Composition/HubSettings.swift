@@ -17,7 +17,7 @@ extension Settings {
         return try BackendConfiguration(
             hub: sending, timeout: backend.timeout, connectTimeout: backend.connectTimeout,
             connectionLimit: connectionLimit, versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles,
-            credentialStatuses: credentialStatuses)
+            statuses: statusTable)
     }
 
     /// The hub's connection string as its file holds it now.

@@ -1,4 +1,5 @@
 package import HeraldBackend
+internal import HeraldEvents
 internal import HeraldHTTP
 internal import HeraldTime
 
@@ -135,7 +136,7 @@ package final class BackendExaminer: Examiner {
         case .outcome(.response(let response)):
             return Finding([
                 CredentialJudgement.check(
-                    stranger: stranger, caller: response.status, refusals: configuration.credentialStatuses)
+                    stranger: stranger, caller: response.status, statuses: configuration.statuses)
             ])
         }
     }
@@ -160,20 +161,20 @@ enum CredentialJudgement {
     /// - Parameters:
     ///   - stranger: the answer without credentials.
     ///   - caller: the status with them.
-    ///   - refusals: the statuses by which the backend refuses credentials.
-    static func check(stranger: SingleRequest.Outcome?, caller: Int, refusals: Set<Int>) -> Check {
+    ///   - statuses: what statuses mean.
+    static func check(stranger: SingleRequest.Outcome?, caller: Int, statuses: StatusTable) -> Check {
         let name = Stage.backendLogin.rawValue
         guard case .response(let response)? = stranger else {
             return Check(name, "", .warning, "\(caller) with credentials, and nothing to compare it with")
         }
         let before = response.status
-        if refusals.contains(caller) {
+        if statuses[caller] == .credentials {
             return Check(
                 name, "", .failed, "refused: \(caller) with credentials, \(before) without",
                 fix: "check backend.auth; if the backend forbids GET to everybody this says nothing, "
                     + "so try herald send to yourself")
         }
-        if refusals.contains(before) {
+        if statuses[before] == .credentials {
             return Check(name, "", .passed, "accepted: \(before) to a stranger, \(caller) to Herald")
         }
         return Check(

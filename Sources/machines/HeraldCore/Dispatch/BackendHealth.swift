@@ -1,42 +1,12 @@
 import HeraldEvents
 import HeraldTime
 
-/// What a result of a call means.
-enum CallMeaning: Equatable {
-    case answered(AnswerClass)
-    case failedForNow
-    /// It may have arrived all the same, and must not be repeated.
-    case unanswered
-    case unreachable(OutageReason)
-    case oversized
-
-    /// - Parameter repeatsUnanswered: whether a call is repeated that may have arrived.
-    init(_ result: borrowing CallResult, _ statuses: borrowing StatusTable, repeatsUnanswered: Bool) {
-        if let verdict = result.verdict, !statuses.isChanged(result.status) {
-            self =
-                switch verdict {
-                case .throttled: .answered(.transient)
-                case .outage(let reason): .unreachable(reason)
-                case .oversized: .oversized
-                }
-            return
-        }
-        self =
-            switch result.failure {
-            case nil: .answered(statuses[result.status])
-            case .tls: .unreachable(.tls)
-            case .nameNotFound: .unreachable(.nameNotFound)
-            case .proxyRefused: .unreachable(.proxyRefused)
-            case .refused, .reset, .timeout, .brokenHTTP:
-                !repeatsUnanswered && result.mayHaveArrived ? .unanswered : .failedForNow
-            }
-    }
-
+extension CallVerdict {
     /// Whether the backend looked at more than the credentials.
     var showsAcceptance: Bool {
         switch self {
-        case .answered(.delivered), .answered(.rejected), .answered(.transient): true
-        case .answered(.credentials), .failedForNow, .unanswered, .unreachable, .oversized: false
+        case .delivered, .rejected, .transient, .throttled: true
+        case .credentials, .unanswered, .outage, .oversized: false
         }
     }
 }
@@ -78,16 +48,14 @@ struct BackendHealth: Sendable {
         deadLetterBreaker.use(live.deadLetterBreaker)
     }
 
-    /// Whether the outage is one that these settings would not begin: its breaker is off, or its status makes no dead
-    /// letters.
+    /// Whether the outage is one that these settings would not begin: its breaker is off, its status makes no dead letters, or it
+    /// means what the settings say.
     func isUnfounded(by live: LiveConfiguration) -> Bool {
         guard let outage else { return false }
         return switch outage.reason {
         case .breaker: !live.breaker.isOn
         case .deadLetterBreaker: !live.deadLetterBreaker.isOn || live.statuses[outage.status] != .rejected
-        case .hubNotFound: live.statuses.isChanged(404)
-        case .quotaUsedUp: live.statuses.isChanged(403)
-        case .credentials, .tokenUnavailable, .tls, .nameNotFound, .proxyRefused: false
+        default: outage.status != 0 && live.statuses.isChanged(outage.status)
         }
     }
 
@@ -160,18 +128,16 @@ extension BackendHealth {
 
     /// An outage ends when its probe is answered with any status that shows its cause to be gone; no answer at all proves
     /// nothing.
-    mutating func judgeProbe(
-        _ meaning: CallMeaning, status: Int, ofClass number: Int, now: Moment
-    ) -> Judgement {
+    mutating func judgeProbe(_ result: borrowing CallResult, ofClass number: Int, now: Moment) -> Judgement {
         guard let reason = outage?.reason else { return .unwell }
         var isWell = false
-        switch meaning {
-        case .answered(.credentials): outage?.reason = .credentials
-        case .unreachable(let reason): outage?.reason = reason
-        case .failedForNow, .unanswered, .oversized: break
-        case .answered(.transient): isWell = reason != .breaker && reason != .deadLetterBreaker
-        case .answered(.rejected): isWell = reason != .deadLetterBreaker || outage?.status != status
-        case .answered(.delivered): isWell = true
+        switch result.verdict {
+        case .credentials: outage?.goOn(for: .credentials, status: 0)
+        case .outage(let reason): outage?.goOn(for: reason, status: result.status)
+        case .unanswered, .oversized: break
+        case .transient, .throttled: isWell = reason != .breaker && reason != .deadLetterBreaker
+        case .rejected: isWell = reason != .deadLetterBreaker || outage?.status != result.status
+        case .delivered: isWell = true
         }
         if isWell { return .well }
         outage?.probeFailed(ofClass: number, now: now.monotonic)
@@ -182,14 +148,13 @@ extension BackendHealth {
     }
 
     /// Whether a call that ended so waits for the end of the outage, because it failed by the outage's cause, or was its probe.
-    func waits(for meaning: CallMeaning, status: Int, isProbe: Bool) -> Bool {
+    func waits(for result: borrowing CallResult, isProbe: Bool) -> Bool {
         guard isInOutage, let outage else { return false }
-        switch meaning {
-        case .answered(.delivered), .answered(.credentials), .unanswered, .oversized: return false
-        case .unreachable: return true
-        case .failedForNow: return isProbe || outage.reason == .breaker
-        case .answered(.transient): return outage.reason == .breaker || isProbe
-        case .answered(.rejected): return outage.reason == .deadLetterBreaker && outage.status == status
+        switch result.verdict {
+        case .delivered, .credentials, .oversized: return false
+        case .outage: return true
+        case .transient, .throttled, .unanswered: return outage.reason == .breaker || isProbe
+        case .rejected: return outage.reason == .deadLetterBreaker && outage.status == result.status
         }
     }
 

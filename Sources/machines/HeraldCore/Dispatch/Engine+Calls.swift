@@ -1,4 +1,4 @@
-import HeraldEvents
+public import HeraldEvents
 import HeraldKernel
 public import HeraldTime
 
@@ -93,21 +93,19 @@ extension Engine {
             events.services[index].sequence, result, wasHanging: events.services[index].isHanging,
             wasSuspect: events.services[index].isSuspect, now: now.monotonic)
         noteHanging(slot, result, now: now)
-        counters.count(CallEnd(result, configuration.live.statuses), service: service)
+        counters.count(CallEnd(result), service: service)
         events.endCall(token, result)
-        let meaning = CallMeaning(
-            result, configuration.live.statuses, repeatsUnanswered: configuration.repeatsUnanswered)
         let isProbe = health.isProbe(token)
-        if isProbe { judgeProbe(slot, meaning, status: result.status, now: now) }
-        learn(slot, service, meaning, result, now: now)
-        if meaning.showsAcceptance {
+        if isProbe { judgeProbe(slot, result, now: now) }
+        learn(slot, service, result, now: now)
+        if result.verdict.showsAcceptance {
             credentials.noteAccepted(by: events.services[index].sequence)
             if !credentials.suspects.isEmpty { clearSuspects(now: now) }
         }
-        if health.waits(for: meaning, status: result.status, isProbe: isProbe) {
+        if health.waits(for: result, isProbe: isProbe), !isLost(result) {
             want(slot, service, now: now)
         } else {
-            settle(slot, service, meaning, result, now: now, entropy: entropy)
+            settle(slot, service, result, now: now, entropy: entropy)
         }
 
         if case .stopping = membership, events.isCurrent(token.slot), events[slot].phase == .active,
@@ -121,50 +119,53 @@ extension Engine {
 
     /// What the answer says of the event's push service.
     private mutating func settle(
-        _ slot: Int32, _ service: Int, _ meaning: CallMeaning, _ result: CallResult, now: Moment, entropy: UInt64
+        _ slot: Int32, _ service: Int, _ result: CallResult, now: Moment, entropy: UInt64
     ) {
         let index = events.place(slot, service)
-        switch meaning {
-        case .answered(.delivered):
+        switch result.verdict {
+        case .delivered:
             events.countAttempt(index)
             decide(slot, service, .delivered, now: now)
-        case .answered(.rejected): reject(slot, service, result, now: now)
-        case .answered(.transient), .failedForNow: retry(slot, service, result, now: now, entropy: entropy)
-        case .answered(.credentials): refused(slot, service, result, now: now)
-        case .unanswered:
+        case .rejected: reject(slot, service, result, now: now)
+        case .unanswered where isLost(result):
             countFailure(slot, service, result, now: now)
             decide(slot, service, .dead(.unanswered), now: now)
+        case .transient, .throttled, .unanswered: retry(slot, service, result, now: now, entropy: entropy)
+        case .credentials: refused(slot, service, result, now: now)
         case .oversized: decide(slot, service, .dead(.oversized), now: now)
-        case .unreachable(let reason):
-            beginOutage(reason, now: now)
+        case .outage(let reason):
+            beginOutage(reason, status: result.status, now: now)
             want(slot, service, now: now)
         }
     }
 
+    /// Whether a call without an answer may have arrived, and must not be repeated.
+    private func isLost(_ result: borrowing CallResult) -> Bool {
+        !configuration.repeatsUnanswered && result.verdict == .unanswered(mayHaveArrived: true)
+    }
+
     /// What the answer says of the backend: how much it bears, and whether something is wrong with it or the settings.
-    private mutating func learn(
-        _ slot: Int32, _ service: Int, _ meaning: CallMeaning, _ result: CallResult, now: Moment
-    ) {
+    private mutating func learn(_ slot: Int32, _ service: Int, _ result: CallResult, now: Moment) {
         let state = events.services[events.place(slot, service)]
         var call = AnsweredCall(
             sequence: state.sequence, user: events[slot].userHash, sentAt: began(result, now),
             isRetry: state.attempts > 0)
-        switch meaning {
-        case .answered(.transient) where result.isThrottled:
+        switch result.verdict {
+        case .throttled:
             health.throttled()
             call.isRefused = true
             call.retryAfter = result.retryAfter
             dispatcher.answered(service, call, now: now.monotonic)
-        case .answered(.transient), .failedForNow, .unanswered:
+        case .transient, .unanswered:
             if health.failed(at: placeOfEvidence(slot, service), user: events[slot].userHash, now: now) {
                 beginOutage(.breaker, status: result.status, now: now)
             }
-        case .answered(.delivered), .answered(.rejected):
+        case .delivered, .rejected:
             dispatcher.answered(service, call, now: now.monotonic)
-            let source = meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil
+            let source = result.verdict == .delivered ? sourceOfEvidence(slot) : nil
             health.passed(at: placeOfEvidence(slot, service), deliveredOf: source, now: now)
             if source != nil { campaigns.passed(events[slot].campaign, now: now.monotonic) }
-        case .answered(.credentials), .unreachable, .oversized: break
+        case .credentials, .outage, .oversized: break
         }
     }
 
@@ -213,7 +214,7 @@ extension Engine {
         let decision = configuration.retry.decide(
             failure, now: now.wall,
             quickAllowed: membership == .assigned && !events[slot].isBlocking && health.allowsQuickRetry
-                && !(result.isThrottled && dispatcher.gate.isLimited(service))
+                && !(result.verdict == .throttled && dispatcher.gate.isLimited(service))
                 && !(result.failure == .timeout && calls.hangInNumber),
             entropy: entropy)
         switch decision {
@@ -221,7 +222,7 @@ extension Engine {
             events.rest(index)
             schedule(.quickRetry(events.token(slot, service)), after: wait, now: now)
         case .delayed(let wait):
-            let reason: RetryReason = result.retryAfter != nil || result.isThrottled ? .throttled : .transient
+            let reason: RetryReason = result.retryAfter != nil || result.verdict == .throttled ? .throttled : .transient
             let due = now.wall.advanced(by: wait)
             decide(
                 slot, service, .retry(delay: configuration.retry.hop(for: wait) ?? 0, due: due, reason: reason),
@@ -230,28 +231,5 @@ extension Engine {
         case .timeExhausted: decide(slot, service, .dead(.timeExhausted), now: now)
         case .expired: decide(slot, service, .expired, now: now)
         }
-    }
-}
-
-extension CallResult {
-    /// The backend can't take more, of this event or of all: to ask again at once would only be refused again.
-    fileprivate var isThrottled: Bool { status == 429 || status == 503 && retryAfter != nil || verdict == .throttled }
-
-    /// How the call ended, for the metrics.
-    func callEnd(_ statuses: borrowing StatusTable) -> CallEnd {
-        if let verdict, !statuses.isChanged(status) {
-            switch verdict {
-            case .throttled: return .throttled
-            case .oversized: return .oversized
-            case .outage: break
-            }
-        }
-        let meaning = statuses[status]
-        return meaning == .transient && status == 429 ? .throttled : .answered(meaning)
-    }
-
-    /// Whether the backend refuses the credentials with this answer.
-    package func refusesCredentials(_ statuses: borrowing StatusTable) -> Bool {
-        failure == nil && CallMeaning(self, statuses, repeatsUnanswered: true) == .answered(.credentials)
     }
 }

@@ -21,9 +21,9 @@ extension Engine {
     }
 
     /// The outage's probe ended.
-    mutating func judgeProbe(_ slot: Int32, _ meaning: CallMeaning, status: Int, now: Moment) {
-        switch health.judgeProbe(meaning, status: status, ofClass: callClass(of: slot), now: now) {
-        case .well: endOutage(source: meaning == .answered(.delivered) ? sourceOfEvidence(slot) : nil, now: now)
+    mutating func judgeProbe(_ slot: Int32, _ result: CallResult, now: Moment) {
+        switch health.judgeProbe(result, ofClass: callClass(of: slot), now: now) {
+        case .well: endOutage(source: result.verdict == .delivered ? sourceOfEvidence(slot) : nil, now: now)
         case .unwell: break
         case .unwellBecause(let reason): actions.append(.notice(.outageBegan(reason)))
         }

@@ -22,11 +22,12 @@ public struct Outage: Sendable, Equatable {
     static let rememberedUsers = 8
 
     /// Why.
-    public internal(set) var reason: OutageReason
+    public private(set) var reason: OutageReason
     /// Since when for this reason.
     public internal(set) var since: WallTime
-    /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; 0 without one.
-    public internal(set) var status: Int
+    /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; else
+    /// the one that says so. 0 without one.
+    public private(set) var status: Int
     /// Dead-letter breaker: the source whose answer tripped it.
     var source: UInt64
     var probeDelay = Self.firstProbeDelay
@@ -54,6 +55,12 @@ public struct Outage: Sendable, Equatable {
         nextProbe = now.monotonic.advanced(by: Self.firstProbeDelay)
         nextOther = nextProbe
         room = Array(repeating: Self.probeCandidates, count: classes)
+    }
+
+    /// It goes on, for this reason from now on.
+    mutating func goOn(for reason: OutageReason, status: Int) {
+        self.reason = reason
+        self.status = status
     }
 
     /// Something may have changed for the better: the next probe is due now, and the waits start from the shortest

@@ -112,6 +112,8 @@ struct ServiceState: Sendable {
         case decided
     }
 
+    /// What becomes of the event for the push service: of many calls, of none, or not decided yet. A ``CallVerdict`` is of
+    /// one call.
     enum Verdict: Equatable {
         case none
         case delivered

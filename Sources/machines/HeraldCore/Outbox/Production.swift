@@ -45,7 +45,7 @@ public struct Production: Sendable, Equatable {
     }
 }
 
-/// How an event ended for a push service.
+/// How an event ended for a push service, as a record says it: what of a push service's state is final.
 public enum FinalOutcome: Sendable, Equatable {
     case delivered
     /// The same event came before and ended so (`nil`: an earlier owner of the partition dealt with it).

@@ -8,7 +8,10 @@ import HeraldTime
 
 /// Calls of the backend, and what is logged of it.
 extension LaneClients {
-    func use(connectionLimit: Int) { calls.raise(connectionLimit: connectionLimit) }
+    func use(_ settings: LaneSettings) {
+        calls.raise(connectionLimit: settings.connectionLimit)
+        calls.use(settings.engine.statuses)
+    }
 
     func call(
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
@@ -43,27 +46,9 @@ extension LaneClients {
         bytes.byteCount == 0 ? [] : bytes.withUnsafeBytes { Array($0) }
     }
 
-    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict? {
-        guard calls.isHub else { return nil }
-        return switch HubVerdict(status: answer.status, hasRetryAfter: answer.retryAfter != nil, detail: detail) {
-        case .throttled, .platformCredentials: .throttled
-        case .quotaUsedUp: .outage(.quotaUsedUp)
-        case .hubNotFound: .outage(.hubNotFound)
-        case nil: nil
-        }
-    }
-
-    func answers(_ body: (CallToken, BackendAnswer) -> Void) {
-        calls.drain { ended in
-            if case .status(300..., let retryAfter?, _) = ended.answer { noteIgnored(retryAfter) }
-            body(CallToken(rawValue: ended.token), BackendAnswer(ended))
-        }
-    }
-
-    private func noteIgnored(_ retryAfter: String) {
-        let now = now
-        guard RetryAfter.wait(retryAfter, now: now.wall, limit: .zero) == nil else { return }
-        troubles.ignoredRetryAfter(retryAfter, now: now.monotonic)
+    func answers(_ body: (CallToken, inout EndedCall) -> Void) {
+        calls.drain { token, call in body(CallToken(rawValue: token), &call) }
+        if let text = calls.takeIgnoredRetryAfter() { troubles.ignoredRetryAfter(text, now: now.monotonic) }
     }
 
     func redact(_ detail: String, hiding message: RawSpan) -> String {
@@ -154,41 +139,5 @@ struct LaneCredentials {
         guard let access else { return ended() }
         // The answer to a call that was sent with former credentials is no reason to renew the present ones.
         source.renew(refused: isRefused ? access.revision : access.revision - 1, ended)
-    }
-}
-
-extension BackendAnswer {
-    // A call would copy both sides.
-    @inline(__always)
-    init(_ ended: BackendCalls.Ended) {
-        switch ended.answer {
-        case .status(let status, let retryAfter, let detail):
-            self.init(
-                status: status, retryAfter: retryAfter, detail: detail, sentAt: ended.sentAt,
-                durationNanoseconds: ended.durationNanoseconds)
-            isHTTP2 = ended.isHTTP2
-        case .oversized(let detail):
-            self.init(sentAt: ended.sentAt, durationNanoseconds: ended.durationNanoseconds)
-            oversized = detail
-        case .failure(let kind, let detail):
-            self.init(
-                failure: CallFailure(kind), detail: detail, sentAt: ended.sentAt,
-                durationNanoseconds: ended.durationNanoseconds)
-            mayHaveArrived = ended.mayHaveArrived
-        }
-    }
-}
-
-extension CallFailure {
-    init(_ kind: FailureKind) {
-        switch kind {
-        case .connectionRefused, .connectFailed: self = .refused
-        case .proxyRefused: self = .proxyRefused
-        case .connectionReset: self = .reset
-        case .timeout: self = .timeout
-        case .brokenHTTP: self = .brokenHTTP
-        case .tls: self = .tls
-        case .nameNotFound: self = .nameNotFound
-        }
     }
 }

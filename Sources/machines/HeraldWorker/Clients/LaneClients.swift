@@ -6,6 +6,7 @@ import HeraldDriver
 import HeraldEvents
 import HeraldHTTP
 package import HeraldKafka
+import HeraldKernel
 import HeraldTelemetry
 import HeraldThreads
 import HeraldTime
@@ -81,7 +82,9 @@ final class LaneClients: LaneIO {
         producer = try RecordProducer(configuration: configuration)
         commits = consumer.makeEventQueue()
         arrivals = QueueArrivals(consumerWakeup)
-        calls = BackendCalls(loop: loop, owner: Owner.backend, configuration: configuration.backend)
+        calls = BackendCalls(
+            loop: loop, owner: Owner.backend, configuration: configuration.backend,
+            retryAfterLimit: configuration.engine.retry.retryAfterLimit)
         pushServiceNames = configuration.engine.decoder.pushServices.names.map { Array($0.utf8) }
         self.credentials = LaneCredentials(source: credentials)
         try loop.add(consumerWakeup.descriptor, token: EventToken(owner: Owner.consumer), interest: .readable)

@@ -21,44 +21,20 @@ extension Lane {
 
     /// Gives the engine every answer that has come.
     func receiveAnswers(now: Moment) {
-        io.answers { token, answer in
-            let result = result(of: answer, token, now: now)
-            tracer?.endCall(token, answer, now: now.monotonic)
+        io.answers { token, call in
+            if call.result.status >= 300, let detail = call.result.detail {
+                call.result.detail = hidingMessage(of: token.slot, in: detail)
+            }
+            if call.result.verdict == .credentials {
+                // The engine asks before it holds.
+                io.credentialsRefused(sentAt: call.sentAt, isInOutage: engine.outage?.reason == .credentials)
+            }
+            tracer?.endCall(token, call, now: now.monotonic)
             meter.callEnded(
-                result, service: Int(token.service), nanoseconds: answer.durationNanoseconds, now: now.monotonic)
-            engine.answer(token, result, now: now, entropy: io.entropy())
+                call.result, service: Int(token.service), nanoseconds: call.durationNanoseconds, now: now.monotonic)
+            engine.answer(token, call.result, now: now, entropy: io.entropy())
         }
         carryOut(now: now)
-    }
-
-    private func result(of answer: BackendAnswer, _ token: CallToken, now: Moment) -> CallResult {
-        let duration = Milliseconds.milliseconds(answer.durationNanoseconds / 1_000_000)
-        if let failure = answer.failure {
-            return CallResult(
-                failure: failure, detail: answer.detail, duration: duration,
-                mayHaveArrived: answer.mayHaveArrived)
-        }
-        if answer.status < 300 {
-            if let oversized = answer.oversized { return CallResult(oversized: oversized) }
-            return CallResult(
-                status: answer.status, retryAfter: retryAfter(answer, now: now), detail: answer.detail,
-                duration: duration)
-        }
-        let detail = answer.detail.map { hidingMessage(of: token.slot, in: $0) }
-        let result = CallResult(
-            status: answer.status, retryAfter: retryAfter(answer, now: now), detail: detail,
-            duration: duration, verdict: io.verdict(of: answer, detail: detail))
-        if result.refusesCredentials(engine.configuration.live.statuses) {
-            // The engine asks before it holds.
-            io.credentialsRefused(sentAt: answer.sentAt, isInOutage: engine.outage?.reason == .credentials)
-        }
-        return result
-    }
-
-    private func retryAfter(_ answer: BackendAnswer, now: Moment) -> Milliseconds? {
-        answer.retryAfter.flatMap {
-            RetryAfter.wait($0, now: now.wall, limit: configuration.retry.retryAfterLimit)
-        }
     }
 
     /// Some backends repeat what they were sent, and what they say goes into records and logs.

@@ -216,7 +216,7 @@ package final class Lane<IO: LaneIO> {
     }
 
     private func use(_ settings: LaneSettings, now: Moment) {
-        io.use(connectionLimit: settings.connectionLimit)
+        io.use(settings)
         engine.use(settings.engine, now: now)
         records += Array(repeating: nil, count: engine.capacity - records.count)
         tracer?.grow(to: engine.capacity)

@@ -116,8 +116,10 @@ package protocol LaneIO: AnyObject {
 
     // MARK: The backend
 
+    /// These settings count from now on.
+    ///
     /// There may be so many connections; calls for which there is none wait.
-    func use(connectionLimit: Int)
+    func use(_ settings: LaneSettings)
     /// Begins a call, of whose arguments nothing is kept when this returns.
     ///
     /// - Parameters:
@@ -125,10 +127,8 @@ package protocol LaneIO: AnyObject {
     ///   - traceparent: the call's own, in place of the event's; empty without one.
     func call(
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8])
-    /// What an answer that is no success means, where the status alone does not say it.
-    func verdict(of answer: BackendAnswer, detail: String?) -> CallVerdict?
-    /// Hands over every answer that has come.
-    func answers(_ body: (CallToken, BackendAnswer) -> Void)
+    /// Hands over every call that has ended.
+    func answers(_ body: (CallToken, inout EndedCall) -> Void)
     /// What a backend said, without the message that it was sent.
     func redact(_ detail: String, hiding message: RawSpan) -> String
     /// A call that began at this moment was refused, during an outage because of that or not.
@@ -209,38 +209,4 @@ package enum ProduceAnswer {
     /// Its topic does not take a record as large as that.
     case doesNotFit
     case refused(KafkaError)
-}
-
-/// A call that ended.
-package struct BackendAnswer {
-    /// The HTTP status; 0 when there was no answer.
-    package var status: Int
-    /// Why there was none.
-    package var failure: CallFailure?
-    /// `Retry-After` as it came.
-    package var retryAfter: String?
-    /// One line for people, when the answer was no success; else what the backend calls the message, if it was to be kept.
-    package var detail: String?
-    /// Whether a call without an answer may have reached the backend.
-    package var mayHaveArrived = false
-    /// Whether the answer came over HTTP/2.
-    package var isHTTP2 = false
-    /// Why it was not made: it is larger than its push service takes.
-    package var oversized: String?
-    /// When the request was written.
-    package var sentAt: MonotonicTime
-    /// From then to the end.
-    package var durationNanoseconds: Int64
-
-    package init(
-        status: Int = 0, failure: CallFailure? = nil, retryAfter: String? = nil, detail: String? = nil,
-        sentAt: MonotonicTime, durationNanoseconds: Int64
-    ) {
-        self.status = status
-        self.failure = failure
-        self.retryAfter = retryAfter
-        self.detail = detail
-        self.sentAt = sentAt
-        self.durationNanoseconds = durationNanoseconds
-    }
 }

@@ -45,7 +45,7 @@ public struct LaneMeter: Sendable {
     }
 
     mutating func callEnded(_ result: CallResult, service: Int, nanoseconds: Int64, now: MonotonicTime) {
-        if case .oversized? = result.verdict { return }
+        if result.verdict == .oversized { return }
         lastCallAt = now
         if let failure = result.failure {
             unansweredCalls += 1

@@ -1,3 +1,4 @@
+public import HeraldEvents
 public import HeraldHTTP
 public import HeraldHub
 internal import HeraldText
@@ -9,22 +10,6 @@ public import HeraldTime
 /// before it waits, and drains the answers. Everything happens on one thread; a call that is answered with a 2xx
 /// allocates nothing over HTTP/1.1.
 public final class BackendCalls {
-    /// A call that ended.
-    public struct Ended: Sendable {
-        /// The caller's number for the call.
-        public let token: UInt64
-        /// What became of it.
-        public let answer: Answer
-        /// Whether the request of a call without an answer was written, so that the backend may have it.
-        public let mayHaveArrived: Bool
-        /// Whether the answer came over HTTP/2.
-        public let isHTTP2: Bool
-        /// When the request was written, or when the call began if it never was.
-        public let sentAt: MonotonicTime
-        /// From ``sentAt`` to the end.
-        public let durationNanoseconds: Int64
-    }
-
     // What every call touches is the loop's thread's alone and never reached twice at once, as in a lane.
     @exclusivity(unchecked) private var pool: ConnectionPool
     let timeout: Milliseconds
@@ -38,12 +23,23 @@ public final class BackendCalls {
     private let configuration: BackendConfiguration
     private var filesRevision = 0
     /// Calls that were not made, to be handed out with those that ended.
-    @exclusivity(unchecked) private var unmade: [Ended] = []
+    @exclusivity(unchecked) private var unmade: [(token: UInt64, call: EndedCall)] = []
+    /// No pause is longer, whatever an answer asks for.
+    private let retryAfterLimit: Milliseconds
+    @exclusivity(unchecked) private var statuses: StatusTable
+    /// What a Retry-After said that is neither a number of seconds nor a date.
+    private var ignoredRetryAfter: String?
 
     /// Calls to the configured backend over connections of this loop.
     ///
-    /// - Parameter owner: the owner in the tokens of these calls' events.
-    public init(loop: EventLoop, owner: UInt8, configuration: BackendConfiguration) {
+    /// - Parameters:
+    ///   - owner: the owner in the tokens of these calls' events.
+    ///   - retryAfterLimit: the longest pause that an answer may ask for.
+    public init(
+        loop: EventLoop, owner: UInt8, configuration: BackendConfiguration, retryAfterLimit: Milliseconds = .max
+    ) {
+        statuses = configuration.statuses
+        self.retryAfterLimit = retryAfterLimit
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
         timeout = configuration.timeout
         self.configuration = configuration
@@ -69,6 +65,9 @@ public final class BackendCalls {
         filesRevision = access.filesRevision
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
     }
+
+    /// What statuses mean in answers that come from now on.
+    public func use(_ statuses: StatusTable) { self.statuses = statuses }
 
     /// There may be so many connections from now on, never fewer than before.
     public func raise(connectionLimit: Int) { pool.raise(limit: connectionLimit) }
@@ -108,7 +107,7 @@ public final class BackendCalls {
 
     /// Sends one notification to one push service over the hub.
     ///
-    /// One that is too large for its push service is not sent: it ends with ``Answer/oversized(_:)``.
+    /// One that is too large for its push service is not sent: it ends with ``CallVerdict/oversized``.
     ///
     /// - Parameters:
     ///   - token: the caller's number for the call; comes back with its answer.
@@ -120,14 +119,15 @@ public final class BackendCalls {
     ) {
         guard let hubWriter else { return }
         guard let service = hubWriter.service(named: pushService) else {
-            return end(token, now, .failure(.brokenHTTP, detail: "the hub has no format for this push service"))
+            let detail = "the hub has no format for this push service"
+            return end(token, now, CallResult(failure: .brokenHTTP, detail: detail))
         }
         scratch.removeAll(keepingCapacity: true)
         let excess = hubWriter.appendBody(
             service: service, message: message, options: options, now: wall, to: &scratch)
         if let (excess, limit) = excess {
             let detail = "the notification has \(limit + excess) bytes, \(excess) more than its push service takes"
-            return end(token, now, .oversized(detail))
+            return end(token, now, CallResult(oversized: detail))
         }
         pool.begin(token: token, deadline: deadline, now: now) { output in
             hubWriter.append(
@@ -135,11 +135,8 @@ public final class BackendCalls {
         }
     }
 
-    private func end(_ token: UInt64, _ now: MonotonicTime, _ answer: Answer) {
-        unmade.append(
-            Ended(
-                token: token, answer: answer, mayHaveArrived: false, isHTTP2: false, sentAt: now,
-                durationNanoseconds: 0))
+    private func end(_ token: UInt64, _ now: MonotonicTime, _ result: CallResult) {
+        unmade.append((token, EndedCall(result, sentAt: now, durationNanoseconds: 0)))
     }
 
     /// Sends any other request; the body of its answer is kept.
@@ -169,31 +166,36 @@ public final class BackendCalls {
     /// Returns false when calls may have ended by that, and the loop should not wait.
     public func flush(now: MonotonicTime) -> Bool { pool.flush(now: now) }
 
-    /// Hands out the calls that ended, in the order of their ends; those that end meanwhile too.
-    public func drain(_ body: (Ended) -> Void) {
-        drainWithBodies { ended, _ in body(ended) }
+    /// Hands out the calls that ended, in the order of their ends, each with its token; those that end meanwhile too.
+    public func drain(_ body: (UInt64, inout EndedCall) -> Void) {
+        drainWithBodies { token, call, _ in body(token, &call) }
     }
 
     /// As ``drain(_:)``, with the bodies that were kept.
-    func drainWithBodies(_ body: (Ended, Completion.Text) -> Void) {
+    func drainWithBodies(_ body: (UInt64, inout EndedCall, Completion.Text) -> Void) {
         if !unmade.isEmpty { drainUnmade(body) }
         var index = 0
         while index < pool.completions.count {
             let completion = pool.completions[index]
             index += 1
-            let ended = Ended(
-                token: completion.token, answer: answer(completion), mayHaveArrived: completion.isSent,
-                isHTTP2: completion.isHTTP2, sentAt: completion.sentAt,
+            var call = EndedCall(
+                result(completion), isHTTP2: completion.isHTTP2, sentAt: completion.sentAt,
                 durationNanoseconds: completion.durationNanoseconds)
-            body(ended, completion.body)
+            body(completion.token, &call, completion.body)
         }
         pool.removeCompletions()
     }
 
-    private func drainUnmade(_ body: (Ended, Completion.Text) -> Void) {
+    private func drainUnmade(_ body: (UInt64, inout EndedCall, Completion.Text) -> Void) {
         let ended = unmade
         unmade.removeAll()
-        for call in ended { body(call, .none) }
+        for (token, var call) in ended { body(token, &call, .none) }
+    }
+
+    /// What a Retry-After said that was drained, and is ignored, since the last time; `nil` when none is.
+    public func takeIgnoredRetryAfter() -> String? {
+        defer { ignoredRetryAfter = nil }
+        return ignoredRetryAfter
     }
 
     /// A copy of a body, while it is drained.
@@ -211,28 +213,37 @@ public final class BackendCalls {
         pool.close()
     }
 
-    private func answer(_ completion: Completion) -> Answer {
+    private func result(_ completion: Completion) -> CallResult {
+        let duration = Milliseconds.milliseconds(completion.durationNanoseconds / 1_000_000)
         if let failure = completion.failure {
-            let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) }
-            return .failure(failure, detail: tracked(completion, detail ?? failure.rawValue) ?? failure.rawValue)
+            let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) } ?? failure.rawValue
+            return CallResult(
+                failure: CallFailure(failure), detail: tracked(completion, detail), duration: duration,
+                mayHaveArrived: completion.isSent)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : retryAfter(completion)
         if completion.status < 300 {
-            return .status(completion.status, retryAfter: retryAfter, detail: messageID(completion))
+            return CallResult(
+                status: completion.status, retryAfter: retryAfter, detail: messageID(completion), duration: duration,
+                statuses: statuses)
         }
         let detail =
             completion.body.isEmpty
             ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
-        return .status(completion.status, retryAfter: retryAfter, detail: tracked(completion, detail))
+        let read =
+            isHub ? CallVerdict(readAtHub: completion.status, hasRetryAfter: retryAfter != nil, detail: detail) : nil
+        return CallResult(
+            status: completion.status, retryAfter: retryAfter, detail: tracked(completion, detail), duration: duration,
+            read: read, statuses: statuses)
     }
 
-    /// What Retry-After says; a date as the seconds from the answer's own Date on, because clocks differ.
-    private func retryAfter(_ completion: Completion) -> String? {
+    /// What Retry-After asks for; a date is taken from the answer's own Date on, because clocks differ.
+    private func retryAfter(_ completion: Completion) -> Milliseconds? {
         guard let field = pool.withText(completion.retryAfter, { OneLine.text($0) }) else { return nil }
-        guard !completion.date.isEmpty, let date = HTTPDate.parse(field),
-            let sent = pool.withText(completion.date, { OneLine.text($0) }).flatMap({ HTTPDate.parse($0) })
-        else { return field }
-        return String(max(0, date.time(since: sent).count / 1_000))
+        let sent = pool.withText(completion.date) { OneLine.text($0) }.flatMap { HTTPDate.parse($0) }
+        let wait = RetryAfter.wait(field, now: sent ?? SystemClock.wall(), limit: retryAfterLimit)
+        if wait == nil { ignoredRetryAfter = field }
+        return wait
     }
 
     /// What went wrong, of a send over a hub with the id that Microsoft's support finds it by.
@@ -246,5 +257,20 @@ public final class BackendCalls {
             return nil
         }
         return HubAddress.id(in: text)
+    }
+}
+
+extension CallFailure {
+    /// What the client of HTTP says, in the contract's words.
+    init(_ kind: FailureKind) {
+        switch kind {
+        case .connectionRefused, .connectFailed: self = .refused
+        case .proxyRefused: self = .proxyRefused
+        case .connectionReset: self = .reset
+        case .timeout: self = .timeout
+        case .brokenHTTP: self = .brokenHTTP
+        case .tls: self = .tls
+        case .nameNotFound: self = .nameNotFound
+        }
     }
 }

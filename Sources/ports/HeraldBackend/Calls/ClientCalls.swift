@@ -1,3 +1,4 @@
+internal import HeraldEvents
 internal import HeraldHTTP
 internal import HeraldTime
 
@@ -16,7 +17,6 @@ struct ClientCalls {
 
     private let calls: BackendCalls
     private let credentials: CredentialSource
-    private let refusals: Set<Int>
     private let renewed: @Sendable (UInt64) -> Void
     private var table: [UInt64: Call] = [:]
     private var access: BackendAccess?
@@ -26,17 +26,13 @@ struct ClientCalls {
     /// Calls that were refused and wait for the renewal, with their answer should nothing be new.
     private var refused: [UInt64: ClientThread.Reply] = [:]
 
-    /// - Parameters:
-    ///   - refusals: the statuses by which the backend refuses credentials.
-    ///   - renewed: called on any thread when the renewal that a call waited for has ended.
+    /// - Parameter renewed: called on any thread when the renewal that a call waited for has ended.
     init(
-        _ calls: BackendCalls, _ credentials: CredentialSource, refusals: Set<Int>,
-        renewed: @escaping @Sendable (UInt64) -> Void
+        _ calls: BackendCalls, _ credentials: CredentialSource, renewed: @escaping @Sendable (UInt64) -> Void
     ) {
         self.renewed = renewed
         self.calls = calls
         self.credentials = credentials
-        self.refusals = refusals
     }
 
     mutating func carryOut(_ command: ClientThread.Command, now: MonotonicTime) {
@@ -60,8 +56,8 @@ struct ClientCalls {
     /// Gives every answer that has come to its caller.
     mutating func receiveAnswers(now: MonotonicTime) {
         var replies: [(UInt64, ClientThread.Reply)] = []
-        calls.drainWithBodies { ended, body in
-            replies.append((ended.token, ClientThread.Reply(answer: ended.answer, body: calls.bytes(of: body))))
+        calls.drainWithBodies { token, call, body in
+            replies.append((token, ClientThread.Reply(result: call.result, body: calls.bytes(of: body))))
         }
         for (token, reply) in replies { receive(reply, token) }
     }
@@ -74,7 +70,7 @@ struct ClientCalls {
 
     private mutating func receive(_ reply: ClientThread.Reply, _ token: UInt64) {
         guard let call = table[token] else { return }
-        if case .status(let status, _, _) = reply.answer, refusals.contains(status), !call.isRepeated {
+        if reply.result.verdict == .credentials, !call.isRepeated {
             table[token]?.isRepeated = true
             refused[token] = reply
             credentials.renew(refused: call.revision) { [renewed] in renewed(token) }

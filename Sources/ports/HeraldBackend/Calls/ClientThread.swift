@@ -1,3 +1,4 @@
+internal import HeraldEvents
 internal import HeraldHTTP
 internal import HeraldThreads
 internal import HeraldTime
@@ -8,7 +9,7 @@ internal import HeraldTime
 final class ClientThread: Sendable {
     /// What comes back for a call.
     struct Reply: Sendable {
-        var answer: Answer
+        var result: CallResult
         var body: [UInt8]
     }
 
@@ -110,7 +111,7 @@ final class ClientThread: Sendable {
             let loop = try EventLoop()
             try loop.add(wakeup.descriptor, token: EventToken(owner: Self.wakeupOwner), interest: .readableEdges)
             let calls = BackendCalls(loop: loop, owner: Self.callsOwner, configuration: configuration)
-            var table = ClientCalls(calls, credentials, refusals: configuration.credentialStatuses) { token in
+            var table = ClientCalls(calls, credentials) { token in
                 self.post(.renewed(token))
             }
             serve(loop, calls, &table)

@@ -1,5 +1,6 @@
 internal import Foundation
 private import HeraldBytes
+internal import HeraldEvents
 
 /// Takes out of what a backend says what it was told: some repeat a whole request in an error's body.
 public struct Redaction: Sendable {
@@ -88,18 +89,12 @@ public struct Redaction: Sendable {
     }
 }
 
-extension Answer {
+extension CallResult {
     /// The same with a mark in place of a text that the backend repeats.
     func hiding(_ text: String, as mark: String) -> Self {
-        let text = OneLine.text(text) ?? ""
-        switch self {
-        case .status(let status, let retryAfter, let detail):
-            return .status(
-                status, retryAfter: retryAfter, detail: detail.map { Redaction.hiding(text, as: mark, in: $0) })
-        case .oversized: return self
-        case .failure(let kind, let detail):
-            return .failure(kind, detail: Redaction.hiding(text, as: mark, in: detail))
-        }
+        var result = self
+        result.detail = detail.map { Redaction.hiding(OneLine.text(text) ?? "", as: mark, in: $0) }
+        return result
     }
 }
 

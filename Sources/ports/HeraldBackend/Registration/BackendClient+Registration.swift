@@ -1,4 +1,5 @@
 public import HeraldDevices
+internal import HeraldEvents
 internal import HeraldHTTP
 internal import HeraldHub
 internal import HeraldText
@@ -83,14 +84,11 @@ private struct ClientTransport: RegistrationTransport {
         while true {
             let reply = try await client.request(
                 request.method, client.configuration.registerPath + request.target, json: request.json)
-            guard case .status(let status, let retryAfter, let detail) = reply.answer else {
-                throw refusal(of: request, reply.answer)
-            }
-            let asked = retryAfter.flatMap {
-                MessageAnswer.wait(retryAfter: $0, now: SystemClock.wall().milliseconds, limit: .max)
-            }
-            guard let wait = patience.wait(after: status, retryAfter: asked, repeats: repeats) else {
-                return RegistrationReply(status: status, retryAfter: retryAfter, detail: detail, body: reply.body)
+            let result = reply.result
+            guard result.failure == nil else { throw refusal(of: request, result) }
+            guard let wait = patience.wait(after: result.status, retryAfter: result.retryAfter, repeats: repeats) else {
+                return RegistrationReply(
+                    status: result.status, retryAfter: nil, detail: result.detail, body: reply.body)
             }
             try await Task.sleep(for: wait.duration)
             repeats += 1
@@ -98,14 +96,14 @@ private struct ClientTransport: RegistrationTransport {
     }
 
     func refusal(of request: RegistrationRequest, _ reply: RegistrationReply) -> any Error {
-        refusal(of: request, .status(reply.status, retryAfter: reply.retryAfter, detail: reply.detail))
+        refusal(of: request, CallResult(status: reply.status, detail: reply.detail))
     }
 
     func mistake(in request: RegistrationRequest, _ reason: String) -> any Error {
         BackendClientError.unexpected(request: request.purpose, reason: reason)
     }
 
-    private func refusal(of request: RegistrationRequest, _ answer: Answer) -> BackendClientError {
+    private func refusal(of request: RegistrationRequest, _ answer: CallResult) -> BackendClientError {
         .refused(
             request: request.purpose,
             answer: request.secrets.reduce(answer) { $0.hiding($1.text, as: $1.name) })

@@ -1,7 +1,9 @@
 public import HeraldDevices
+internal import HeraldEvents
 public import HeraldHub
 public import HeraldText
 internal import HeraldThreads
+internal import HeraldTime
 
 /// Registers devices at a notification hub itself, without a backend between.
 ///
@@ -162,14 +164,15 @@ private struct HubService: RegistrationService {
         let detail = failure.detail.flatMap { OneLine.text($0) }
         switch failure {
         case .notFound, .gone, .preconditionFailed:
-            return .refused(
-                request: request, answer: .status(failure.status ?? 0, retryAfter: nil, detail: detail))
+            return .refused(request: request, answer: CallResult(status: failure.status ?? 0, detail: detail))
         case .refused(let status, let seconds, _):
+            let retryAfter: Milliseconds? = seconds > 0 ? .seconds(seconds) : nil
+            return .refused(
+                request: request, answer: CallResult(status: status, retryAfter: retryAfter, detail: detail))
+        case .unanswered(let kind, _):
             return .refused(
                 request: request,
-                answer: .status(status, retryAfter: seconds > 0 ? "\(seconds)" : nil, detail: detail))
-        case .unanswered(let kind, _):
-            return .refused(request: request, answer: .failure(kind, detail: detail ?? "there is no answer"))
+                answer: CallResult(failure: CallFailure(kind), detail: detail ?? "there is no answer"))
         case .unreadable(let reason): return .unexpected(request: request, reason: reason)
         }
     }

@@ -1,4 +1,4 @@
-/// Why a call has no answer.
+/// Why a call has no answer of HTTP: a notification, a request for a token, a probe of the doctor.
 public enum FailureKind: String, Sendable, CaseIterable {
     /// No server listens at the address.
     case connectionRefused

@@ -35,18 +35,9 @@ public enum MessageAnswer: Sendable, Hashable {
             self = .unavailable(
                 reason: "HTTP \(status)",
                 retryAfter: retryAfter.flatMap {
-                    Self.wait(retryAfter: $0, now: now, limit: Self.longestPause)
+                    RetryAfter.wait($0, now: WallTime(milliseconds: now), limit: Self.longestPause)
                 })
         default: self = .notKnown
         }
-    }
-
-    /// The header `Retry-After`, at most `limit`; seconds or a date, and `nil` for anything else.
-    ///
-    /// - Parameter now: milliseconds of Unix time, for a date.
-    package static func wait(retryAfter text: String, now: Int64, limit: Milliseconds) -> Milliseconds? {
-        if let seconds = Int64(text.trimmed), seconds >= 0 { return .seconds(min(limit.wholeSeconds, seconds)) }
-        guard let date = HTTPDate.parse(text.trimmed) else { return nil }
-        return min(limit, max(.zero, date.time(since: WallTime(milliseconds: now))))
     }
 }

@@ -63,7 +63,7 @@ struct HubLimitTests {
             let seconds = (wait + 999) / 1_000 * 1_000
             return CallResult(
                 status: hub.status, retryAfter: hub.saysHowLong ? .milliseconds(seconds) : nil,
-                verdict: hub.status == 403 ? .throttled : nil)
+                read: hub.status == 403 ? .throttled : nil)
         }
     }
 

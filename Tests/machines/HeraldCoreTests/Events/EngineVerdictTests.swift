@@ -12,11 +12,11 @@ struct EngineVerdictTests {
     func holds(status: Int, reason: OutageReason) {
         let harness = EngineHarness()
         harness.event("a")
-        harness.answer(CallResult(status: status, verdict: .outage(reason)))
+        harness.answer(CallResult(status: status, read: .outage(reason)))
         #expect(harness.takeOthers() == [.notice(.outageBegan(reason))])
         #expect(harness.summaries.isEmpty)
         harness.pass(.seconds(1))
-        harness.answer(CallResult(status: status, verdict: .outage(reason)))
+        harness.answer(CallResult(status: status, read: .outage(reason)))
         #expect(harness.summaries.isEmpty)
         harness.pass(.seconds(2))
         harness.answer(201)
@@ -29,11 +29,11 @@ struct EngineVerdictTests {
     func settings() {
         let harness = EngineHarness { $0.statuses = StatusTable(overrides: [404: .rejected, 403: .transient]) }
         harness.event("a")
-        harness.answer(CallResult(status: 404, verdict: .outage(.hubNotFound)))
+        harness.answer(CallResult(status: 404, read: .outage(.hubNotFound)))
         #expect(harness.engine.outage == nil)
         #expect(harness.summaries == ["result apns dead-lettered", "dead apns rejected 404"])
         harness.event("b")
-        harness.answer(CallResult(status: 403, verdict: .outage(.quotaUsedUp)))
+        harness.answer(CallResult(status: 403, read: .outage(.quotaUsedUp)))
         #expect(harness.engine.outage == nil)
     }
 
@@ -41,7 +41,7 @@ struct EngineVerdictTests {
     func changedSettings() {
         let harness = EngineHarness()
         harness.event("a")
-        harness.answer(CallResult(status: 404, verdict: .outage(.hubNotFound)))
+        harness.answer(CallResult(status: 404, read: .outage(.hubNotFound)))
         #expect(harness.engine.outage?.reason == .hubNotFound)
         var live = harness.engine.configuration.live
         live.statuses = StatusTable(overrides: [404: .rejected])
@@ -53,7 +53,7 @@ struct EngineVerdictTests {
     func throttled() {
         let harness = EngineHarness()
         harness.event("a")
-        harness.answer(CallResult(status: 403, retryAfter: .seconds(20), verdict: .throttled))
+        harness.answer(CallResult(status: 403, retryAfter: .seconds(20), read: .throttled))
         #expect(harness.takeOthers().isEmpty)
         #expect(harness.engine.outage == nil)
         #expect(harness.engine.counters.calls(.throttled, service: 0) == 1)

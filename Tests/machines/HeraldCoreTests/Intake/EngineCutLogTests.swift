@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldKernel
 import HeraldTime
 import Testing

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldHTTP
 package import HeraldHub
 import HeraldThreads
@@ -124,7 +125,8 @@ package final class HubBackend: Sendable {
         let answered = failure.status.map { "the hub answered \($0)" } ?? "the hub did not answer"
         var reply = BackendReply.failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
         guard case .refused(let status, let seconds, let detail) = failure else { return reply }
-        if HubVerdict(status: status, hasRetryAfter: seconds > 0, detail: detail) == .throttled {
+        // With 400 it is what the hub has of a push service.
+        if status != 400, CallVerdict(readAtHub: status, hasRetryAfter: seconds > 0, detail: detail) == .throttled {
             reply.status = 429
         } else if status == 503 {
             reply.status = 503

@@ -85,7 +85,7 @@ package final class LaneTracer {
     }
 
     /// A call has ended.
-    func endCall(_ token: CallToken, _ answer: BackendAnswer, now: MonotonicTime) {
+    func endCall(_ token: CallToken, _ answer: EndedCall, now: MonotonicTime) {
         guard let event = recorded(token.slot),
             let index = event.calls.firstIndex(where: { $0.service == Int(token.service) })
         else { return }

@@ -96,7 +96,7 @@ final class RecordedEvent {
 struct RecordedCall {
     /// How it ended.
     enum End {
-        case answered(BackendAnswer)
+        case answered(EndedCall)
         /// The lane no longer waits for its answer.
         case abandoned
     }
@@ -121,12 +121,13 @@ struct RecordedCall {
             // A call that waited for a connection has begun before.
             first = max(began, answer.sentAt)
             last = MonotonicTime(nanoseconds: first.nanoseconds &+ answer.durationNanoseconds)
-            if let word = answer.failure?.word {
+            let result = answer.result
+            if let word = result.failure?.word {
                 failure = word
             } else {
-                attributes.append(SpanAttribute("http.response.status_code", Int64(answer.status)))
+                attributes.append(SpanAttribute("http.response.status_code", Int64(result.status)))
                 attributes.append(SpanAttribute("network.protocol.version", answer.isHTTP2 ? "2" : "1.1"))
-                if answer.status >= 300 { failure = "\(answer.status)" }
+                if result.status >= 300 { failure = "\(result.status)" }
             }
         case .abandoned: failure = "abandoned"
         }

@@ -1,4 +1,4 @@
-/// What an answer, or its absence, means for the event.
+/// What a status means, as settings write it; a ``CallVerdict`` says what a whole answer means, or its absence.
 public enum AnswerClass: String, Sendable, CaseIterable {
     /// The backend took the message.
     case delivered

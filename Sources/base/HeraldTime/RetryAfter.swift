@@ -1,10 +1,8 @@
-public import HeraldTime
-
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds or an HTTP date.
-public enum RetryAfter {
+package enum RetryAfter {
     /// The wait that the field asks for, at least 0 and at most `limit`; `nil` for anything that is
     /// neither a number of seconds nor a date, which is then treated as if it were not there.
-    public static func wait(_ field: String, now: WallTime, limit: Milliseconds) -> Milliseconds? {
+    package static func wait(_ field: String, now: WallTime, limit: Milliseconds) -> Milliseconds? {
         let text = field.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         guard let first = text.first else { return nil }
         let wait: Milliseconds

@@ -1,4 +1,4 @@
-/// Why a call has no answer.
+/// Why a call has no answer, by the words of metrics and records; ``CallVerdict`` says what follows from it.
 public enum CallFailure: UInt8, Sendable, CaseIterable {
     /// No server listens at the address.
     case refused

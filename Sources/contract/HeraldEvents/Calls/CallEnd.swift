@@ -1,4 +1,4 @@
-/// How a call ended.
+/// How a call is counted: the words of metrics for a ``CallResult``.
 public enum CallEnd: Hashable, Sendable, CaseIterable {
     /// With an answer of this class.
     case answered(AnswerClass)
@@ -18,6 +18,25 @@ public enum CallEnd: Hashable, Sendable, CaseIterable {
     public init?(word: String) {
         guard let end = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = end
+    }
+
+    /// How this call is counted.
+    public init(_ result: borrowing CallResult) {
+        if let failure = result.failure {
+            self = .unanswered(failure)
+            return
+        }
+        self =
+            switch result.verdict {
+            case .delivered: .answered(.delivered)
+            case .transient, .unanswered: .answered(.transient)
+            // A 503 that names a pause is one of the usual ones for who watches the backend.
+            case .throttled: result.status == 503 ? .answered(.transient) : .throttled
+            case .credentials: .answered(.credentials)
+            case .rejected: .answered(.rejected)
+            case .outage: .answered(AnswerClass(usual: result.status))
+            case .oversized: .oversized
+            }
     }
 
     /// The word for it in metrics.

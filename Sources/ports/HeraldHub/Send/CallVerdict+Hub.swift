@@ -1,0 +1,24 @@
+public import HeraldEvents
+
+extension CallVerdict {
+    /// What a hub's answer says; `nil` when that is no more than its status: 400 and 413 concern one notification, 401 and
+    /// what is left of 403 the caller, 408, 429 and 5xx this moment.
+    ///
+    /// With 403 the service says four things: the key lacks a right (often with an empty body), the quota is used up, too
+    /// much was sent (older versions, and with `Retry-After`), and that something has too many entries.
+    ///
+    /// - Parameter detail: what the body says, as one line.
+    public init?(readAtHub status: Int, hasRetryAfter: Bool, detail: String?) {
+        let sentence = HubSentence(detail ?? "")
+        switch status {
+        // The hub has no credentials that the push service accepts: no fault of the notification, and a matter of that
+        // push service alone.
+        case 400 where sentence.isAboutPlatform: self = .throttled
+        case 403 where hasRetryAfter || sentence.isAboutThrottling: self = .throttled
+        case 403 where sentence.isAboutQuota: self = .outage(.quotaUsedUp)
+        case 404: self = .outage(.hubNotFound)
+        case 429: self = .throttled
+        default: return nil
+        }
+    }
+}
