@@ -9,7 +9,8 @@ from selenium.webdriver.common.keys import Keys
 CHARTS = """
 return [...document.querySelectorAll('main .chart')].filter((each) => !each.querySelector('.plot').hidden).map((each) => {
     const plot = each.querySelector('.plot');
-    const { scales } = Chart.getChart(plot.querySelector('canvas'));
+    const chart = Chart.getChart(plot.querySelector('canvas'));
+    const { scales } = chart;
     return {
         title: each.querySelector('h2').textContent,
         x: scales.x.ticks.map(({ label }) => label), y: scales.y.ticks.map(({ label }) => label),
@@ -17,6 +18,8 @@ return [...document.querySelectorAll('main .chart')].filter((each) => !each.quer
         readout: each.querySelector('.readout').textContent, at: each.querySelector('.readout time').getAttribute('datetime'),
         names: [...each.querySelectorAll('.legend li')].map((line) => line.textContent),
         place: Number(plot.getAttribute('aria-valuenow')), newest: Number(plot.getAttribute('aria-valuemax')),
+        marked: chart.data.datasets.flatMap((_, line) => chart.getDatasetMeta(line).data.map(({ options }, place) => [place, options.radius]))
+            .filter(([, radius]) => radius > 2).map(([place]) => place),
         said: plot.getAttribute('aria-valuetext'),
     };
 });
@@ -92,7 +95,12 @@ class ChartsTest(ConsoleTest):
         # While time passes the pointer stays where it is, and so does what it shows: the moment that is beneath it.
         newest = charts[0]["at"]
         self.browser.wait(lambda: self.charts()[0]["at"] > newest, "time does not pass beneath the pointer")
-        self.assertEqual(len({each["at"] for each in self.charts()}), 1)
+        charts = self.charts()
+        self.assertEqual(len({each["at"] for each in charts}), 1)
+        # Each line that has a value at that moment has a point there, and nowhere else.
+        for chart in charts:
+            self.assertEqual(set(chart["marked"]) - {chart["place"]}, set(), chart)
+            self.assertEqual(len(chart["marked"]), sum(not name.endswith("–") for name in chart["names"]), chart)
         ActionChains(self.browser.driver).move_to_element(self.browser.driver.find_element(By.CSS_SELECTOR, "h1")).perform()
         self.browser.wait(lambda: all(each["readout"].startswith("Newest, ") for each in self.charts()), "it is still shown")
 

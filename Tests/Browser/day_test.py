@@ -67,7 +67,7 @@ class DayTest(ConsoleTest):
                                         "/runbook/login-failed": "First look", "/find?user=user-100": "What happened"}.get(path, ""))
             self.assert_fits()
         self.browser.open(self.fixture, "/failures")
-        self.browser.press("Plan their replay")
+        self.browser.press("Plan their replay…")
         self.browser.wait_for_text("would be replayed")
         self.assert_fits()
 

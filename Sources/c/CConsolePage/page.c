@@ -43,6 +43,9 @@ static const struct herald_page_file files[] = {
     {"Frame/lib/dom.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Frame/lib/dom.js" suffix(, 0)
     }},
+    {"Frame/lib/form.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Frame/lib/form.js" suffix(, 0)
+    }},
     {"Frame/lib/format.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Frame/lib/format.js" suffix(, 0)
     }},
@@ -93,6 +96,18 @@ static const struct herald_page_file files[] = {
     }},
     {"Pages/Failures/failures.js", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Failures/failures.js" suffix(, 0)
+    }},
+    {"Pages/Failures/letters.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/letters.js" suffix(, 0)
+    }},
+    {"Pages/Failures/parts.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/parts.js" suffix(, 0)
+    }},
+    {"Pages/Failures/replay-job.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/replay-job.js" suffix(, 0)
+    }},
+    {"Pages/Failures/replay-plan.js", (const unsigned char[]){
+#embed "../../faces/HeraldConsole/Pages/Failures/replay-plan.js" suffix(, 0)
     }},
     {"Pages/Find/find.css", (const unsigned char[]){
 #embed "../../faces/HeraldConsole/Pages/Find/find.css" suffix(, 0)

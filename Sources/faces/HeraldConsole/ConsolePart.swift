@@ -8,3 +8,10 @@ package protocol ConsolePart: Sendable {
     /// Ends it, after the console is closed; jobs stop where the same job goes on later.
     func stop()
 }
+
+/// Most do nothing by themselves.
+extension ConsolePart {
+    func start() {}
+
+    func stop() {}
+}

@@ -4,12 +4,6 @@ internal import HeraldTime
 
 /// Who may come in: names, origins, tokens, sessions and their rates.
 final class Gate: Sendable {
-    /// What a request gets instead of what it asked for.
-    struct Refusal: Error, Equatable {
-        var status: Int
-        var sentence: String
-    }
-
     /// Someone who has signed in.
     struct Entrance: Sendable, Equatable {
         var viewer: Viewer
@@ -51,12 +45,12 @@ final class Gate: Sendable {
     func newOneTimeKey() -> String { state.withLock { $0.sessions.newOneTimeKey() } }
 
     /// What every request has to pass, the page's own included.
-    func check(_ request: HTTPRequest) throws(Refusal) {
-        if let sentence = rules.refusal(of: request) { throw Refusal(status: 403, sentence: sentence) }
+    func check(_ request: HTTPRequest) throws(Refused) {
+        if let sentence = rules.refusal(of: request) { throw Refused(sentence, status: 403) }
     }
 
     /// The viewer who asks; throws 401 when nobody has signed in, 429 when too much is asked.
-    func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
+    func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refused) -> Entrance {
         let entrance = try identify(request, cookie: cookie, now: now)
         let who =
             switch entrance.credential {
@@ -68,7 +62,7 @@ final class Gate: Sendable {
     }
 
     /// The same from a request's head: nothing is counted but failures.
-    func identify(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refusal) -> Entrance {
+    func identify(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refused) -> Entrance {
         let client = addresses.client(of: request)
         if request.headers["Authorization"] != nil {
             try mayTry(client, now)
@@ -84,7 +78,7 @@ final class Gate: Sendable {
             }
         }
         guard state.withLock({ $0.strangers.take(client, now: now) }) else { throw Self.tooMany }
-        throw Refusal(status: 401, sentence: "sign in first")
+        throw Refused("sign in first", status: 401)
     }
 
     /// Opens a session with a one-time key or a token.
@@ -94,7 +88,7 @@ final class Gate: Sendable {
     /// - Returns: its secret name, who it is, and the next one-time key if one was used.
     func signIn(
         _ key: String, isLink: Bool = false, _ request: HTTPRequest, now: MonotonicTime
-    ) throws(Refusal) -> (secret: String, Viewer, nextKey: String?) {
+    ) throws(Refused) -> (secret: String, Viewer, nextKey: String?) {
         let client = addresses.client(of: request)
         try mayTry(client, now)
         let opened: (String, String)? = state.withLock { state in
@@ -135,17 +129,17 @@ final class Gate: Sendable {
     }
 
     /// Throws when too much was guessed from there: a right token would show that it is one.
-    private func mayTry(_ client: HTTPPeer, _ now: MonotonicTime) throws(Refusal) {
+    private func mayTry(_ client: HTTPPeer, _ now: MonotonicTime) throws(Refused) {
         guard state.withLock({ $0.failures.allows(client, now: now) }) else { throw Self.tooMany }
     }
 
     /// Only failures count, and no signed-in person is refused for those of others: a proxy's address is many people's.
-    private func failure(_ sentence: String, _ client: HTTPPeer, _ now: MonotonicTime) -> Refusal {
+    private func failure(_ sentence: String, _ client: HTTPPeer, _ now: MonotonicTime) -> Refused {
         let isCounted = state.withLock { $0.failures.take(client, now: now) }
-        return isCounted ? Refusal(status: 401, sentence: sentence) : Self.tooMany
+        return isCounted ? Refused(sentence, status: 401) : Self.tooMany
     }
 
-    private static let tooMany = Refusal(status: 429, sentence: "too many requests; wait a few seconds")
+    private static let tooMany = Refused("too many requests; wait a few seconds", status: 429)
 
     private static func cookie(_ name: String, in request: HTTPRequest) -> String? {
         for field in request.headers.fields where field.name.lowercased() == "cookie" {

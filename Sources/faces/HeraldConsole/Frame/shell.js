@@ -8,7 +8,10 @@ import { pages } from './pages.js';
 import { sentence } from '../Pages/Verdict/verdict.js';
 
 const main = document.getElementById('main');
-const app = { viewer: null };
+const app = {
+  viewer: null,
+  get isOperator() { return this.viewer?.role === 'operator'; },
+};
 let leave = null;
 let showing = 0;
 

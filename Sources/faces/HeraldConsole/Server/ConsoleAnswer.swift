@@ -22,8 +22,8 @@ package struct ConsoleAnswer: Sendable {
                 ], body: bytes))
     }
 
-    /// A sentence why not.
-    package static func refused(_ sentence: String, status: Int = 400) -> Self {
-        json(["error": .string(sentence)], status: status)
+    /// A sentence why not, made safe to show.
+    static func refused(_ refused: Refused) -> Self {
+        json(["error": .string(SafeText.escaped(refused.description))], status: refused.status)
     }
 }

@@ -1,9 +1,7 @@
 package import HeraldHTTP
-internal import HeraldKafka
 internal import HeraldText
 package import HeraldThreads
 internal import HeraldTime
-internal import HeraldTools
 
 /// The console: its page, its interface, and who may use them.
 ///
@@ -161,24 +159,24 @@ private final class Service: Sendable {
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        do throws(Gate.Refusal) {
+        do throws(Refused) {
             try gate.check(request)
             let segments = request.target.segments
             guard segments.first == "api" else {
                 guard request.method == "GET" || request.method == "HEAD" else {
-                    throw Gate.Refusal(status: 405, sentence: "only GET and HEAD")
+                    throw Refused("only GET and HEAD", status: 405)
                 }
                 return .respond(PageFiles.response(segments) ?? .text("there is no such page\n", status: 404))
             }
             return try interface(request, Array(segments.dropFirst()))
         } catch {
-            return .respond(ConsoleAnswer.refused(error.sentence, status: error.status).response)
+            return .respond(ConsoleAnswer.refused(error).response)
         }
     }
 
     /// Whether a client may send a large body, decided before any of it is kept.
     func bodyDecision(on head: HTTPRequest) -> HTTPBodyDecision {
-        do throws(Gate.Refusal) {
+        do throws(Refused) {
             try gate.check(head)
             let small = HTTPBodyDecision.read(limitBytes: ConsoleServer.smallBodyBytes)
             let segments = head.target.segments
@@ -186,11 +184,11 @@ private final class Service: Sendable {
             let entrance = try gate.identify(head, cookie: cookieName(head), now: SystemClock.monotonic())
             return entrance.viewer.role == .operator ? .read(limitBytes: .max) : small
         } catch {
-            return .refuse(ConsoleAnswer.refused(error.sentence, status: error.status).response.hardened)
+            return .refuse(ConsoleAnswer.refused(error).response.hardened)
         }
     }
 
-    private func interface(_ request: HTTPRequest, _ path: [String]) throws(Gate.Refusal) -> HTTPAnswer {
+    private func interface(_ request: HTTPRequest, _ path: [String]) throws(Refused) -> HTTPAnswer {
         let now = SystemClock.monotonic()
         if path == ["session"], request.method == "POST" { return .respond(try signIn(request, now)) }
         let entrance = try gate.entrance(request, cookie: cookieName(request), now: now)
@@ -199,7 +197,7 @@ private final class Service: Sendable {
         case ("POST", ["session", "end"]): return .respond(signOut(entrance, request))
         case ("GET", ["news"]):
             guard let stream = news.subscribe(entrance) else {
-                throw Gate.Refusal(status: 429, sentence: "too many tabs are open")
+                throw Refused("too many tabs are open", status: 429)
             }
             return .stream(HTTPResponse(status: 200, headers: ["Content-Type": "text/event-stream"]), stream)
         default: return try routed(request, path, entrance.viewer)
@@ -208,41 +206,31 @@ private final class Service: Sendable {
 
     private func routed(
         _ request: HTTPRequest, _ path: [String], _ viewer: Viewer
-    ) throws(Gate.Refusal) -> HTTPAnswer {
+    ) throws(Refused) -> HTTPAnswer {
         let all = ["api"] + path
         let matches = routes.compactMap { route in route.parameters(of: all).map { (route, $0) } }
-        guard !matches.isEmpty else { throw Gate.Refusal(status: 404, sentence: "there is nothing at this address") }
+        guard !matches.isEmpty else { throw Refused("there is nothing at this address", status: 404) }
         let method = request.method == "HEAD" ? "GET" : request.method
         guard let (route, parameters) = matches.first(where: { $0.0.method == method }) else {
-            throw Gate.Refusal(status: 405, sentence: "\(request.method) is not for this address")
+            throw Refused("\(request.method) is not for this address", status: 405)
         }
-        if let sentence = route.refusal(of: viewer) { throw Gate.Refusal(status: 403, sentence: sentence) }
+        if let sentence = route.refusal(of: viewer) { throw Refused(sentence, status: 403) }
         let asked = ConsoleRequest(
             path: path, viewer: viewer, query: request.target.parameters.map { ($0.name, $0.value) },
             body: request.body, parameters: parameters)
         return .respondWhenReady { [threads] responder in
             let isTaken = threads.run { responder.respond(.hardened(Self.handled(asked, route))) }
             guard !isTaken else { return }
-            responder.respond(.hardened(.refused("the console is busy; try again in a moment", status: 503)))
+            let refused = Refused("the console is busy; try again in a moment", status: 503)
+            responder.respond(.hardened(.refused(refused)))
         }
     }
 
     private static func handled(_ request: ConsoleRequest, _ route: ConsoleRoute) -> ConsoleAnswer {
         do {
             return try route.handler(request)
-        } catch let refused as Refused {
-            return .refused(SafeText.escaped(refused.description), status: refused.status)
-        } catch let error as InputError {
-            return .refused(SafeText.escaped(error.description))
-        } catch let error as InvalidArgument {
-            return .refused(SafeText.escaped(error.description))
-        } catch let failure as ToolFailure {
-            let status = failure.kind == .unreachable ? 503 : 409
-            return .refused(SafeText.escaped(failure.description), status: status)
-        } catch let error as KafkaError {
-            return .refused(SafeText.escaped(error.words), status: error.kind == .unreachable ? 503 : 502)
         } catch {
-            return .refused(SafeText.escaped("\(error)"), status: 500)
+            return .refused(Refused(error))
         }
     }
 }
@@ -256,16 +244,16 @@ extension Service {
         var anew: Bool?
     }
 
-    private func signIn(_ request: HTTPRequest, _ now: MonotonicTime) throws(Gate.Refusal) -> HTTPResponse {
+    private func signIn(_ request: HTTPRequest, _ now: MonotonicTime) throws(Refused) -> HTTPResponse {
         let body = ConsoleRequest(
             path: [], viewer: Viewer(name: "", role: .viewer, allowsChanges: false), body: request.body)
         guard let key = try? body.decoded(Key.self) else {
-            throw Gate.Refusal(status: 400, sentence: "send {\"key\": …} with the link's key or your token")
+            throw Refused("send {\"key\": …} with the link's key or your token", status: 400)
         }
         let isLink = key.link ?? false
         // A page of somebody else may have led to the link: nobody's name changes unasked.
         if isLink, key.anew != true, let entrance = try? gate.identify(request, cookie: cookieName(request), now: now) {
-            throw Gate.Refusal(status: 409, sentence: "this browser is signed in as \(entrance.viewer.name)")
+            throw Refused("this browser is signed in as \(entrance.viewer.name)", status: 409)
         }
         let (secret, viewer, next) = try gate.signIn(key.key, isLink: isLink, request, now: now)
         if let next { onLinkUse(next) }

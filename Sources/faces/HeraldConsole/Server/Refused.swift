@@ -1,3 +1,7 @@
+internal import HeraldKafka
+internal import HeraldText
+internal import HeraldTools
+
 /// Why a request gets no answer, with HTTP's status for it.
 package struct Refused: Error, Equatable, CustomStringConvertible {
     package let status: Int
@@ -7,5 +11,19 @@ package struct Refused: Error, Equatable, CustomStringConvertible {
     package init(_ description: String, status: Int) {
         self.description = description
         self.status = status
+    }
+
+    /// What a handler throws.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let refused as Refused: refused
+            case let error as InputError: Refused(error.description, status: 400)
+            case let error as InvalidArgument: Refused(error.description, status: 400)
+            case let failure as ToolFailure:
+                Refused(failure.description, status: failure.kind == .unreachable ? 503 : 409)
+            case let error as KafkaError: Refused(error.words, status: error.kind == .unreachable ? 503 : 502)
+            default: Refused("\(error)", status: 500)
+            }
     }
 }

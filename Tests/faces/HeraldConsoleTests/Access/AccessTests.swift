@@ -95,14 +95,14 @@ struct AccessTests {
         let guess = try request(from: "192.0.2.1", token: "01234567890123456780")
         var statuses: [Int] = []
         for _ in 0..<20 {
-            do throws(Gate.Refusal) {
+            do throws(Refused) {
                 _ = try gate.entrance(guess, cookie: "c", now: at(0))
             } catch { statuses.append(error.status) }
         }
         #expect(statuses == Array(repeating: 401, count: 10) + Array(repeating: 429, count: 10))
         let right = try request(from: "192.0.2.1", token: "01234567890123456789")
-        #expect(throws: Gate.Refusal.self) { try gate.entrance(right, cookie: "c", now: at(0)) }
-        #expect(throws: Gate.Refusal.self) { try gate.signIn("01234567890123456789", guess, now: at(0)) }
+        #expect(throws: Refused.self) { try gate.entrance(right, cookie: "c", now: at(0)) }
+        #expect(throws: Refused.self) { try gate.signIn("01234567890123456789", guess, now: at(0)) }
         let signedIn = try request(from: "192.0.2.1", cookie: "c=\(secret)")
         #expect(try gate.entrance(signedIn, cookie: "c", now: at(0)).viewer.name == "ann")
         let elsewhere = try request(from: "192.0.2.2", token: "01234567890123456789")

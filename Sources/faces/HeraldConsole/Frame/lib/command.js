@@ -2,16 +2,17 @@
 
 import { say } from './dialog.js';
 import { h } from './dom.js';
+import { visible } from './format.js';
 
 /** A word as a POSIX shell takes it. */
 export function quoted(word) {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command with a button that copies it; nothing when there is none. */
+/** The command with a button that copies it, nothing when there is none; a group may be named after anything. */
 export function command(words) {
   if (!words?.length) return null;
-  const text = words.map(quoted).join(' ');
+  const text = words.map((word) => quoted(visible(word))).join(' ');
   return h('p', { class: 'command' },
     h('code', {}, text),
     h('button', {

@@ -42,3 +42,14 @@ export function table({ caption, columns, rows, empty = 'Nothing.' }) {
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
     h('table', {}, h('caption', {}, caption), h('thead', {}, head), h('tbody', {}, body)));
 }
+
+/** A word on the ground of its kind: good, warn, bad or quiet. */
+export function badge(kind, ...content) {
+  return h('span', { class: `badge ${kind}` }, ...content);
+}
+
+/** A list of terms with what is known of each; terms of which nothing is known are left out. */
+export function facts(entries) {
+  const known = entries.filter((entry) => entry && ![undefined, null, false, ''].includes(entry[1]));
+  return h('dl', {}, known.map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
+}

@@ -27,6 +27,20 @@ export function repeat(milliseconds, body, onError) {
   return () => { isOver = true; };
 }
 
+/**
+ * Asks again until an answer is no more one of work that goes on, which is drawn; null when nobody waits for it any more.
+ */
+export async function settled(answer, again, { isLeft, draw = () => {}, wait = () => 400 }) {
+  let latest = answer;
+  for (let turn = 0; ['reading', 'planning'].includes(latest.state); turn += 1) {
+    draw(latest, turn);
+    await pause(wait(turn));
+    if (isLeft()) return null;
+    latest = await again(latest);
+  }
+  return latest;
+}
+
 function mark(element) {
   return element.id || element.getAttribute('href') || element.getAttribute('aria-label') || element.textContent;
 }

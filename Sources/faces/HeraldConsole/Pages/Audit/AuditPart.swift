@@ -15,10 +15,6 @@ final class AuditPart: ConsolePart {
         timeline = context.timeline
     }
 
-    func start() {}
-
-    func stop() {}
-
     var routes: [ConsoleRoute] { [.get("/api/audit") { [self] in try page($0) }] }
 
     private func page(_ request: ConsoleRequest) throws -> ConsoleAnswer {

@@ -1,7 +1,8 @@
 // Who did what, when and why, the newest first.
 
 import { get } from '../../Frame/lib/api.js';
-import { h, replace, table } from '../../Frame/lib/dom.js';
+import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
+import { field } from '../../Frame/lib/form.js';
 import { count, time } from '../../Frame/lib/format.js';
 import { go, link } from '../../Frame/lib/place.js';
 
@@ -42,17 +43,17 @@ function form(filters) {
       go('/audit', { who: value('audit-who'), what: value('audit-what'), since: value('audit-since') });
     },
   },
-  h('div', {}, h('label', { for: 'audit-who' }, 'Who'), h('input', { id: 'audit-who', value: filters.who ?? '', autocomplete: 'off' })),
+  field('audit-who', 'Who', { value: filters.who ?? '' }),
   h('div', {}, h('label', { for: 'audit-what' }, 'What'), h('select', { id: 'audit-what' },
     h('option', { value: '' }, 'anything'),
     [...new Set([...actions, ...(filters.what ? [filters.what] : [])])].map((action) => h('option', { value: action, selected: action === filters.what }, action)))),
-  h('div', {}, h('label', { for: 'audit-since' }, 'Since (2d, or a moment)'), h('input', { id: 'audit-since', value: filters.since ?? '', autocomplete: 'off' })),
+  field('audit-since', 'Since (2d, or a moment)', { value: filters.since ?? '' }),
   h('button', { class: 'primary' }, 'Show'),
   h('a', { class: 'button', href: '/audit' }, 'All'));
 }
 
 function row(entry) {
-  if (entry.damaged) return [time(entry.at), '–', h('span', { class: 'badge warn' }, 'not readable'), entry.place, '–', '–'];
+  if (entry.damaged) return [time(entry.at), '–', badge('warn', 'not readable'), entry.place, '–', '–'];
   const [what, end] = happened(entry);
   return [time(entry.at), entry.by, what, subject(entry), end, details(entry)];
 }
@@ -84,6 +85,5 @@ export function more(entry) {
 }
 
 function details(entry) {
-  return h('details', {}, h('summary', {}, entry.reason ?? 'Details'),
-    h('dl', {}, more(entry).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])));
+  return h('details', {}, h('summary', {}, entry.reason ?? 'Details'), facts(more(entry)));
 }

@@ -3,9 +3,10 @@
 import { get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
-import { h, replace, table } from '../../Frame/lib/dom.js';
+import { facts, h, replace, table } from '../../Frame/lib/dom.js';
+import { check, field } from '../../Frame/lib/form.js';
 import { count } from '../../Frame/lib/format.js';
-import { pause } from '../../Frame/lib/live.js';
+import { pause, settled } from '../../Frame/lib/live.js';
 import { go } from '../../Frame/lib/place.js';
 
 function dropDraft(state) {
@@ -37,14 +38,8 @@ export async function showForm(main, name, app) {
   };
 }
 
-function field(id, title, attributes, hint) {
-  return h('div', {}, h('label', { for: id }, title), h('input', { id, autocomplete: 'off', 'aria-describedby': hint && `${id}-hint`, ...attributes }),
-    hint && h('p', { id: `${id}-hint`, class: 'muted hint' }, hint));
-}
-
 function form(name, choices, result, app, state) {
-  const services = choices.pushServices.map((service) => h('span', { class: 'check' },
-    h('input', { type: 'checkbox', id: `pns-${service}`, name: 'pns', value: service }), h('label', { for: `pns-${service}` }, service)));
+  const services = choices.pushServices.map((service) => check(`pns-${service}`, service, { name: 'pns', value: service }));
   const submit = h('button', { class: 'primary' }, 'Upload and preview');
   const edited = () => {
     state.edits += 1;
@@ -82,8 +77,7 @@ function form(name, choices, result, app, state) {
     field('ramp', 'Begin with', { placeholder: '1,10,100' }, name ? 'Waits for the outcomes of each step. Empty: as it was begun; none drops that.' : 'Waits for the outcomes of each step.'),
     field('pauseIfFailures', 'Pause if more fail than', { placeholder: '5%' }, 'After 200 outcomes, or a step.'),
     field('expiresIn', 'Notify nobody later than', { placeholder: '6h' }, 'After the first start.')),
-  h('p', { class: 'check' }, h('input', { type: 'checkbox', id: 'replaceAudience' }),
-    h('label', { for: 'replaceAudience' }, 'Another audience takes the place of the one that this campaign had, which its page says for ever')),
+  check('replaceAudience', 'Another audience takes the place of the one that this campaign had, which its page says for ever'),
   h('p', { class: 'toolbar' }, submit, h('a', { class: 'button', href: '/campaigns' }, 'Back')));
 }
 
@@ -127,15 +121,13 @@ async function preview(filled, result, app, state) {
     return;
   }
   const bar = progress(result, 'Looking through the audience');
-  while (answer.state === 'reading') {
-    if (state.isLeft) return;
-    bar.value = answer.total > 0 ? answer.passed / answer.total : 0;
-    await pause(300);
-    if (state.edits !== edits) {
-      replace(result, voided());
-      return;
-    }
-    answer = await get(`/api/drafts/${answer.draft}`);
+  answer = await settled(answer, ({ draft }) => get(`/api/drafts/${draft}`), {
+    isLeft: () => state.isLeft || state.edits !== edits, wait: () => 300,
+    draw({ passed, total }) { bar.value = total > 0 ? passed / total : 0; },
+  });
+  if (!answer) {
+    if (!state.isLeft) replace(result, voided());
+    return;
   }
   if (answer.state === 'failed') {
     state.draft = null;
@@ -203,7 +195,7 @@ async function send(file, result, state) {
 }
 
 /** What would happen, as pairs of texts. */
-export function facts(answer) {
+export function expected(answer) {
   const { preview: found } = answer;
   return [
     ['Read as', found.readAs], ['Recipients', count(found.recipients)], ['Repeats', count(found.repeats)], ['Invalid lines', count(found.invalid)],
@@ -218,7 +210,7 @@ function draw(answer, filled, result, app, state) {
   const { preview: found } = answer;
   const heading = h('h2', { id: 'preview', tabindex: -1 }, `What would happen${answer.continues ? ' (the campaign goes on with who is left)' : ''}`);
   replace(result, h('section', { class: 'card', 'aria-labelledby': 'preview' }, heading,
-    h('dl', {}, facts(answer).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    facts(expected(answer)),
     (answer.standing ?? []).map((sentence) => h('p', {}, `${sentence}.`)),
     found.kept && h('p', { class: 'badge warn' }, `${found.kept.join(' and ')} of the first start ${found.kept.length === 1 ? 'stays' : 'stay'}.`),
     (found.warnings ?? []).map((warning) => h('p', { class: 'badge warn' }, warning)),

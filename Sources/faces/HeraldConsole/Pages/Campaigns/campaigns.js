@@ -3,9 +3,10 @@
 import { get, onNews, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { ask, fail, say } from '../../Frame/lib/dialog.js';
-import { h, replace, svg, table } from '../../Frame/lib/dom.js';
+import { badge, h, replace, svg, table } from '../../Frame/lib/dom.js';
+import { attempt, revealButton } from '../../Frame/lib/form.js';
 import { ago, count, duration, masked, moment, rate, sentence, share, time } from '../../Frame/lib/format.js';
-import { pause, redraw, repeat } from '../../Frame/lib/live.js';
+import { redraw, repeat, settled } from '../../Frame/lib/live.js';
 import { link } from '../../Frame/lib/place.js';
 import { showForm } from './campaign-form.js';
 import { unreached } from '../../Frame/lib/vocabulary.js';
@@ -24,7 +25,7 @@ function showAll(main, app) {
   const list = h('div', {}, h('p', { role: 'status' }, 'Reading the campaigns.'));
   const problem = h('div', {});
   replace(main, h('h1', {}, 'Campaigns'),
-    app.viewer.role === 'operator' && h('p', { class: 'toolbar' }, h('a', { class: 'button primary', href: '/campaigns?new=' }, 'New campaign')),
+    app.isOperator && h('p', { class: 'toolbar' }, h('a', { class: 'button primary', href: '/campaigns?new=' }, 'New campaign')),
     problem, list);
   return repeat(1000, async () => {
     const answer = await get('/api/campaigns');
@@ -43,7 +44,7 @@ function all(answer) {
       columns: [title('Campaign', false), title('State', false), title('Notifications'), title('Delivered'), ...unreached.map((name) => title(capital(name))),
         title('Open'), title('Unpublished'), title('Started', false)],
       rows: answer.campaigns.map((campaign) => [
-        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), badge(campaign.state), count(campaign.notifications),
+        h('a', { href: `/campaigns/${encodeURIComponent(campaign.name)}` }, campaign.name), standingBadge(campaign.state), count(campaign.notifications),
         count(campaign.outcomes.delivered), ...unreached.map((name) => count(campaign.outcomes[name])),
         count(campaign.open), count(campaign.unpublished), time(campaign.startedAt),
       ]),
@@ -55,8 +56,8 @@ function all(answer) {
   ];
 }
 
-function badge(state) {
-  return h('span', { class: `badge ${kinds[state] ?? 'quiet'}` }, state);
+function standingBadge(state) {
+  return badge(kinds[state] ?? 'quiet', state);
 }
 
 // MARK: One campaign
@@ -95,7 +96,7 @@ function standing(answer, campaign) {
   const rest = { since: campaign.since, by: campaign.by, reason: campaign.reason };
   return [
     h('section', { class: 'card', 'aria-label': 'How it stands' },
-      h('p', {}, badge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && `: ${rest.reason}`),
+      h('p', {}, standingBadge(campaign.state), rest.since && [' since ', time(rest.since)], rest.by && ` by ${rest.by}`, rest.reason && `: ${rest.reason}`),
       campaign.startedAt && h('p', { class: 'muted' }, 'Started ', time(campaign.startedAt), ` by ${campaign.startedBy} · ${campaign.pns.join(', ')} · ${campaign.topic}`,
         campaign.expiresAt && [' · expires ', time(campaign.expiresAt)]),
       picture(parts(answer, campaign)), figures(answer, campaign), h('p', {}, pace(answer, campaign)),
@@ -194,7 +195,7 @@ function feedback(told, taken) {
 function orderButtons(name, app, problem) {
   const buttons = ['pause', 'resume', 'cancel'].map((order) => h('button', {
     type: 'button', hidden: true, class: order === 'cancel' ? 'danger' : order === 'resume' && 'primary', id: `order-${order}`,
-    onclick: () => give(order, name, problem),
+    onclick: attempt(problem, () => give(order, name, problem)),
   }, { pause: 'Pause', resume: 'Resume', cancel: 'Cancel for good' }[order]));
   const possible = { pause: ['running'], resume: ['paused'], cancel: ['running', 'paused'] };
   return {
@@ -214,19 +215,15 @@ async function give(order, name, problem) {
   delete problem.dataset.from;
   replace(problem);
   const place = `/api/campaigns/${encodeURIComponent(name)}`;
-  try {
-    const { consequence, command: words } = await get(`${place}/consequence/${order}`);
-    const reason = await ask({
-      title: `${order[0].toUpperCase()}${order.slice(1)} campaign ${name}?`, body: [h('p', {}, consequence), command(words)],
-      confirm: { pause: 'Pause it', resume: 'Resume it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
-      reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',
-    });
-    if (!reason) return;
-    const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
-    say(answer.changed ? `The campaign is ${answer.is}.` : `The campaign was ${answer.is} already.`);
-  } catch (error) {
-    replace(problem, fail(error));
-  }
+  const { consequence, command: words } = await get(`${place}/consequence/${order}`);
+  const reason = await ask({
+    title: `${capital(order)} campaign ${name}?`, body: [h('p', {}, consequence), command(words)],
+    confirm: { pause: 'Pause it', resume: 'Resume it', cancel: 'Cancel it for good' }[order], danger: order === 'cancel',
+    reason: order === 'resume' ? undefined : 'Why (others see it, and it goes into the audit)',
+  });
+  if (!reason) return;
+  const answer = await post(`${place}/${order}`, { reason: typeof reason === 'string' ? reason : undefined });
+  say(answer.changed ? `The campaign is ${answer.is}.` : `The campaign was ${answer.is} already.`);
 }
 
 // MARK: What this console does for it
@@ -241,19 +238,19 @@ function jobSection(job, app, problem) {
   const progress = job.progress ?? job.report;
   return h('section', { class: 'card', 'aria-label': 'The publisher in this console' },
     h('h2', {}, 'Published by this console'),
-    h('p', {}, h('span', { class: `badge ${job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet'}` }, job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
+    h('p', {}, badge(job.state === 'failed' ? 'bad' : isAtWork ? 'good' : 'quiet', job.state), ' ', job.sentence ?? progress?.news ?? `begun by ${job.owner}`),
     isAtWork && progress && h('p', {}, `${count(progress.published)} of ${count(progress.recipients)} recipients published, ${count(progress.open)} notifications without an outcome.`),
     isAtWork && (progress?.waits || progress?.silence) && h('p', {}, sentence(progress.waits?.sentence ?? progress.silence)),
     isAtWork && h('p', { class: 'muted' }, 'It goes on when this tab is closed. When the console ends, start the campaign again with the same audience.'),
     isAtWork && app.viewer.canChange && h('button', {
       type: 'button', disabled: job.state === 'stopping',
-      onclick: async () => {
+      onclick: attempt(problem, async () => {
         const isSure = await ask({
           title: 'Stop publishing?', confirm: 'Stop publishing',
           body: [h('p', {}, 'What is published goes on; the rest waits until the campaign is started again with the same audience. Pause holds back what is published, too.')],
         });
-        if (isSure) await post(`/api/jobs/${job.id}/stop`).catch((error) => replace(problem, fail(error)));
-      },
+        if (isSure) await post(`/api/jobs/${job.id}/stop`);
+      }),
     }, 'Stop publishing'),
     command(job.about.command));
 }
@@ -268,13 +265,11 @@ function reportSection(name) {
     onclick: async () => {
       button.disabled = true;
       try {
-        let answer = await get(place, { anew: 'true' });
-        while (answer.state === 'reading') {
-          if (!button.isConnected) return;
-          replace(result, h('p', {}, answer.total > 0 ? `${count(answer.passed)} of ${count(answer.total)} results read.` : 'Reading the results.'));
-          await pause(400);
-          answer = await get(place);
-        }
+        const answer = await settled(await get(place, { anew: 'true' }), () => get(place), {
+          isLeft: () => !button.isConnected,
+          draw: ({ passed, total }) => replace(result, h('p', {}, total > 0 ? `${count(passed)} of ${count(total)} results read.` : 'Reading the results.')),
+        });
+        if (!answer) return;
         replace(result, h('p', {}, h('a', { class: 'button', href: `${place}/page`, download: `${name}.html` }, 'Save the report')), command(answer.command),
           h('p', {}, 'Who was not reached, with the columns of the campaign’s audience (its file for AUDIENCE), so that the list can be the audience of a new campaign:'),
           command(answer.unreached));
@@ -290,17 +285,7 @@ function reportSection(name) {
 
 function messageSection(name, app) {
   const text = h('div', {}, h('p', {}, masked(null)));
-  const button = app.viewer.role === 'operator' && h('button', {
-    type: 'button',
-    onclick: async () => {
-      try {
-        const answer = await post(`/api/campaigns/${encodeURIComponent(name)}/message`);
-        replace(text, h('pre', {}, answer.message));
-        say('The message is shown; the audit says by whom.');
-      } catch (error) {
-        replace(text, fail(error));
-      }
-    },
-  }, 'Reveal (goes into the audit)');
+  const button = app.isOperator
+    && revealButton(text, `/api/campaigns/${encodeURIComponent(name)}/message`, undefined, (found) => replace(text, h('pre', {}, found)));
   return h('section', { class: 'card', 'aria-labelledby': 'message' }, h('h2', { id: 'message' }, 'Message'), text, button);
 }

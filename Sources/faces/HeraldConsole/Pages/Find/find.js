@@ -1,12 +1,13 @@
 // What became of a user's events, or of one event: a search, the timelines, and why an event stands where it stands.
 
-import { get, post } from '../../Frame/lib/api.js';
+import { get } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
 import { fail, say } from '../../Frame/lib/dialog.js';
-import { h, replace } from '../../Frame/lib/dom.js';
+import { badge, facts, h, replace } from '../../Frame/lib/dom.js';
+import { check, field, revealButton } from '../../Frame/lib/form.js';
 import { count, masked, time } from '../../Frame/lib/format.js';
 import { traceLink } from '../../Frame/lib/links.js';
-import { pause } from '../../Frame/lib/live.js';
+import { settled } from '../../Frame/lib/live.js';
 import { go, link } from '../../Frame/lib/place.js';
 import { outcomeTone } from '../../Frame/lib/vocabulary.js';
 
@@ -25,16 +26,13 @@ export async function show(main, place, app) {
 }
 
 function form(query) {
-  const field = (id, label, value, hint) => h('div', {}, h('label', { for: id }, label),
-    h('input', { id, value: value ?? '', placeholder: hint, autocomplete: 'off', spellcheck: 'false' }));
-  const all = h('input', { id: 'find-all', type: 'checkbox', checked: query.allPartitions === 'true' });
   return h('form', {
     class: 'card toolbar', role: 'search', 'aria-label': 'Find events',
     onsubmit: (event) => {
       event.preventDefault();
       const value = (id) => document.getElementById(id).value.trim();
       last = null;
-      const target = { user: value('find-user'), id: value('find-id'), since: value('find-since'), allPartitions: all.checked ? 'true' : '' };
+      const target = { user: value('find-user'), id: value('find-id'), since: value('find-since'), allPartitions: document.getElementById('find-all').checked ? 'true' : '' };
       if (!target.user && !target.id) {
         say('Say whose: a user, an id, or both.');
         document.getElementById('find-user').focus();
@@ -44,10 +42,10 @@ function form(query) {
       else go('/find', target);
     },
   },
-  field('find-user', 'User', query.user, 'ann'),
-  field('find-id', 'Event id or TOPIC/PARTITION/OFFSET', query.id, 'order-17'),
-  field('find-since', 'Since (2d, or a moment)', query.since, '2d'),
-  h('p', { class: 'check' }, all, h('label', { for: 'find-all' }, 'Read all partitions')),
+  field('find-user', 'User', { value: query.user ?? '', placeholder: 'ann' }),
+  field('find-id', 'Event id or TOPIC/PARTITION/OFFSET', { value: query.id ?? '', placeholder: 'order-17' }),
+  field('find-since', 'Since (2d, or a moment)', { value: query.since ?? '', placeholder: '2d' }),
+  check('find-all', 'Read all partitions', { checked: query.allPartitions === 'true' }),
   h('button', { class: 'primary' }, 'Find'));
 }
 
@@ -67,17 +65,15 @@ async function searched(results, query, state) {
   const bar = h('progress', { max: 1, 'aria-label': 'Records read' });
   const said = h('p', { class: 'muted' }, 'Reading the topics.');
   replace(results, h('div', { class: 'card', role: 'status' }, bar, said));
-  let answer = await get('/api/find', query);
-  for (let turn = 0; answer.state === 'reading'; turn += 1) {
-    if (state.isLeft) return null;
-    if (answer.total > 0) {
-      bar.value = answer.passed / answer.total;
-      if (turn % 8 === 0) replace(said, `${count(answer.passed)} of ${count(answer.total)} records read.`);
-    }
-    await pause(turn < 4 ? 150 : 400);
-    answer = await get(`/api/find/${answer.search ?? ''}`);
-  }
-  if (answer.state === 'failed') throw new Error(answer.error);
+  const answer = await settled(await get('/api/find', query), ({ search: key }) => get(`/api/find/${key ?? ''}`), {
+    isLeft: () => state.isLeft, wait: (turn) => turn < 4 ? 150 : 400,
+    draw({ passed, total }, turn) {
+      if (total === 0) return;
+      bar.value = passed / total;
+      if (turn % 8 === 0) replace(said, `${count(passed)} of ${count(total)} records read.`);
+    },
+  });
+  if (answer?.state === 'failed') throw new Error(answer.error);
   return answer;
 }
 
@@ -127,7 +123,7 @@ export function newestOutcomes(event) {
 }
 
 function outcomes(event) {
-  return newestOutcomes(event).flatMap(([name, outcome]) => [h('span', { class: `badge ${outcomeTone(outcome)}` }, `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
+  return newestOutcomes(event).flatMap(([name, outcome]) => [badge(outcomeTone(outcome), `${name}: ${outcome ?? 'no outcome yet'}`), ' ']);
 }
 
 export function title(event) {
@@ -146,10 +142,9 @@ function whole(event, query, answer, app) {
   return h('section', { class: 'card', 'aria-labelledby': 'chosen' },
     h('h2', { id: 'chosen', tabindex: -1 }, title(event)),
     h('p', {}, outcomes(event)),
-    h('dl', {}, h('dt', {}, 'Request'), h('dd', {}, event.origin),
-      event.campaign && [h('dt', {}, 'Campaign'), h('dd', {}, h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign))],
-      traceLink(app, event.trace) && [h('dt', {}, 'Trace'), h('dd', {}, h('a', { href: traceLink(app, event.trace) }, event.trace))],
-      h('dt', {}, 'Message'), message(event, app)),
+    facts([
+      ['Request', event.origin], ['Campaign', event.campaign && h('a', { href: `/campaigns/${encodeURIComponent(event.campaign)}` }, event.campaign)],
+      ['Trace', traceLink(app, event.trace) && h('a', { href: traceLink(app, event.trace) }, event.trace)], ['Message', message(event, app)]]),
     h('h3', {}, 'Why, and what happens next'), why,
     h('h3', {}, 'What happened'),
     event.leftOut && h('p', { class: 'muted' }, `${count(event.leftOut)} older steps are left out.`),
@@ -181,19 +176,11 @@ async function explain(why, event, answer) {
 }
 
 function message(event, app) {
-  const text = h('dd', {}, masked(null), ' ');
-  if (app.viewer.role !== 'operator') return text;
-  text.append(h('button', {
-    type: 'button',
-    onclick: async () => {
-      try {
-        const answer = await post('/api/find/message', { origin: event.origin });
-        replace(text, answer.message === null ? h('span', { class: 'muted' }, 'the topic has forgotten it, or it is no event') : h('code', {}, answer.message));
-        say('The message is shown; the audit says by whom.');
-      } catch (error) {
-        text.append(fail(error));
-      }
-    },
-  }, 'Reveal (goes into the audit)'));
-  return text;
+  const text = h('div', {}, masked(null), ' ');
+  const problem = h('div', {});
+  if (app.isOperator) {
+    text.append(revealButton(problem, '/api/find/message', { origin: event.origin }, (found) => replace(text,
+      found === null ? h('span', { class: 'muted' }, 'the topic has forgotten it, or it is no event') : h('code', {}, found))));
+  }
+  return [text, problem];
 }

@@ -3,7 +3,7 @@
 import { get, onNews } from '../../Frame/lib/api.js';
 import { spanStep, wholeStep } from '../../Frame/lib/chart/axes.js';
 import { charts } from '../../Frame/lib/chart/charts.js';
-import { h, replace, table } from '../../Frame/lib/dom.js';
+import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
 import { ago, count, duration, rate, time } from '../../Frame/lib/format.js';
 import { endTone } from '../../Frame/lib/vocabulary.js';
 
@@ -75,7 +75,7 @@ function workers(current) {
       { title: 'Limit', number: true }, { title: 'Oldest event', number: true }, { title: 'Version' }],
     rows: current.workers.map((worker) => {
       const [kind, word] = states[worker.state] ?? ['quiet', worker.state];
-      return [worker.address, [h('span', { class: `badge ${kind}` }, word), worker.sentence && ` ${worker.sentence}`],
+      return [worker.address, [badge(kind, word), worker.sentence && ` ${worker.sentence}`],
         count(worker.partitions), count(worker.inFlight), count(worker.inFlightLimit), seconds(worker.oldestSeconds), worker.version ?? '–'];
     }),
     empty: current.group.members === 0 ? 'The group has no member: no worker runs.'
@@ -116,23 +116,22 @@ function partitions(current) {
     rows: current.partitions.map((partition) => [
       `${partition.topic}/${partition.partition}`, count(partition.lag), partition.delay ? count(partition.overdue) : '–',
       time(partition.oldest),
-      partition.stillSince ? [h('span', { class: 'badge warn' }, 'nothing done'), ' since ', time(partition.stillSince)]
-        : !partition.hasMember ? h('span', { class: 'badge warn' }, 'no worker has it') : 'goes on']),
+      partition.stillSince ? [badge('warn', 'nothing done'), ' since ', time(partition.stillSince)]
+        : !partition.hasMember ? badge('warn', 'no worker has it') : 'goes on']),
     empty: 'Nothing waits in any partition.',
   });
 }
 
 function summary(current, point) {
   const { group } = current;
-  const entries = [
+  return facts([
     ['Workers that deliver', `${point?.ready ?? 0} of ${current.workers.length}`],
     ['Outages', point?.outages.length ? point.outages.join(', ') : 'none'],
     ['Group', group.problem ?? `${group.state}, ${count(group.members)} ${group.members === 1 ? 'member' : 'members'}`],
     ['Events that wait', `${count(group.waiting)}, and ${count(group.retrying)} for a retry`],
     ['Open dead letters of the last hour', count(current.deadLettersOfHour)],
     group.problem && group.at && ['Kafka answered', ago(group.at)],
-  ].filter(Boolean);
-  return h('dl', {}, entries.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  ]);
 }
 
 /** The newest points, in the order of their times, each once. */

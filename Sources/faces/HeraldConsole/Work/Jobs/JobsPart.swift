@@ -14,21 +14,19 @@ final class JobsPart: ConsolePart {
             .get("/api/jobs") { [jobs] _ in .json(["jobs": jobs.list]) },
             .get("/api/jobs/*") { [jobs] request in
                 guard let job = jobs.object(request.parameters[0]) else {
-                    return .refused("there is no such job in this console", status: 404)
+                    throw Refused("there is no such job in this console", status: 404)
                 }
                 return .json(job)
             },
             .change("/api/jobs/*/*") { [jobs] request in
                 guard let asked = JobRequest(rawValue: request.parameters[1]) else {
-                    return .refused("a job can be asked to stop, pause or resume", status: 404)
+                    throw Refused("a job can be asked to stop, pause or resume", status: 404)
                 }
                 try jobs.ask(asked, of: request.parameters[0], by: request.viewer.name)
                 return .json(jobs.object(request.parameters[0]) ?? .null)
             },
         ]
     }
-
-    func start() {}
 
     func stop() { jobs.stop() }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moment, count as number } from '#console/Frame/lib/format.js';
-import { facts } from '#console/Pages/Campaigns/campaign-form.js';
+import { expected } from '#console/Pages/Campaigns/campaign-form.js';
 import { added, ofCampaign, pace, parts, replaced } from '#console/Pages/Campaigns/campaigns.js';
 import { table } from '../../Frame/table.mjs';
 
@@ -46,17 +46,17 @@ table('People who were added are named for ever', added, [
 
 test('A preview of a campaign that goes on counts who is left', () => {
   const preview = { recipients: 1500, toNotify: 20, readAs: 'CSV with tabs', repeats: 0, invalid: 0, pns: ['apns', 'gcm'], topic: 't', longestMessageBytes: 1 };
-  const shown = new Map(facts({ preview }));
+  const shown = new Map(expected({ preview }));
   assert.equal(shown.get('Notifications'), '40 for apns and gcm');
   assert.equal(shown.get('Read as'), 'CSV with tabs');
 });
 
 test('A preview counts a notification for each push service', () => {
   const preview = { recipients: 1500, toNotify: 1500, repeats: 2, invalid: 0, pns: ['apns', 'gcm'], topic: 'notifications', ramp: [1, 1000], longestMessageBytes: 1024 };
-  assert.deepEqual(facts({ preview, duration: '8 s' }), [
+  assert.deepEqual(expected({ preview, duration: '8 s' }), [
     ['Recipients', '1\u202f500'], ['Repeats', '2'], ['Invalid lines', '0'], ['Notifications', '3\u202f000 for apns and gcm'], ['Topic', 'notifications'],
     ['Takes', '8 s'], ['Begins with', '1, 1\u202f000, and waits for their outcomes'], ['Longest message', '1\u202f024 bytes']]);
-  assert.deepEqual(facts({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
+  assert.deepEqual(expected({ preview: { ...preview, ramp: undefined } }).map(([name]) => name),
     ['Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
 

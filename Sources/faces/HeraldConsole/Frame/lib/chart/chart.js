@@ -56,6 +56,11 @@ export function chart(Chart, { title, format, step = decimalStep, empty }, point
   const picture = new Chart(canvas, settings(view, format));
   let latest = { times: [], moments: [], faults: [], lines: [] };
 
+  function mark(points, isHere) {
+    picture.setActiveElements(points);
+    picture.tooltip.setActiveElements(isHere ? points : [], { x: 0, y: 0 });
+  }
+
   const self = {
     element: h('section', { class: 'card chart', 'aria-labelledby': `${id}-heading` },
       h('h2', { id: `${id}-heading` }, title), plot, nothing, description, readout, names, numbers.details),
@@ -63,6 +68,8 @@ export function chart(Chart, { title, format, step = decimalStep, empty }, point
     end: () => picture.destroy(),
 
     draw(next) {
+      // Chart.js compares places alone, and the points at these are new ones.
+      mark([], false);
       latest = next;
       const { times, moments, faults, lines } = latest;
       const found = lines.map(({ values }) => extent(values)).filter(Boolean);
@@ -86,8 +93,7 @@ export function chart(Chart, { title, format, step = decimalStep, empty }, point
       if (shown < 0) return;
       view.cursor = place === null ? null : moments[place];
       const marked = place === null ? [] : lines.flatMap(({ values }, datasetIndex) => Number.isFinite(values[place]) ? [{ datasetIndex, index: place }] : []);
-      picture.setActiveElements(marked);
-      picture.tooltip.setActiveElements(isHere ? marked : [], { x: 0, y: 0 });
+      mark(marked, isHere);
       picture.render();
       replace(readout, place === null ? 'Newest, ' : 'At ', time(times[shown]), faults[shown] && ', in an outage',
         place === null && faults.some(Boolean) && '; an outage where the ground is red');
