@@ -115,8 +115,8 @@ class ReplayTest(FailuresTest):
         other.wait_for_text("Jobs of this console")
         other.press("--group reason=rejected --where 'campaign = tabs'")
         # The canary's call is held: both tabs see a job that is at work.
-        other.wait_for_text("1 of 60 replayed")
-        self.browser.wait_for_text("1 of 60 replayed")
+        other.wait_for_text("1 of 60 dead letters replayed")
+        self.browser.wait_for_text("1 of 60 dead letters replayed")
         self.fixture.misbehave()
         self.wait_for_job("done")
         other.wait(lambda: "done" in other.text("main h2 .badge"), "the other tab does not see the end")

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  decimalStep, describe, extent, isAlone, moved, nearest, reading, runs, spanStep, tableIndices, tickLabel, timeRange, timeTicks, valueAxis, wholeStep,
+  decimalStep, describe, extent, isAlone, moved, nearest, rateStep, reading, runs, spanStep, tableIndices, tickLabel, timeRange, timeTicks, valueAxis, wholeStep,
 } from '#console/Frame/lib/chart/axes.js';
+import { count, duration, rate } from '#console/Frame/lib/format.js';
 import { sent, table } from './table.mjs';
 
 table("An axis's step is a round number", decimalStep, [
@@ -20,7 +21,7 @@ test("An axis's step is never below what it has to be, and at most 2.5 times as 
 table('What is counted has whole steps', wholeStep, [[0, 1], [0.2, 1], [1.5, 2], [300, 500]]);
 
 table('A span of time has the steps of a clock', spanStep, [
-  [0.02, 0.02], [0.3, 0.5], [0.6, 1], [11, 15], [16, 30], [31, 60], [61, 120], [3601, 7200], [86_400, 86_400], [100_000, 172_800],
+  [0, 1], [0.0001, 0.001], [0.02, 0.02], [0.15, 0.2], [0.3, 1], [0.6, 1], [11, 15], [16, 30], [31, 60], [61, 120], [3601, 7200], [86_400, 86_400], [100_000, 172_800],
 ]);
 
 table('An axis of values begins at 0, and ends at the first round number that is not below the highest', valueAxis, [
@@ -31,6 +32,18 @@ table('An axis of values begins at 0, and ends at the first round number that is
 table('An axis of time has the length of its times, and a minute at least', (times) => sent(timeRange(times)), [
   [[], { min: -60_000, max: 0 }], [[100_000], { min: 40_000, max: 100_000 }], [[0, 300_000, 600_000], { min: 0, max: 600_000 }],
 ]);
+
+test('No two numbers of an axis read alike', () => {
+  const seconds = (value) => duration(value * 1000);
+  for (const [step, format] of [[wholeStep, count], [rateStep, rate], [spanStep, seconds]]) {
+    for (let exponent = -4; exponent <= 7; exponent += 0.01) {
+      const axis = valueAxis(10 ** exponent, step);
+      const labels = Array.from({ length: Math.round(axis.top / axis.step) + 1 }, (_, index) => index === 0 ? '0' : format(index * axis.step));
+      assert.equal(new Set(labels).size, labels.length, `${10 ** exponent}: ${labels.join(', ')}`);
+      assert.ok(axis.top >= 10 ** exponent * 0.999999 && labels.length <= 6, `${10 ** exponent}: ${labels.join(', ')}`);
+    }
+  }
+});
 
 const minute = 60_000;
 table("An axis of time has its numbers at round moments of the reader's zone", (range, intervals, zone) => timeTicks(range, intervals, zone), [

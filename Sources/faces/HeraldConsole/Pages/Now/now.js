@@ -1,7 +1,7 @@
 // Rates, what is in flight, what waits and until when: live, with ten minutes of history.
 
 import { get, onNews } from '../../Frame/lib/api.js';
-import { spanStep, wholeStep } from '../../Frame/lib/chart/axes.js';
+import { rateStep, spanStep, wholeStep } from '../../Frame/lib/chart/axes.js';
 import { charts } from '../../Frame/lib/chart/charts.js';
 import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
 import { ago, count, duration, rate, time } from '../../Frame/lib/format.js';
@@ -48,7 +48,7 @@ export function lines(points, member, name) {
 
 const service = (name) => name === '' ? 'unreadable' : name;
 
-const ended = { format: rate, empty: 'None has ended within ten minutes.' };
+const ended = { format: rate, step: rateStep, empty: 'None has ended within ten minutes.' };
 /** Each chart with its lines. */
 const pictures = [
   { title: 'Notifications by push service and outcome', ...ended, lines: (points) => lines(points, 'outcomes', (name, end) => `${service(name)} ${end}`) },

@@ -18,14 +18,21 @@ export function decimalStep(least) {
   return [1, 2, 5, 10].map((step) => Number((step * unit).toPrecision(1))).find((step) => step >= least);
 }
 
+// Two numbers of an axis must not read alike, so that a step is never smaller than what is written of its numbers.
+
 /** The same for what is counted: whole steps. */
 export function wholeStep(least) {
   return Math.max(1, decimalStep(least));
 }
 
-/** The same for seconds: clocks have no decimal steps. */
+/** The same for rates, which are written with one decimal. */
+export function rateStep(least) {
+  return Math.max(0.1, decimalStep(least));
+}
+
+/** The same for seconds, which are whole ones from the first on; clocks have no decimal steps. */
 export function spanStep(least) {
-  if (least <= 0.5) return decimalStep(least);
+  if (least * mostIntervals <= 1) return Math.max(0.001, decimalStep(least));
   return roundSpans.find((step) => step >= least) ?? decimalStep(least / 86_400) * 86_400;
 }
 

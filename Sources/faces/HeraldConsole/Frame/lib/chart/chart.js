@@ -1,6 +1,6 @@
 // One chart: a canvas that is moved along by pointer and keys, with names, values, and a table as elements.
 
-import { decimalStep, describe, extent, reading, runs, tableIndices, timeRange, valueAxis } from './axes.js';
+import { describe, extent, reading, runs, tableIndices, timeRange, valueAxis } from './axes.js';
 import { dashes, dataset, scheme, series, settings } from './drawing.js';
 import { h, replace, svg } from '../dom.js';
 import { time } from '../format.js';
@@ -34,7 +34,7 @@ function tableOf(title, format) {
 }
 
 /** One chart of a set: `point` marks a place of its times, and `pointer` hears where the reader is. */
-export function chart(Chart, { title, format, step = decimalStep, empty }, pointer) {
+export function chart(Chart, { title, format, step, empty }, pointer) {
   count += 1;
   const id = `chart-${count}`;
   const view = { colours: scheme(), range: timeRange([]), step: 1000, faults: [], cursor: null };
