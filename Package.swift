@@ -142,8 +142,8 @@ let package = Package(
         module(
             "machines", "HeraldTools",
             [
-                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText",
-                "HeraldThreads", "HeraldTime",
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldKernel",
+                "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
             "machines", "HeraldOffsets",
