@@ -144,8 +144,8 @@ let package = Package(
         module(
             "machines", "HeraldTools",
             [
-                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldText",
-                "HeraldThreads", "HeraldTime",
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldKernel",
+                "HeraldText", "HeraldThreads", "HeraldTime",
             ]),
         module(
             "machines", "HeraldOffsets",

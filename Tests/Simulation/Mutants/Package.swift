@@ -79,8 +79,8 @@ let package = Package(
         .target(
             name: "HeraldTools",
             dependencies: [
-                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldText", "HeraldThreads",
-                "HeraldTime",
+                "HeraldBytes", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldText",
+                "HeraldThreads", "HeraldTime",
             ],
             path: "Sources/machines/HeraldTools", swiftSettings: strict),
         .target(

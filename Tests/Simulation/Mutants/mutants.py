@@ -38,11 +38,12 @@ CLIENT = "Sources/ports/HeraldKafka"
 KERNEL = "Sources/kernel/HeraldKernel"
 DRIVER = "Sources/kernel/HeraldDriver"
 FEEDBACK = "Sources/machines/HeraldFeedback/Machine"
+PUBLICATION = "Sources/machines/HeraldTools/Publication"
 REPLAY = "Sources/machines/HeraldReplay/Machine"
 CAMPAIGNS = "Sources/machines/HeraldCampaigns/Machine"
 CONTROLS = "Sources/machines/HeraldWorker/Campaigns/Machine"
 # What a mutant may break.
-BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, REPLAY, CAMPAIGNS, CONTROLS)
+BREAKABLE = (CORE, LANE, CLIENT, KERNEL, DRIVER, FEEDBACK, PUBLICATION, REPLAY, CAMPAIGNS, CONTROLS)
 # What else the package has of the sources, and of the simulation.
 SOURCES = [
     "Sources/c/CEpoll", "Sources/c/CExpat", "Sources/c/CRDKafka", "Sources/c/CSSL",
@@ -52,10 +53,9 @@ SOURCES = [
     "Sources/ports/HeraldHub/Telemetry/MessageDetails.swift", "Sources/ports/HeraldHub/XML",
     "Sources/machines/HeraldWorker/Report", "Sources/machines/HeraldWorker/OutageReason+Words.swift",
     *(f"Sources/machines/HeraldTools/{name}" for name in (
-        "ClusterReach.swift", "Ramp.swift", "ToolFailure.swift", "Files", "Journal/AuditEntry.swift",
-        "Journal/AuditEntry+Writing.swift", "Journal/ProcessIdentity.swift", "Publish",
-        "Records", "Results", "Text", "Transactions/FailureLimit.swift",
-        "Transactions/PublishAdmission.swift",
+        "ClusterReach.swift", "ToolFailure.swift", "Files", "Journal/AuditEntry.swift",
+        "Journal/ProcessIdentity.swift", "Publish",
+        "Records", "Results", "Text",
     )),
     *(f"Sources/machines/HeraldCampaigns/{name}" for name in (
         "Audience", "CampaignContext.swift", "Control", "Encoding", "Index", "Outcomes", "Publish/CampaignContinuation.swift",
@@ -63,14 +63,14 @@ SOURCES = [
     )),
     *(f"Sources/machines/HeraldReplay/{name}" for name in (
         "DeadLetters/DeadLetterEntry.swift", "Foreign/ForeignHeaders.swift", "Foreign/ForeignTopic.swift",
-        "Foreign/OutgoingRecord+Foreign.swift", "Foreign/ReplayRules+Foreign.swift",
+        "Foreign/ReplayRules+Foreign.swift",
         "List/GroupedLetter.swift", "List/NewestLetters.swift",
-        "Marks/KnownState.swift", "Marks/Lease.swift", "Marks/MarkDamages.swift", "Marks/MarkIndex.swift",
+        "Marks/KnownState.swift", "Marks/Lease.swift", "Marks/MarkIndex.swift",
         "Marks/MarkRecord.swift", "Marks/OffsetSet.swift", "Outcomes/LetterFate.swift",
         "Outcomes/ReplayOutcomes.swift", "Replay/Correction.swift", "Replay/JudgedEvent.swift",
         "Replay/ReplayContext.swift",
         "Replay/ReplayOptions.swift", "Replay/ReplayPlan.swift", "Replay/ReplayRecord.swift",
-        "Replay/ReplayRules.swift", "Replay/ReplayTally.swift", "Replay/ResolvePlan.swift", "Where/WhereField.swift",
+        "Replay/ReplayRules.swift", "Replay/ReplayTally.swift", "Where/WhereField.swift",
     )),
 ]
 WORLD = ["Tests/Simulation/World", "Tests/Simulation/Program"]

@@ -2,6 +2,7 @@ import HeraldCampaigns
 import HeraldEvents
 import HeraldReplay
 import HeraldTime
+import HeraldTools
 
 /// What a job says of why it waits, held against what it does.
 ///

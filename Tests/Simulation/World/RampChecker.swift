@@ -104,7 +104,7 @@ struct RampChecker {
     /// The job ends; what is wrong with that.
     ///
     /// - Parameter open: how many outcomes it says are not known.
-    func ends(_ end: ReplayEnd, open: Int, isStopping: Bool, now: Int64) -> String? {
+    func ends(_ end: PublicationEnd, open: Int, isStopping: Bool, now: Int64) -> String? {
         let all = steps.map(\.open).reduce(0, +)
         if open > all { return "says that \(open) outcomes are not known, and has heard all but \(all)" }
         let last = steps.last?.open ?? 0

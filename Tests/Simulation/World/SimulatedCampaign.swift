@@ -108,9 +108,9 @@ final class SimulatedCampaign: SimulatedJob {
         }
         let choices = Choices(seed: simulation.scenario.seed)
         return CampaignMachine(
-            CampaignMachine.Configuration(
+            AudiencePublication.Configuration(
                 context: assignment.context, order: assignment.order,
-                audience: CampaignMachine.AudienceCounts(
+                audience: AudiencePublication.AudienceCounts(
                     recipients: recipients.count, repeats: users.count - recipients.count,
                     invalid: assignment.lines.count - users.count, mark: mark.text, beginsWith: beginsWith,
                     comparedTo: comparedTo),
@@ -127,7 +127,7 @@ final class SimulatedCampaign: SimulatedJob {
     func ended(_ machine: CampaignMachine) {
         let end = machine.end ?? .interrupted
         log("ends: \(end)")
-        if let objection = objection(to: end) { misuse("it ends: \(end.name), \(objection)") }
+        if let objection = objection(to: end) { misuse("it ends: \(end.name(.recipients)), \(objection)") }
         if end == .complete { simulation.checkComplete(Set(assignment?.lines.compactMap { $0 } ?? []), by: process) }
         self.end()
         simulation.publisherEnded(end)
@@ -136,11 +136,12 @@ final class SimulatedCampaign: SimulatedJob {
     /// Whether nobody has claimed its name since it did.
     private var hasName: Bool { simulation.cluster.producers[Process(.publisher, 0).member]?.epoch == client.epoch }
 
-    private func objection(to end: PublishEnd) -> String? {
+    private func objection(to end: PublicationEnd) -> String? {
         switch end {
         case .complete: nil
         case .interrupted: run.isStopping ? nil : "and nobody told it to stop"
-        case .paused: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
+        case .failing: assignment?.order.endsWhenPausedByFailures == true ? nil : "and it is to wait"
+        case .outcomeTimeout: "which no campaign has"
         case .cancelled: toldState == .cancelled ? nil : "and the campaign is not"
         case .expired: simulation.hasExpired ? nil : "and the campaign is not"
         case .takenOver:
@@ -278,7 +279,7 @@ final class SimulatedCampaign: SimulatedJob {
 
     /// When it has read that the campaign is cancelled, only a transaction that is under way keeps it from its end.
     private func checkCancellation(_ machine: CampaignMachine) {
-        guard toldState == .cancelled, [.publishing, .paused].contains(machine.phase.name), client.operation == nil,
+        guard toldState == .cancelled, machine.phase.name == .publishing, client.operation == nil,
             !client.isOpen,
             simulation.now - max(toldAt, run.lastWrite, run.thawedAt) > Self.longestPause
         else { return }

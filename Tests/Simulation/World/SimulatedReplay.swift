@@ -57,14 +57,14 @@ final class SimulatedReplay: SimulatedJob {
     /// An operator has made a plan, and starts it.
     ///
     /// - Parameter letters: those that are to be replayed.
-    func start(_ work: ReplayMachine.Work, _ context: ReplayContext, letters: [RecordName]) {
+    func start(_ work: LetterPublication.Order, _ context: ReplayContext, letters: [RecordName]) {
         (pause, isHeld, wasPaused, isWatching, isAsked) = (nil, false, false, false, false)
         (state, ranges, offered, order) = (nil, [], [], nil)
         begin { machine(for: work, context, letters) }
     }
 
     private func machine(
-        for work: ReplayMachine.Work, _ context: ReplayContext, _ letters: [RecordName]
+        for work: LetterPublication.Order, _ context: ReplayContext, _ letters: [RecordName]
     ) -> ReplayMachine {
         switch work {
         case .replay(_, _, let options):
@@ -75,12 +75,12 @@ final class SimulatedReplay: SimulatedJob {
         results = simulation.resultPlaces.map { simulation.cluster[$0].lastStable }
         let choices = Choices(seed: simulation.scenario.seed)
         return ReplayMachine(
-            ReplayMachine.Configuration(
-                context: context, work: work, job: job,
-                process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)"),
-                writer: BatchWriter.Configuration(
-                    transactionTimeout: Simulation.transactionTimeout,
-                    patience: choices.pick([.minutes(1), .seconds(12)], for: "replay.patience"))))
+            LetterPublication(
+                work, context, job: job,
+                process: ProcessIdentity(boot: "b", namespace: "n", id: Int32(index), started: "\(life)")),
+            writer: BatchWriter.Configuration(
+                transactionTimeout: Simulation.transactionTimeout,
+                patience: choices.pick([.minutes(1), .seconds(12)], for: "replay.patience")))
     }
 
     func pause(_ isPaused: Bool) {
@@ -92,7 +92,7 @@ final class SimulatedReplay: SimulatedJob {
     func ended(_ machine: ReplayMachine) {
         log("ends: \(machine.end.map { "\($0)" } ?? "for no reason")")
         end()
-        guard case .over(let end)? = machine.end, let (letters, ramp) = order else { return }
+        guard let end = machine.end, machine.hasBegun, let (letters, ramp) = order else { return }
         let objection = ramp.ends(
             end, open: machine.progress.open, isStopping: run.isStopping, now: simulation.now)
         if let objection { misuse(objection) }
@@ -105,7 +105,7 @@ final class SimulatedReplay: SimulatedJob {
 
     var isLooking: Bool {
         let name = driver?.machine.phase.name
-        return name == .working || name == .watching
+        return name == .publishing || name == .watching
     }
 
     func take(_ news: JobNews) -> Bool {
@@ -168,7 +168,7 @@ final class SimulatedReplay: SimulatedJob {
     // MARK: What it gives the machine
 
     func deliver(to machine: inout ReplayMachine) {
-        if run.isStopping { machine.stop() }
+        if run.isStopping { machine.stop(now: now) }
         machine.pause(pause)
         if !wasPaused, pause != nil { order?.ramp.pauses(now: simulation.now) }
         if wasPaused, pause == nil { order?.ramp.resumes(now: simulation.now) }
@@ -197,7 +197,7 @@ final class SimulatedReplay: SimulatedJob {
                 let value = simulation.cluster.record(name)?.value ?? []
                 guard let result = try? NotificationResult(decoding: value) else { continue }
                 machine.receive(result)
-                if !machine.phase.isEnding { order?.ramp.hears(result) }
+                if !machine.isEnding { order?.ramp.hears(result) }
             }
         }
     }
@@ -225,12 +225,7 @@ final class SimulatedReplay: SimulatedJob {
     }
 }
 
-extension ReplayMachine.Phase {
+extension ReplayMachine {
     /// It has decided how it ends: what it hears from here on changes nothing of that.
-    fileprivate var isEnding: Bool {
-        switch self {
-        case .writing(.end), .claiming(.end), .reading(.end), .ended: true
-        case .idle, .looking, .watching, .writing, .claiming, .reading, .working: false
-        }
-    }
+    fileprivate var isEnding: Bool { if case .end? = writing { true } else { isOver } }
 }

@@ -234,11 +234,11 @@ extension Simulation {
         )
     }
 
-    func publisherEnded(_ end: PublishEnd) {
+    func publisherEnded(_ end: PublicationEnd) {
         switch end {
         case .complete, .cancelled, .expired: if publishing.isFinishing { publishing.isDone = true }
         case .interrupted, .failed: if publishing.isFinishing, isPublishingHopeless { publishing.isDone = true }
-        case .paused, .takenOver: break
+        case .failing, .outcomeTimeout, .takenOver: break
         }
     }
 

@@ -191,7 +191,7 @@ extension Simulation {
             return
         }
         if rules.isAgain { replayWorld.again.insert(nextJob(of: idle)) }
-        let work: ReplayMachine.Work =
+        let work: LetterPublication.Order =
             kind == 3 ? .resolve(resolved, selection: "some", note: nil) : .replay(plan, rules, options)
         idle.start(work, context, letters: letters)
     }

@@ -117,9 +117,9 @@ final class CampaignBench {
         }
         return Publisher(
             CampaignMachine(
-                CampaignMachine.Configuration(
+                AudiencePublication.Configuration(
                     context: context, order: order,
-                    audience: CampaignMachine.AudienceCounts(
+                    audience: AudiencePublication.AudienceCounts(
                         recipients: recipients.count, mark: mark.text, beginsWith: beginsWith,
                         comparedTo: campaign?.progress?.audience),
                     process: 7, writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))),
@@ -196,7 +196,7 @@ final class CampaignBench {
 
     /// Works to its end.
     @discardableResult
-    func run(_ publisher: Publisher) -> PublishEnd? {
+    func run(_ publisher: Publisher) -> PublicationEnd? {
         for _ in 0..<10_000 where !publisher.machine.isOver { pass(500, publisher) }
         return publisher.machine.end
     }
@@ -225,11 +225,11 @@ final class CampaignBench {
         for answer in answers { self.answer(answer, publisher) }
         switch publisher.machine.phase.name {
         case .placing, .readingBack, .counting: publisher.machine.campaignSeen(campaign, now: moment)
-        case .opening, .publishing, .paused, .closing:
+        case .opening, .publishing, .closing:
             publisher.machine.campaignSeen(campaign, now: moment)
             publisher.isHeld = (campaign?.state ?? .running) != .running
             tellOutcomes(publisher)
-        case .idle, .claiming, .learning, .finishing, .resting, .ended: break
+        case .idle, .looking, .watching, .claiming, .learning, .finishing, .resting, .ended: break
         }
         guard publisher.isGathering else { return }
         publisher.isGathering = false
@@ -386,8 +386,8 @@ final class CampaignBench {
 
 extension CampaignBench.Publisher {
     /// The end, once it is there.
-    var end: PublishEnd? { machine.end }
-    var phase: CampaignMachine.Phase.Name { machine.phase.name }
+    var end: PublicationEnd? { machine.end }
+    var phase: PublicationPhase.Name { machine.phase.name }
     var progress: PublishProgress { machine.progress }
 }
 

@@ -185,7 +185,7 @@ struct CampaignMachineTests {
             bench.pass(60_000, publisher)
             let count = bench.published.count
             if publisher.machine.isOver { continue }
-            #expect(publisher.phase == .paused && bench.waits(publisher) == .campaignPaused)
+            #expect(publisher.machine.work.isHeld && bench.waits(publisher) == .campaignPaused)
             bench.pass(60_000, publisher)
             #expect(bench.published.count == count)
             bench.control(.running)
@@ -202,7 +202,7 @@ struct CampaignMachineTests {
         bench.settle(publisher)
         bench.control(.paused)
         bench.pass(60_000, publisher)
-        #expect(bench.published.isEmpty && publisher.phase == .paused)
+        #expect(bench.published.isEmpty && publisher.machine.work.isHeld)
         bench.control(.running)
         #expect(bench.run(publisher) == .complete)
         #expect(bench.published == bench.audience)
@@ -229,7 +229,7 @@ struct CampaignMachineTests {
             bench.control(.paused)
             bench.pass(60_000, publisher)
             #expect(bench.published.isEmpty && bench.campaign?.state == .paused)
-            #expect(publisher.phase == .paused || publisher.end?.failure?.description.contains("is paused") == true)
+            #expect(publisher.machine.work.isHeld || publisher.end?.failure?.description.contains("is paused") == true)
             bench.control(.running)
             #expect(bench.run(publisher.end == nil ? publisher : bench.start()) == .complete)
             #expect(bench.published == bench.audience)
@@ -275,7 +275,7 @@ struct CampaignMachineTests {
         bench.pass(100, publisher)
         bench.outcomes = ["delivered": 189, "dead-lettered": 11]
         bench.pass(100, publisher)
-        #expect(publisher.phase == .paused && publisher.news == ["paused by failures"])
+        #expect(publisher.machine.work.isHeld && publisher.news == ["paused by failures"])
         #expect(bench.campaign?.control?.reason == "11 of 200 outcomes failed, more than 5%")
         #expect(bench.campaign?.control?.pauseIfFailures == 0.05)
         bench.control(.running)
@@ -294,7 +294,7 @@ struct CampaignMachineTests {
         let publisher = bench.start()
         bench.pass(100, publisher)
         bench.outcomes = ["dead-lettered": 1]
-        #expect(bench.run(publisher) == .paused)
+        #expect(bench.run(publisher) == .failing)
         #expect(bench.published.count == 2 && bench.audits.last == "ended paused")
     }
 
@@ -361,7 +361,7 @@ struct CampaignMachineTests {
         bench.pass(1_900, publisher)
         #expect(!publisher.done.contains("retries"))
         bench.pass(100, publisher)
-        #expect(publisher.done.last == "retries" && publisher.machine.silence?.retries?.retrying == 2)
+        #expect(publisher.done.last == "retries" && publisher.machine.work.pace?.silenceFacts?.retries?.retrying == 2)
         bench.pass(28_500, publisher)
         #expect(publisher.done.filter { $0 == "retries" }.count == 6)
         #expect(publisher.done.filter { $0 == "workers" }.count == 1)
@@ -370,7 +370,7 @@ struct CampaignMachineTests {
                 == true)
         bench.outcomes = ["delivered": 1]
         bench.pass(0, publisher)
-        #expect(publisher.machine.silence == OutcomeSilence.Facts(length: .zero))
+        #expect(publisher.machine.work.pace?.silenceFacts == OutcomeSilence.Facts(length: .zero))
     }
 
     // MARK: Trouble
@@ -445,7 +445,7 @@ struct CampaignMachineTests {
         bench.commits = [.made] + [Bench.Commit](repeating: .lostInDoubt, count: 20)
         let publisher = bench.start()
         let failure = try #require(bench.run(publisher)?.failure)
-        #expect(publisher.done.filter { $0 == "claim" }.count == CampaignMachine.refusalLimit)
+        #expect(publisher.done.filter { $0 == "claim" }.count == AudiencePublication.refusalLimit)
         #expect(failure.description.hasPrefix("10 transactions in a row ended in doubt"))
     }
 
@@ -454,7 +454,7 @@ struct CampaignMachineTests {
         let bench = try Bench(3)
         bench.delivers = false
         let publisher = bench.start()
-        for _ in 0..<2 * CampaignMachine.refusalLimit {
+        for _ in 0..<2 * AudiencePublication.refusalLimit {
             bench.pass(12_000, publisher)
             bench.commits = [.lostInDoubt]
         }
@@ -684,7 +684,7 @@ struct CampaignMachineTests {
     }
 }
 
-extension PublishEnd {
+extension PublicationEnd {
     fileprivate var failure: ToolFailure? { if case .failed(let failure) = self { failure } else { nil } }
 }
 

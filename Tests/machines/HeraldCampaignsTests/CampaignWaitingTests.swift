@@ -165,7 +165,7 @@ struct CampaignWaitingTests {
             publisher.machine.waiting(for: bench.id(user), now: bench.moment)
         }
         #expect(wait("user3") == .turn(ahead: 3, doing: "goes on at once"))
-        while !publisher.machine.batch.contains(bench.id("user0")) { bench.step(publisher) }
+        while !publisher.machine.work.batch.contains(bench.id("user0")) { bench.step(publisher) }
         #expect(wait("user0")?.kind == Self.reason(publisher, bench)?.kind)
         bench.pass(1_000, publisher)
         #expect(wait("user0") == nil, "published")

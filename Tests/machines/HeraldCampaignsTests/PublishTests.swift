@@ -8,9 +8,9 @@ import Testing
 @testable import HeraldCampaigns
 
 @Suite("Whether a campaign has to be paused")
-struct FailureJudgeTests {
-    private func count(_ delivered: Int, _ failed: Int, expired: Int = 0) -> OutcomeCount {
-        OutcomeCount(snapshot: ["delivered": delivered, "dead-lettered": failed, "expired": expired])
+struct FailureLimitTests {
+    private func limit(_ share: Double?) -> FailureLimit {
+        FailureLimit(share: share, meaningfulCount: CampaignControl.outcomesToJudge)
     }
 
     @Test(
@@ -19,12 +19,11 @@ struct FailureJudgeTests {
             (190, 9, false, false), (190, 10, false, false), (189, 11, false, true), (1_000, 50, false, false),
             (1_000, 53, false, true), (9, 1, false, false), (9, 1, true, true), (0, 0, true, false),
         ])
-    func verdict(delivered: Int, failed: Int, isStepEnd: Bool, isPaused: Bool) {
-        let judge = FailureJudge(limit: 0.05, from: OutcomeCount())
-        let verdict = judge.verdict(
-            on: count(delivered, failed, expired: 500), openAtStepEnd: isStepEnd ? 0 : nil)
-        #expect((verdict != nil) == isPaused, "\(verdict ?? "")")
-        if isPaused { #expect(verdict == "\(failed) of \(delivered + failed) outcomes failed, more than 5%") }
+    func excess(delivered: Int, failed: Int, isStepEnd: Bool, isPaused: Bool) {
+        let known = delivered + failed
+        let excess = limit(0.05).excess(failed: failed, known: known, openAtEnd: isStepEnd ? 0 : nil)
+        #expect((excess != nil) == isPaused)
+        if isPaused { #expect(excess?.failed == failed && excess?.known == known) }
     }
 
     @Test(
@@ -34,19 +33,19 @@ struct FailureJudgeTests {
             (95, 5, 0, false, false), (0, 0, 1, false, true),
         ])
     func step(delivered: Int, failed: Int, open: Int, hasFailed: Bool, canFail: Bool) {
-        let judge = FailureJudge(limit: 0.05, from: OutcomeCount())
-        let count = count(delivered, failed)
-        #expect((judge.verdict(on: count, openAtStepEnd: open) != nil) == hasFailed)
-        #expect(judge.canFail(count, open: open) == canFail)
-        #expect(FailureJudge(limit: nil, from: OutcomeCount()).canFail(count, open: open) == nil)
+        let known = delivered + failed
+        #expect((limit(0.05).excess(failed: failed, known: known, openAtEnd: open) != nil) == hasFailed)
+        #expect(limit(0.05).canFail(failed: failed, known: known, open: open) == canFail)
+        #expect(limit(nil).canFail(failed: failed, known: known, open: open) == nil)
     }
 
-    @Test("What was known at the start or the last resume does not count, and without a limit nothing does")
+    @Test("What was accepted does not count, and without a limit nothing does")
     func since() {
-        let judge = FailureJudge(limit: 0.125, from: count(100, 400))
-        #expect(judge.verdict(on: count(280, 420), openAtStepEnd: nil) == nil)
-        #expect(judge.verdict(on: count(280, 430), openAtStepEnd: nil)?.hasSuffix("more than 12.5%") == true)
-        #expect(FailureJudge(limit: nil, from: count(0, 0)).verdict(on: count(0, 900), openAtStepEnd: 0) == nil)
+        var limit = limit(0.125)
+        limit.accept(failed: 400, known: 500)
+        #expect(limit.excess(failed: 420, known: 700, openAtEnd: nil) == nil)
+        #expect(limit.excess(failed: 430, known: 710, openAtEnd: nil)?.known == 210)
+        #expect(self.limit(nil).excess(failed: 900, known: 900, openAtEnd: 0) == nil)
     }
 }
 

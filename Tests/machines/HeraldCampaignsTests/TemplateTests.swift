@@ -91,6 +91,10 @@ struct TemplateTests {
                     "{contactfield=b}",
                 ]
             ),
+            (
+                "[%first_name|Valued Customer%] {contactfield=x|Friend} {first_name|there} {Hi|Hello} [%a|b",
+                ["[%first_name|Valued Customer%]", "{contactfield=x|Friend}", "{first_name|there}"]
+            ),
             ("[sic] <b>bold</b> <3 $USD $5 [1] US$ [ ] << x", []),
             (
                 "[firstname] <First-Name> $frist_name {x} %x%",

@@ -40,7 +40,7 @@ struct ReplayBench {
 
     /// How often each dead letter was replayed.
     private(set) var published: [Int64: Int] = [:]
-    private(set) var ends: [ReplayMachine.End] = []
+    private(set) var ends: [PublicationEnd] = []
     var hasFaults = true
 
     /// - Parameter sees: processes know of each other whether they live, as on one machine.
@@ -102,10 +102,9 @@ struct ReplayBench {
             Process(
                 job: job,
                 machine: ReplayMachine(
-                    ReplayMachine.Configuration(
-                        context: context, work: .replay(plan, context.rules, options), job: job,
-                        process: ReplayScript.process,
-                        writer: BatchWriter.Configuration(transactionTimeout: .seconds(10)))),
+                    LetterPublication(
+                        .replay(plan, context.rules, options), context, job: job, process: ReplayScript.process),
+                    writer: BatchWriter.Configuration(transactionTimeout: .seconds(10))),
                 nextOutcome: outcomes.count))
     }
 
@@ -254,8 +253,8 @@ struct ReplayKillTests {
             }
             try bench.finish()
             #expect(bench.isDone && bench.published.values.allSatisfy { $0 == 1 }, "seed \(seed)")
-            takenOver += bench.ends.count { $0 == .over(.takenOver) }
-            complete += bench.ends.count { $0 == .over(.complete) }
+            takenOver += bench.ends.count { $0 == .takenOver }
+            complete += bench.ends.count { $0 == .complete }
         }
         #expect(complete > 20 && (sees || takenOver > 0), "\(complete) complete, \(takenOver) taken over")
     }

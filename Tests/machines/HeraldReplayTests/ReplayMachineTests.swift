@@ -47,7 +47,7 @@ struct ReplayMachineTests {
         script.pass(0)
         #expect(script.take() == ["commit", "free complete"])
         script.commit()
-        #expect(script.machine.end == .over(.complete))
+        #expect(script.machine.end == .complete)
         let progress = script.machine.progress
         #expect(progress.replayed == 3 && progress.delivered == 3 && progress.batch == 2 && progress.failed == 0)
     }
@@ -64,7 +64,7 @@ struct ReplayMachineTests {
             #expect(script.take() == ["look", "claim"])
         } else {
             #expect(script.take() == ["look"])
-            guard case .notBegun(let failure)? = script.machine.end else {
+            guard !script.machine.hasBegun, case .failed(let failure)? = script.machine.end else {
                 Issue.record("it has begun")
                 return
             }
@@ -173,7 +173,7 @@ struct ReplayMachineTests {
             var script = Script()
             script.pass(0)
             fail(&script)
-            guard case .notBegun? = script.machine.end else {
+            guard !script.machine.hasBegun, case .failed? = script.machine.end else {
                 Issue.record("\(script.machine.phase)")
                 return
             }
@@ -187,7 +187,7 @@ struct ReplayMachineTests {
         script.pass(0)
         script.read(.ended)
         script.report(.transaction(.notReady(KafkaError(code: KafkaError.Code.unsupportedFeature))))
-        guard case .notBegun(let failure)? = script.machine.end else {
+        guard !script.machine.hasBegun, case .failed(let failure)? = script.machine.end else {
             Issue.record("it has begun")
             return
         }
@@ -201,7 +201,7 @@ struct ReplayMachineTests {
         script.pass(0)
         #expect(script.take() == ["free failed"])
         script.commit()
-        #expect(script.machine.end == .notBegun(ToolFailure("gone")))
+        #expect(script.machine.end == .failed(ToolFailure("gone")) && !script.machine.hasBegun)
     }
 
     // MARK: Doubt
@@ -210,12 +210,9 @@ struct ReplayMachineTests {
     func doubt(isMade: Bool) {
         var script = Script.writing()
         _ = script.take()
-        script.commit(KafkaError(code: KafkaError.Code.state), isMade)
-        #expect(script.take() == ["commit", "claim"])
-        script.ready()
-        script.read(.living)
+        script.recover(KafkaError(code: KafkaError.Code.state), isMade)
         script.pass(0)
-        #expect(script.take() == (isMade ? ["read"] : ["read", "e0 1:0 lease"]))
+        #expect(script.take() == ["commit", "claim", "read"] + (isMade ? [] : ["e0 1:0 lease"]))
         #expect(script.machine.progress.replayed == (isMade ? 1 : 0))
         if !isMade { script.commit() }
         #expect(script.machine.progress.replayed == 1)
@@ -227,9 +224,7 @@ struct ReplayMachineTests {
         _ = script.take()
         try script.outcome(0)
         if isInDoubt {
-            script.commit(KafkaError(code: KafkaError.Code.state), true)
-            script.ready()
-            script.read(.living)
+            script.recover(KafkaError(code: KafkaError.Code.state), true)
         } else {
             script.commit()
         }
@@ -244,12 +239,10 @@ struct ReplayMachineTests {
             var script = Script.writing()
             _ = script.take()
             if isRival { script.lease(of: "replay-9") }
-            script.commit(Script.fence, false)
-            script.ready()
-            script.read(.living)
+            script.recover(Script.fence, false)
             #expect(
                 script.take() == (isRival ? ["commit", "claim", "read"] : ["commit", "claim", "read", "e0 1:0 lease"]))
-            #expect(script.machine.end == (isRival ? .over(.takenOver) : nil))
+            #expect(script.machine.end == (isRival ? .takenOver : nil))
         }
     }
 
@@ -262,9 +255,7 @@ struct ReplayMachineTests {
         _ = script.take()
         script.state.append(
             ("marks/x/0", Array(#"{"state":"replayed","job":"x","at":1,"partitions":{"2":"1"}}"#.utf8)))
-        script.commit(Script.fence, false)
-        script.ready()
-        script.read(.living)
+        script.recover(Script.fence, false)
         script.commit()
         script.pass(0)
         #expect(script.hand(1, 2) == [])
@@ -276,33 +267,27 @@ struct ReplayMachineTests {
     @Test("It claims the name ten times in a row at most, and a write between counts anew")
     func claims() {
         var script = Script.writing()
-        for _ in 0..<ReplayMachine.claimLimit {
-            script.commit(Script.fence, false)
-            script.ready()
-            script.read(.living)
+        for _ in 0..<LetterPublication.claimLimit {
+            script.recover(Script.fence, false)
         }
         #expect(!script.machine.isOver)
         script.commit(Script.fence, false)
-        #expect(script.machine.end == .over(.takenOver))
+        #expect(script.machine.end == .takenOver)
     }
 
     @Test("The lease that is renewed, and the last words, are written again after the name was lost")
     func harmless() {
         var script = Script.working()
         script.pass(3_000)
-        script.commit(Script.fence, false)
-        script.ready()
-        script.read(.living)
+        script.recover(Script.fence, false)
         #expect(script.take() == ["lease", "commit", "claim", "read", "lease"])
         script.commit()
-        script.machine.stop()
+        script.stop()
         script.pass(0)
-        script.commit(KafkaError(code: KafkaError.Code.state), true)
-        script.ready()
-        script.read(.ended)
+        script.recover(KafkaError(code: KafkaError.Code.state), true, .ended)
         #expect(script.take() == ["commit", "free paused", "commit", "claim", "read", "free paused"])
         script.commit()
-        #expect(script.machine.end == .over(.paused))
+        #expect(script.machine.end == .interrupted)
     }
 
     @Test("No broker answers any more: what is marked is done, and another start goes on")
@@ -311,7 +296,7 @@ struct ReplayMachineTests {
         script.report(.produced)
         script.pass(121_000)
         script.report(.transaction(.committed(sequence: 2, Script.timeOut, .failedForNow)))
-        guard case .over(.failed(let failure))? = script.machine.end else {
+        guard case .failed(let failure)? = script.machine.end else {
             Issue.record("\(script.machine.phase)")
             return
         }
@@ -322,10 +307,11 @@ struct ReplayMachineTests {
     func marksNotRead() {
         var script = Script.writing()
         script.commit(Script.fence, false)
+        script.pass(ReplayMachine.restTime.count)
         script.ready()
         _ = script.take()
         script.machine.stateNotRead(ToolFailure("no"), now: script.moment)
-        #expect(script.machine.end == .over(.failed(ToolFailure("no"))) && script.take() == [])
+        #expect(script.machine.end == .failed(ToolFailure("no")) && script.take() == [])
     }
 
     // MARK: Refused
@@ -389,7 +375,7 @@ struct ReplayMachineTests {
         }
         #expect(script.take().last == "free failed")
         script.commit()
-        guard case .over(.failed)? = script.machine.end else {
+        guard case .failed? = script.machine.end else {
             Issue.record("\(script.machine.phase)")
             return
         }
@@ -401,7 +387,7 @@ struct ReplayMachineTests {
         for (isStopped, end) in [(true, "paused"), (false, "failed")] {
             var script = Script.working(0..<1) { options, _ in options.patience = .zero }
             if isStopped {
-                script.machine.stop()
+                script.stop()
             } else {
                 script.hand(0)
                 script.machine.lettersEnded()
@@ -410,11 +396,11 @@ struct ReplayMachineTests {
             }
             script.pass(0)
             script.refuse(KafkaError.Code.topicAuthorizationFailed)
-            guard case .over(let name)? = script.machine.end else {
+            guard let name = script.machine.end else {
                 Issue.record("\(script.machine.phase)")
                 return
             }
-            #expect(name.name == end)
+            #expect(name.name(.letters) == end)
         }
     }
 
@@ -423,32 +409,31 @@ struct ReplayMachineTests {
     @Test("Told to stop amid a transaction, it commits it, and writes nothing behind it")
     func stops() {
         var script = Script.writing()
-        script.machine.stop()
+        script.stop()
         script.pass(0)
         _ = script.take()
         script.commit()
         script.pass(0)
         #expect(script.take() == ["commit", "free paused"] && script.machine.progress.replayed == 1)
         script.commit()
-        #expect(script.machine.end == .over(.paused))
+        #expect(script.machine.end == .interrupted)
     }
 
     @Test("Told to stop, it leaves what is gathered and not written to a later replay")
     func stopsGathering() {
         var script = Script.working(0..<9) { options, _ in options.ramp = Ramp(steps: []) }
         script.hand(0, 1)
-        script.machine.stop()
+        script.stop()
         script.pass(0)
         #expect(script.take() == ["free paused"])
     }
 
-    @Test("Told to stop before it has the lease, it takes it and gives it back")
+    @Test("Told to stop before it has the lease, it leaves that alone")
     func stopsEarly() {
         var script = Script()
-        script.machine.stop()
-        script.open()
-        script.commit()
-        #expect(script.machine.end == .over(.paused) && script.machine.progress.replayed == 0)
+        script.pass(0)
+        script.stop()
+        #expect(script.machine.end == .interrupted && !script.machine.hasBegun && script.take() == ["look"])
     }
 
     @Test("Told to stop when all is published, it is complete, whatever the outcomes")
@@ -460,7 +445,7 @@ struct ReplayMachineTests {
         script.commit()
         script.pass(0)
         #expect(script.waits == .lastOutcomes && script.machine.progress.open == 1)
-        script.machine.stop()
+        script.stop()
         script.pass(0)
         #expect(script.take().last == "free complete")
     }
@@ -486,7 +471,7 @@ struct ReplayMachineTests {
         script.pass(0)
         #expect(script.take().last == "free stopped")
         script.commit()
-        #expect(script.machine.end == .over(.stopped))
+        #expect(script.machine.end == .failing)
         #expect(script.machine.progress.replayed == 1 && script.machine.progress.failed == 1)
     }
 
@@ -500,13 +485,13 @@ struct ReplayMachineTests {
         script.commit()
         script.machine.pause(nil)
         script.pass(0)
-        #expect(script.machine.phase.name == .working)
+        #expect(script.machine.phase.name == .publishing)
         _ = script.take()
         for _ in 0..<1_000 where script.machine.phase.name != .finishing {
             script.pass(2_999)
-            if script.machine.phase.name == .renewing { script.commit() }
+            if script.machine.writing == .sign { script.commit() }
             script.pass(1)
-            if script.machine.phase.name == .renewing { script.commit() }
+            if script.machine.writing == .sign { script.commit() }
         }
         #expect(script.take().last == "free outcome-timeout")
         #expect(script.now.nanoseconds / 1_000_000 - 700_000 - 600_000 < 4_000)
@@ -536,7 +521,7 @@ struct ReplayMachineTests {
         script.pass(0)
         #expect(script.take() == ["commit", "free failed"])
         script.commit()
-        #expect(script.machine.end == .over(.failed(ToolFailure("no"))))
+        #expect(script.machine.end == .failed(ToolFailure("no")))
     }
 
     @Test("Letters that the plan has not, and those that were dealt with meanwhile, are left alone")
@@ -591,9 +576,9 @@ struct ReplayMachineTests {
                 offset += 1
             }
             script.pass(0)
-            if script.machine.phase.name == .writing || script.machine.phase.name == .renewing { script.commit() }
+            if script.machine.writing != nil { script.commit() }
             script.pass(0)
-            guard script.machine.phase.name == .working, offset == before, let wake = script.machine.nextWake else {
+            guard script.machine.phase.name == .publishing, offset == before, let wake = script.machine.nextWake else {
                 continue
             }
             script.pass(wake.time(since: script.now).count)
@@ -641,7 +626,7 @@ struct ReplayMachineTests {
     func everyInput() throws {
         let inputs: [(inout Script) throws -> Void] = [
             { $0.pass(0) }, { $0.pass(200_000) }, { $0.read(.ended) }, { $0.read(.unknown) }, { $0.ready() },
-            { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) }, { $0.machine.stop() },
+            { $0.machine.stateNotRead(ToolFailure("no"), now: $0.moment) }, { $0.stop() },
             { $0.machine.pause(ReplayScript.pause) }, { $0.machine.pause(nil) }, { $0.hand(0, 1, 2) },
             { $0.machine.lettersPaused() },
             { $0.machine.lettersEnded() }, { $0.machine.readingFailed(ToolFailure("no")) },
@@ -653,7 +638,7 @@ struct ReplayMachineTests {
             { $0.report(.notProduced(Script.fence)) }, { $0.report(.transaction(.aborted(nil, .acknowledged))) },
         ]
         var generator = SplitMix64(seed: 26)
-        var seen: Set<ReplayMachine.Phase.Name> = []
+        var seen: Set<PublicationPhase.Name> = []
         for _ in 0..<600 {
             var script = Bool.random(using: &generator) ? Script() : Script.working()
             for _ in 0..<40 {
@@ -662,13 +647,16 @@ struct ReplayMachineTests {
                 _ = script.take()
             }
         }
-        #expect(seen == Set(ReplayMachine.Phase.Name.allCases), "\(seen)")
+        // The others are a campaign's.
+        #expect(
+            seen == Set(PublicationPhase.Name.allCases).subtracting([.idle, .learning, .placing, .counting, .closing]),
+            "\(seen)")
     }
 
     @Test("Its tables lead from each state to an end")
     func tables() {
-        typealias Name = ReplayMachine.Phase.Name
-        let table = ReplayMachine.Phase.transitions
+        typealias Name = PublicationPhase.Name
+        let table = PublicationPhase.transitions
         var ending: Set<Name> = [.ended]
         for _ in Name.allCases {
             ending.formUnion(Name.allCases.filter { name in ending.contains { table.allows(name, $0) } })

@@ -42,11 +42,10 @@ struct ReplayScript {
         self.init(.replay(plan, rules, options), context, job: job)
     }
 
-    init(_ work: ReplayMachine.Work, _ context: ReplayContext = Self.context(), job: String = "replay-1") {
+    init(_ order: LetterPublication.Order, _ context: ReplayContext = Self.context(), job: String = "replay-1") {
         machine = ReplayMachine(
-            ReplayMachine.Configuration(
-                context: context, work: work, job: job, process: Self.process,
-                writer: BatchWriter.Configuration(transactionTimeout: .minutes(1))))
+            LetterPublication(order, context, job: job, process: Self.process),
+            writer: BatchWriter.Configuration(transactionTimeout: .minutes(1)))
     }
 
     static func context(foreign: ForeignTopic? = nil) -> ReplayContext {
@@ -106,6 +105,14 @@ struct ReplayScript {
     }
 
     // MARK: Inputs
+
+    /// The name is lost, or a commit is in doubt: after a rest the name is claimed again, and the state is read.
+    mutating func recover(_ error: KafkaError, _ isMade: Bool, _ holder: Lease.Life = .living) {
+        commit(error, isMade)
+        pass(ReplayMachine.restTime.count)
+        ready()
+        read(holder)
+    }
 
     var moment: Moment {
         Moment(
@@ -199,6 +206,11 @@ struct ReplayScript {
                 "completedAt":"2026-11-21T08:40:26Z",\
                 "origin":{"topic":"notifications","partition":3,"offset":\(offset)}}
                 """.utf8))
+    }
+
+    mutating func stop() {
+        machine.stop(now: moment)
+        note()
     }
 
     // MARK: What it wants

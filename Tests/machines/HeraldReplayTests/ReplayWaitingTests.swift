@@ -174,7 +174,7 @@ struct ReplayWaitingTests {
             return
         }
         #expect(doing.hasPrefix("waits for 1 outcome of step 1 of the ramp (1 dead letter)"))
-        script.machine.stop()
+        script.stop()
         script.pass(0)
         script.commit()
         #expect(script.machine.isOver && Self.letter(script, 3) == nil && script.waits == nil)

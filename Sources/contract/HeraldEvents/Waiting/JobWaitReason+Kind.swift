@@ -1,121 +1,78 @@
 extension JobWaitReason {
-    /// A kind of reason.
+    /// A kind of reason, by its place among all.
     ///
-    /// docs/RUNBOOK.md has this table, and a test compares.
-    public enum Kind: WaitKind {
-        case nextTurn
-        case reading
-        case otherJob
-        case claiming
-        case transaction
-        case broker
-        case resting
-        case paused
-        case campaignPaused
-        case pauseUnread
-        case rate
-        case openOutcomes
-        case rampStep
-        case lastOutcomes
-        case returns
-        case turn
+    /// docs/RUNBOOK.md has its table, and a test compares.
+    public enum Kind: Int, WaitKind {
+        case nextTurn, reading, otherJob, claiming, transaction, broker, resting, paused, campaignPaused, pauseUnread
+        case rate, openOutcomes, rampStep, lastOutcomes, returns, turn
 
         /// Its word in JSON.
-        public var word: String {
-            switch self {
-            case .nextTurn: "next-turn"
-            case .reading: "reading"
-            case .otherJob: "other-job"
-            case .claiming: "claiming"
-            case .transaction: "transaction"
-            case .broker: "broker"
-            case .resting: "resting"
-            case .paused: "paused"
-            case .campaignPaused: "campaign-paused"
-            case .pauseUnread: "pause-unread"
-            case .rate: "rate"
-            case .openOutcomes: "open-outcomes"
-            case .rampStep: "ramp-step"
-            case .lastOutcomes: "last-outcomes"
-            case .returns: "returns"
-            case .turn: "turn"
-            }
-        }
-
-        /// Whether the job is at its own work: how fast it goes says more than what it waits for at the moment.
-        public var isAtWork: Bool {
-            switch self {
-            case .nextTurn, .reading, .transaction, .rate: true
-            case .otherJob, .claiming, .broker, .resting, .paused, .campaignPaused, .pauseUnread, .openOutcomes,
-                .rampStep, .lastOutcomes, .returns, .turn:
-                false
-            }
-        }
-
-        /// Whether it ends with each outcome that comes: how fast they come says when all is done.
-        public var isPaced: Bool {
-            switch self {
-            case .openOutcomes, .lastOutcomes: true
-            case .nextTurn, .reading, .otherJob, .claiming, .transaction, .broker, .resting, .paused, .campaignPaused,
-                .pauseUnread, .rate, .rampStep, .returns, .turn:
-                false
-            }
-        }
-
+        public var word: String { row.word }
         /// What it waits for.
-        public var meaning: String {
-            switch self {
-            case .nextTurn: "nothing: it goes on at once"
-            case .reading: "what it can't go on without: marks, letters, what is published, the audience"
-            case .otherJob: "another job, which has the lease on the dead letters"
-            case .claiming: "the name that it writes under"
-            case .transaction: "a transaction that is under way"
-            case .broker: "a broker, which does not take what it writes, or does not answer"
-            case .resting: "the moment at which it begins again after trouble"
-            case .paused: "an operator, who has paused the job"
-            case .campaignPaused: "its campaign, which is paused"
-            case .pauseUnread: "its own word that the campaign is paused"
-            case .rate: "its rate"
-            case .openOutcomes: "outcomes: as many are open as there may be"
-            case .rampStep: "the outcomes of a step of the ramp"
-            case .lastOutcomes: "the last outcomes; all is published"
-            case .returns: "what comes back to the topic of others"
-            case .turn: "its turn, behind others of its job"
-            }
-        }
-
+        public var meaning: String { row.meaning }
         /// What ends it.
-        public var end: String {
-            switch self {
-            case .nextTurn: "the job's next turn, at once"
-            case .reading: "all of it is read, also behind transactions that are open"
-            case .otherJob: "that job ends, or has not renewed its lease for 15 s; one that lives is left alone"
-            case .claiming: "the broker's word that the name is its own, and what another has begun is ended"
-            case .transaction: "the commit"
-            case .broker: "the broker's answer, or the job's patience with it: two minutes"
-            case .resting, .rate: "that moment"
-            case .paused: "it is resumed on the console's page, or stopped"
-            case .campaignPaused: "the campaign is resumed or cancelled"
-            case .pauseUnread: "the campaigns topic says it, or that moment"
-            case .openOutcomes, .lastOutcomes: "outcomes that workers record"
-            case .rampStep: "outcomes that workers record, or that moment"
-            case .returns: "that moment, or too many that come back"
-            case .turn: "the job has come to it"
+        public var end: String { row.end }
+        /// The settings, options and commands that change it; empty when none does.
+        public var changes: [String] { row.changes }
+        /// Whether the job is at its own work: how fast it goes says more than what it waits for at the moment.
+        public var isAtWork: Bool { [.nextTurn, .reading, .transaction, .rate].contains(self) }
+        /// Whether it ends with each outcome that comes: how fast they come says when all is done.
+        public var isPaced: Bool { self == .openOutcomes || self == .lastOutcomes }
+
+        private var row: Row { Self.rows[rawValue] }
+
+        private struct Row {
+            let word: String
+            let meaning: String
+            let end: String
+            let changes: [String]
+
+            init(_ word: String, _ meaning: String, end: String, _ changes: String...) {
+                (self.word, self.meaning, self.end, self.changes) = (word, meaning, end, changes)
             }
         }
 
-        /// The settings, options and commands that change it; empty when none does.
-        public var changes: [String] {
-            switch self {
-            case .nextTurn, .reading, .otherJob, .transaction, .resting, .paused, .pauseUnread, .turn: []
-            case .claiming, .broker: ["herald doctor"]
-            case .campaignPaused: ["herald campaign resume NAME"]
-            case .rate: ["--rate"]
-            case .openOutcomes: ["herald doctor"]
-            case .rampStep: ["--ramp", "herald doctor"]
-            case .lastOutcomes: ["herald doctor"]
-            case .returns: ["--wait"]
-            }
-        }
+        /// In the order of the kinds.
+        private static let rows: [Row] = [
+            .init("next-turn", "nothing: it goes on at once", end: "the job's next turn, at once"),
+            .init(
+                "reading", "what it can't go on without: marks, letters, what is published, the audience",
+                end: "all of it is read, also behind transactions that are open"),
+            .init(
+                "other-job", "another job, which has the lease on the dead letters",
+                end: "that job ends, or has not renewed its lease for 15 s; one that lives is left alone"),
+            .init(
+                "claiming", "the name that it writes under",
+                end: "the broker's word that the name is its own, and what another has begun is ended",
+                "herald doctor"),
+            .init("transaction", "a transaction that is under way", end: "the commit"),
+            .init(
+                "broker", "a broker, which does not take what it writes, or does not answer",
+                end: "the broker's answer, or the job's patience with it: two minutes", "herald doctor"),
+            .init("resting", "the moment at which it begins again after trouble", end: "that moment"),
+            .init(
+                "paused", "an operator, who has paused the job",
+                end: "it is resumed on the console's page, or stopped"),
+            .init(
+                "campaign-paused", "its campaign, which is paused", end: "the campaign is resumed or cancelled",
+                "herald campaign resume NAME"),
+            .init(
+                "pause-unread", "its own word that the campaign is paused",
+                end: "the campaigns topic says it, or that moment"),
+            .init("rate", "its rate", end: "that moment", "--rate"),
+            .init(
+                "open-outcomes", "outcomes: as many are open as there may be", end: "outcomes that workers record",
+                "herald doctor"),
+            .init(
+                "ramp-step", "the outcomes of a step of the ramp", end: "outcomes that workers record, or that moment",
+                "--ramp", "herald doctor"),
+            .init(
+                "last-outcomes", "the last outcomes; all is published", end: "outcomes that workers record",
+                "herald doctor"),
+            .init(
+                "returns", "what comes back to the topic of others", end: "that moment, or too many that come back",
+                "--wait"),
+            .init("turn", "its turn, behind others of its job", end: "the job has come to it"),
+        ]
     }
 }

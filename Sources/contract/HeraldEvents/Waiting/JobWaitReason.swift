@@ -116,48 +116,30 @@ public enum JobWaitReason: WaitWords {
 
 extension JobWaitReason {
     /// What kind of reason it is.
-    public var kind: Kind {
-        switch self {
-        case .nextTurn: .nextTurn
-        case .reading: .reading
-        case .otherJob: .otherJob
-        case .claiming: .claiming
-        case .transaction: .transaction
-        case .broker: .broker
-        case .resting: .resting
-        case .paused: .paused
-        case .campaignPaused: .campaignPaused
-        case .pauseUnread: .pauseUnread
-        case .rate: .rate
-        case .openOutcomes: .openOutcomes
-        case .rampStep: .rampStep
-        case .lastOutcomes: .lastOutcomes
-        case .returns: .returns
-        case .turn: .turn
-        }
-    }
-
+    public var kind: Kind { row.kind }
     /// Since when, where the state tells.
-    public var since: WallTime? {
-        switch self {
-        case .transaction(let since), .broker(_, let since, _), .paused(_, let since),
-            .campaignPaused(_, let since, _):
-            since
-        case .nextTurn, .reading, .otherJob, .claiming, .resting, .pauseUnread, .rate, .openOutcomes, .rampStep,
-            .lastOutcomes, .returns, .turn:
-            nil
-        }
-    }
-
+    public var since: WallTime? { row.since }
     /// When it ends by itself, or is looked at again, at the earliest; `nil` when only something that happens ends it.
-    public var until: WallTime? {
+    public var until: WallTime? { row.until }
+
+    private var row: (kind: Kind, since: WallTime?, until: WallTime?) {
         switch self {
-        case .otherJob(_, _, let until), .resting(let until), .pauseUnread(let until), .rate(let until),
-            .returns(let until):
-            until
-        case .claiming(let until), .broker(_, _, let until), .lastOutcomes(_, let until): until
-        case .rampStep(let step, _): step.judgement.until
-        case .nextTurn, .reading, .transaction, .paused, .campaignPaused, .openOutcomes, .turn: nil
+        case .nextTurn: (.nextTurn, nil, nil)
+        case .reading: (.reading, nil, nil)
+        case .otherJob(_, _, let until): (.otherJob, nil, until)
+        case .claiming(let until): (.claiming, nil, until)
+        case .transaction(let since): (.transaction, since, nil)
+        case .broker(_, let since, let until): (.broker, since, until)
+        case .resting(let until): (.resting, nil, until)
+        case .paused(_, let since): (.paused, since, nil)
+        case .campaignPaused(_, let since, _): (.campaignPaused, since, nil)
+        case .pauseUnread(let until): (.pauseUnread, nil, until)
+        case .rate(let until): (.rate, nil, until)
+        case .openOutcomes: (.openOutcomes, nil, nil)
+        case .rampStep(let step, _): (.rampStep, nil, step.judgement.until)
+        case .lastOutcomes(_, let until): (.lastOutcomes, nil, until)
+        case .returns(let until): (.returns, nil, until)
+        case .turn: (.turn, nil, nil)
         }
     }
 

@@ -47,7 +47,7 @@ package struct AudiencePreview: Sendable {
     /// The most bytes that a message has.
     package private(set) var longestMessage = 0
     /// Recipients who differ from another one in upper and lower case alone.
-    package private(set) var caseTwins = CaseTwins()
+    package private(set) var caseTwins = CaseInsensitiveDuplicates()
     /// The mark of the audience that the campaign has, when that begins this one: appending people to a file adds them.
     package private(set) var beginsWith: String?
     /// The mark of the audience that the campaign had when this one was read; `nil` for a new one.

@@ -1,211 +1,213 @@
-package import HeraldDriver
-internal import HeraldEvents
-package import HeraldKafka
+internal import HeraldDriver
+package import HeraldEvents
+internal import HeraldKafka
 internal import HeraldKernel
 package import HeraldTime
-internal import HeraldTools
+package import HeraldTools
 
 /// Publishes a campaign to its end, or until something ends it: pure.
 ///
 /// It claims the campaign's name, reads what is published, says that it publishes, and goes through the audience from
 /// its beginning. After any trouble of a transaction or of reading it starts again in the same way, as another process
-/// would after a kill. ``RecipientBatch`` is what is published together, ``CampaignPace`` says when how many may go,
-/// ``BatchWriter`` how a transaction becomes durable, and ``Phase`` has the rest.
-package struct CampaignMachine: JobMachine {
-    /// What it wants done; each that reads may come to ``failed(_:now:)``.
-    package enum Action: Sendable {
-        case write(BatchWriter.Action)
-        /// Reads the campaigns topic: ``learned(_:now:)``. From then on ``campaignSeen(_:now:)`` tells what it says of
-        /// this campaign.
-        case readCampaigns(to: TopicReader.End)
-        /// Finds the ends of the request topic and of the results topic: ``endsFound(requests:results:now:)``.
-        case findEnds
-        /// Reads the campaign's request topic from its beginning: ``foundPublished(_:)`` for each event of the campaign,
-        /// ``readBack(now:)`` at the end.
-        case readBack(CampaignDefinition, to: TopicReader.End)
-        /// Begins to count outcomes, from where a former publisher came to; `isWhole` to the present end:
-        /// ``outcomesRead(_:positions:)``, and ``outcomesCaughtUp(now:)`` once.
-        case countOutcomes(CampaignDefinition, after: CampaignProgress?, isWhole: Bool)
-        /// Begins to read the audience, for events with this expiry (epoch milliseconds).
-        case openAudience(expiresAt: Int64?)
-        /// Reads on in the audience, as long as ``wantsRecipient``.
-        case readRecipients
-        /// Goes on counting outcomes: ``outcomesCaughtUp(now:)`` at the end.
-        case readLastOutcomes(to: TopicReader.End)
-        /// Counts what waits in the retry topics: ``answered(retries:now:)``.
-        case countRetries
-        /// Asks why workers do not deliver: ``answered(trouble:now:)``.
-        case askWorkers
-        case notice(PublishNews)
-    }
+/// would after a kill.
+package typealias CampaignMachine = PublicationMachine<AudiencePublication>
 
-    /// The audience, as a preview has found it.
-    package struct AudienceCounts: Sendable {
-        package var recipients: Int
-        package var repeats: Int
-        package var invalid: Int
-        package var mark: String
-        package var beginsWith: String?
-        package var comparedTo: String?
-
-        package init(
-            recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil,
-            comparedTo: String? = nil
-        ) {
-            self.recipients = recipients
-            self.repeats = repeats
-            self.invalid = invalid
-            self.mark = mark
-            self.beginsWith = beginsWith
-            self.comparedTo = comparedTo
-        }
-    }
-
-    /// What it keeps to.
-    package struct Configuration: Sendable {
-        package var context: CampaignContext
-        package var order: CampaignOrder
-        package var audience: AudienceCounts
-        /// The number of the process, which its records say.
-        package var process: Int32
-        package var writer: BatchWriter.Configuration
-
-        package init(
-            context: CampaignContext, order: CampaignOrder, audience: AudienceCounts, process: Int32,
-            writer: BatchWriter.Configuration
-        ) {
-            self.context = context
-            self.order = order
-            self.audience = audience
-            self.process = process
-            self.writer = writer
-        }
-    }
-
-    /// What the transaction under way is about.
-    enum Writing {
-        case opening, batch, sign, pause, restoredPause, end
-    }
-
-    /// Before it begins again after trouble.
-    static let restTime: Milliseconds = .seconds(1)
-    /// So often in a row a broker may refuse a transaction, one that it has ended itself for instance.
-    static let refusalLimit = 10
-    /// So often a living publisher writes something.
-    static let signInterval: Milliseconds = .seconds(5)
-
-    let configuration: Configuration
-    package internal(set) var phase = Phase.idle
-    package internal(set) var progress: PublishProgress
-    /// The recipients seen in the audience, and those whose events are published.
-    var recipients: RecipientSet
-    var writer: BatchWriter
-    var batch = RecipientBatch()
-    var actions: [Action] = []
-    var writing: Writing?
-
-    // What is known of the campaign since it was learned.
-    var definition: CampaignDefinition?
-    var former: CampaignProgress?
-    var control: CampaignControl?
-    var state = CampaignControl.State.running
-    /// The control record that it wrote itself when it began.
-    var ownStart: CampaignControl?
-    /// The pause that this has taken the place of, because somebody wrote it meanwhile; it is written again.
-    var overwrittenPause: CampaignControl?
-    var hasRestoredPause = false
-    var published: PublishedEvents?
-    var replacements: [AudienceReplacement] = []
-    /// What it is to say at its beginning.
-    var opening = Words()
-    var pace: CampaignPace?
-    /// Up to where outcomes are counted.
-    var positions: [Int32: Int64] = [:]
-    /// When it was finished; a start that publishes nothing changes nothing of that.
-    var finishedAt: Int64?
-    /// Whether no recipient is left.
-    var isComplete = false
-    /// It has had the campaign paused, and judges it again then unless that is read before.
-    var rejudges: MonotonicTime?
-    var lastLook: LastLook?
-    /// What keeps it from reading.
-    var trouble: ToolFailure?
-    /// It reads too few partitions.
-    var isOutgrown = false
-
-    var isStopping = false
-    var hasOpened = false
-    var refusals = 0
-    var lastWrite = MonotonicTime.distantPast
-    /// When there is something to do although nothing comes.
-    private var workWake: MonotonicTime?
-
+extension PublicationMachine<AudiencePublication> {
     /// A machine that begins with the first ``advance(now:)``.
     ///
     /// - Parameter recipients: those that the preview has marked; give the only copy away, because it may be large.
-    package init(_ configuration: Configuration, recipients: consuming RecipientSet) {
-        self.configuration = configuration
-        self.recipients = recipients
-        progress = PublishProgress(
-            recipients: configuration.audience.recipients,
-            outcomesPerEvent: configuration.order.text.pushServices.count)
-        writer = BatchWriter(configuration.writer)
+    package init(_ configuration: AudiencePublication.Configuration, recipients: consuming RecipientSet) {
+        self.init(
+            AudiencePublication(configuration, recipients: consume recipients), writer: configuration.writer)
     }
 
-    var name: String { order.text.name }
-    var order: CampaignOrder { configuration.order }
+    /// How far it is.
+    package var progress: PublishProgress { work.progress }
 
-    package var isOver: Bool { phase.name == .ended }
+    /// What is known of why no outcome comes, in words; `nil` while a silence is none yet.
+    package var silenceWords: String? { work.silenceWords }
 
-    /// How it ended; `nil` before.
-    package var end: PublishEnd? { if case .ended(let end) = phase { end } else { nil } }
+    // MARK: What topics say
 
-    /// Whether the campaign is paused or cancelled.
-    var isHeld: Bool { state != .running }
+    /// What the campaigns topic says, now that no other publisher of the campaign can write.
+    package mutating func learned(_ index: CampaignIndex, now: Moment) {
+        guard case .learning = phase else { return }
+        trying(now) { try $0.learn(index) }
+    }
+
+    private mutating func learn(_ index: CampaignIndex) throws {
+        let campaign = try work.order.campaign(in: index)
+        // Later on a pause is waited out, and a cancellation is an end like others.
+        if !hasOpened { try work.order.check(against: campaign) }
+        trouble = nil
+        if let definition = work.begin(campaign) {
+            phase.become(.readingBack)
+            // An event may lie behind another producer's transaction, which hides it as long as that is open.
+            actions.append(.readBack(definition, to: .written))
+        } else {
+            phase.become(.placing)
+            actions.append(.findEnds)
+        }
+    }
+
+    /// The topics end there, where a new campaign begins.
+    package mutating func endsFound(requests: [String: Int64], results: [String: Int64], now: Moment) {
+        guard case .placing = phase else { return }
+        count(work.define(requests: requests, results: results, now))
+    }
+
+    /// This recipient's event is in the request topic.
+    package mutating func foundPublished(_ id: RecipientID) { work.published?.add(id, to: &work.recipients) }
+
+    /// All that is published was found.
+    package mutating func readBack(now: Moment) {
+        guard case .readingBack = phase, let definition = work.definition else { return }
+        trying(now) { machine in
+            let count = try machine.work.readBack(definition, now)
+            if !machine.hasOpened { machine.actions.append(.notice(.continues(count))) }
+            machine.count(definition)
+        }
+    }
+
+    private mutating func count(_ definition: CampaignDefinition) {
+        phase.become(.counting)
+        // What came before this start does not count again: an operator has seen it, and goes on.
+        actions.append(.countOutcomes(definition, after: work.former, isWhole: !hasOpened))
+    }
+
+    /// What became of what is published, and up to where that was read.
+    package mutating func outcomesRead(_ count: OutcomeCount, positions: [Int32: Int64], now: Moment) {
+        switch phase {
+        case .counting, .opening, .publishing, .closing: work.outcomesRead(count, positions, now)
+        case .idle, .looking, .watching, .claiming, .learning, .placing, .readingBack, .finishing, .resting, .ended:
+            break
+        }
+    }
+
+    /// Outcomes are counted as far as they were wanted.
+    package mutating func outcomesCaughtUp(now: Moment) {
+        switch phase {
+        case .counting:
+            work.prepareOpening(isFirst: !hasOpened, now)
+            open(now)
+        case .closing(let end): if !work.waitsForQuiet(now) { writeEnd(end, now) }
+        case .idle, .looking, .watching, .claiming, .learning, .placing, .readingBack, .opening, .publishing,
+            .finishing, .resting, .ended:
+            break
+        }
+    }
+
+    /// What the campaigns topic says of the campaign by now.
+    package mutating func campaignSeen(_ campaign: CampaignIndex.Campaign?, now: Moment) {
+        switch phase {
+        case .placing, .readingBack, .counting:
+            work.note(campaign)
+            if !hasOpened { trying(now) { try $0.work.order.check(against: campaign) } }
+        case .publishing:
+            guard let news = work.follow(campaign) else { return }
+            actions += news
+            // A batch that is refused for now is not tried again.
+            if work.isHeld, writing == .part { withdraw(now) }
+        case .idle, .looking, .watching, .claiming, .learning, .opening, .closing, .finishing, .resting, .ended: break
+        }
+    }
+
+    /// What waits in the retry topics; `nil` when the brokers don't say it.
+    package mutating func answered(retries: RetryBacklog.Count?, now: Moment) {
+        work.pace?.answered(retries: retries, now: now)
+    }
+
+    /// Why workers do not deliver; `nil` when nothing is known that speaks against them.
+    package mutating func answered(trouble: String?, now: Moment) { work.pace?.answered(trouble: trouble, now: now) }
+
+    /// What was to be read can't be.
+    package mutating func failed(_ failure: ToolFailure, now: Moment) {
+        switch phase {
+        case .learning, .placing, .readingBack, .counting: giveWay(to: failure, now)
+        // A transaction that is under way comes to its end first.
+        case .opening, .publishing: trouble = trouble ?? failure
+        // What was not read is open, as before.
+        case .closing(let end): writeEnd(end, now)
+        case .idle, .looking, .watching, .claiming, .finishing, .resting, .ended: break
+        }
+    }
+
+    private mutating func trying(_ now: Moment, _ body: (inout Self) throws -> Void) {
+        do {
+            try body(&self)
+        } catch {
+            giveWay(to: ToolFailure(saying: error), now)
+        }
+    }
+
+    /// A topic has partitions that it does not read: it begins anew, with all of them.
+    package mutating func grown(now: Moment) {
+        switch phase {
+        // A transaction that is under way comes to its end first.
+        case .opening, .publishing: work.isOutgrown = true
+        case .idle, .looking, .watching, .claiming, .learning, .placing, .readingBack, .counting, .closing, .finishing,
+            .resting, .ended:
+            break
+        }
+    }
+
+    // MARK: The audience
 
     /// Whether the next line of the audience is wanted.
-    package var wantsRecipient: Bool { batch.state == .gathering && trouble == nil }
+    package var wantsRecipient: Bool { work.isGathering && trouble == nil }
 
-    package mutating func takeActions() -> [Action] {
-        defer { actions = [] }
-        return actions
+    /// Takes the next line's recipient; one who is published already is passed.
+    package mutating func take(_ id: RecipientID, user: [UInt8], event: [UInt8]) {
+        guard wantsRecipient else { return }
+        // The preview did not have this one.
+        if !work.take(id, user: user, event: event) { trouble = AudiencePreview.changed }
     }
 
-    package var nextWake: MonotonicTime? {
-        var moments = [writer.nextWake]
-        switch phase {
-        case .idle: moments.append(.distantPast)
-        case .resting(let end): moments.append(end)
-        case .publishing, .paused:
-            moments.append(workWake)
-        case .closing: moments.append(lastLook?.wake)
-        case .claiming, .learning, .placing, .readingBack, .counting, .opening, .finishing, .ended: break
+    /// Passes a line without a recipient.
+    package mutating func passLine() { if wantsRecipient { work.passLine() } }
+
+    /// The audience has no further line.
+    package mutating func audienceEnded() { if wantsRecipient { work.batch.complete() } }
+
+    /// Why a recipient's event is not published yet; `nil` when it is, or the audience does not have this one.
+    package func waiting(for id: RecipientID, now: Moment) -> JobWaitReason? {
+        guard let reason = waiting(now: now) else { return nil }
+        if work.batch.contains(id) { return reason }
+        let marks = work.recipients.marks(of: id)
+        guard marks.contains(.seen), !marks.contains(.published) else { return nil }
+        // In which order the file has them shows when it is read.
+        let ahead = progress.recipients - progress.published - 1
+        return ahead <= 0 ? reason : .turn(ahead: ahead, doing: reason.phrase)
+    }
+}
+
+extension PublicationPhase {
+    /// Whether a campaign's orders are read as they come.
+    package var hearsOrders: Bool {
+        switch name {
+        case .placing, .readingBack, .counting, .opening, .publishing, .closing: true
+        case .idle, .looking, .watching, .claiming, .learning, .finishing, .resting, .ended: false
         }
-        return moments.compactMap { $0 }.min()
     }
 
-    /// When the events expire.
-    func expiry(_ now: Moment) -> MonotonicTime? {
-        definition?.expiresAt.map { now.monotonic.advanced(by: .milliseconds($0 - now.wall.milliseconds)) }
-    }
-
-    var nextSign: MonotonicTime? {
-        state == .cancelled ? nil : lastWrite.advanced(by: Self.signInterval)
-    }
-
-    package mutating func advance(now: Moment) {
-        writer.advance(now: now.monotonic)
-        follow(now)
-        switch phase {
-        case .idle: claim(now)
-        case .resting(let end): if end <= now.monotonic { claim(now) }
-        case .publishing, .paused:
-            work(now)
-            workWake = [pace?.nextWake, nextSign, rejudges, expiry(now)].compactMap { $0 }.filter { $0 > now.monotonic }
-                .min()
-        case .closing(let end): if let lastLook, lastLook.wake <= now.monotonic { writeEnd(end, now) }
-        case .claiming, .learning, .placing, .readingBack, .counting, .opening, .finishing, .ended: break
+    /// Whether its outcomes are read as they come.
+    package var isFollowing: Bool {
+        switch name {
+        case .opening, .publishing, .closing: true
+        case .idle, .looking, .watching, .claiming, .learning, .placing, .readingBack, .counting, .finishing, .resting,
+            .ended:
+            false
         }
-        takeWriterActions()
     }
+}
+
+/// How a campaign's publisher stands in one of its turns.
+package typealias CampaignStanding = PublicationStanding<AudiencePublication>
+
+extension PublicationStanding<AudiencePublication> {
+    /// How far it is.
+    package var progress: PublishProgress { machine.progress }
+
+    /// What is known of why no outcome comes, in words; `nil` while some come.
+    package var silence: String? { machine.silenceWords }
 }

@@ -10,7 +10,7 @@ struct CampaignPace: Sendable {
 
     private let outcomesPerEvent: Int
     private var admission: PublishAdmission
-    private var judge: FailureJudge
+    private var limit: FailureLimit
     private var silence: OutcomeSilence
     /// What was known when the silence was looked at last.
     private var knownBefore: Int
@@ -38,10 +38,11 @@ struct CampaignPace: Sendable {
             outcomesPerEvent: outcomesPerEvent, batchLimit: RecipientBatch.recipientLimit,
             rate: order.rate ?? definition.rate, ramp: Ramp(steps: order.ramp ?? definition.ramp ?? []),
             published: published)
-        judge = FailureJudge(limit: limit, from: outcomes)
+        self.limit = FailureLimit(share: limit, meaningfulCount: CampaignControl.outcomesToJudge)
         silence = OutcomeSilence(mayAskWorkers: mayAskWorkers)
         knownBefore = outcomes.known
         self.outcomes = outcomes
+        resume()
     }
 
     /// The outcomes that are still to come of what is published.
@@ -49,9 +50,6 @@ struct CampaignPace: Sendable {
 
     /// Whether all outcomes of what is published are known.
     var isAllKnown: Bool { outcomes.known >= admission.expected }
-
-    /// When the rate allows the next events; `nil` unless it is the rate that holds them back.
-    var nextCredit: MonotonicTime? { admission.nextCredit }
 
     /// What is known of why no outcome comes.
     var silenceFacts: OutcomeSilence.Facts? { silence.facts }
@@ -62,10 +60,13 @@ struct CampaignPace: Sendable {
     mutating func notePublished(_ count: Int) { admission.notePublished(count) }
 
     /// The share of failures that is allowed by now.
-    mutating func allow(failures limit: Double?) { judge.limit = limit }
+    mutating func allow(failures share: Double?) { limit.share = share }
 
     /// The campaign is resumed: what an operator has seen and accepted does not count again.
-    mutating func resume() { judge = FailureJudge(limit: judge.limit, from: outcomes) }
+    mutating func resume() { limit.accept(failed: outcomes.first(.failed), known: judged) }
+
+    /// The outcomes that say something of the message.
+    private var judged: Int { outcomes.first(.failed) + outcomes.first(.reached) }
 
     mutating func answered(retries: RetryBacklog.Count?, now: Moment) {
         silence.answered(retries: retries, now: now.monotonic)
@@ -95,14 +96,19 @@ struct CampaignPace: Sendable {
 
     /// Why the campaign has to be paused; `nil` when it has not.
     func failure(now: Moment) -> String? {
-        judge.verdict(
-            on: outcomes, openAtStepEnd: rampStep(now).map { $0.verdict == .goesOnWithout ? 0 : open })
+        let step = rampStep(now)
+        let excess = limit.excess(
+            failed: outcomes.first(.failed), known: judged,
+            openAtEnd: step.map { $0.verdict == .goesOnWithout ? 0 : open })
+        guard let excess, let share = limit.share else { return nil }
+        return "\(excess.failed) of \(excess.known) outcomes failed, more than \(CampaignWords.percent(share))"
     }
 
-    /// How many may be published now.
-    mutating func decision(now: Moment) -> PublishAdmission.Decision {
-        let open = open
-        return admission.decision(open: open, openInStep: rampWait(now) == nil ? 0 : open, at: now.monotonic)
+    /// How many may be published now, or what that waits for.
+    mutating func nextStep(_ outcomes: JobWaitReason.Outcomes, now: Moment) -> PublicationStep {
+        let wait = rampWait(now)
+        let step = admission.nextStep(outcomes, openInStep: wait == nil ? 0 : open, now: now)
+        return step ?? .wait(wait.map { .rampStep($0.standing, outcomes) } ?? .nextTurn)
     }
 
     /// What people should know before something is published now.
@@ -140,7 +146,8 @@ struct CampaignPace: Sendable {
         guard let size = admission.endedStep?.size else { return nil }
         return RampStep(
             outcomes: size * outcomesPerEvent, open: open, retryingLong: silence.facts?.retries?.retryingLong,
-            canFail: judge.canFail(outcomes, open: open), outcomesPerEvent: outcomesPerEvent,
+            canFail: limit.canFail(failed: outcomes.first(.failed), known: judged, open: open),
+            outcomesPerEvent: outcomesPerEvent,
             isFollowedByStep: admission.step != nil)
     }
 

@@ -52,30 +52,23 @@ package enum PublishNews: Sendable {
     case allPublished
 }
 
-/// How a publisher came to its end.
-package enum PublishEnd: Sendable, Equatable {
-    /// Everything is published, and all outcomes are known.
-    case complete
-    /// It was asked to stop; starting it again continues.
-    case interrupted
-    /// The campaign was paused because of failures, and no operator watches.
-    case paused
-    case cancelled
-    /// The moment has come at which the events expire, before all were published.
-    case expired
-    /// Another publisher of the campaign has taken over.
-    case takenOver
-    case failed(ToolFailure)
-
-    package var name: String {
-        switch self {
-        case .complete: "complete"
-        case .interrupted: "interrupted"
-        case .paused: "paused"
-        case .cancelled: "cancelled"
-        case .expired: "expired"
-        case .takenOver: "taken-over"
-        case .failed: "failed"
-        }
+extension PublishProgress {
+    /// How its publisher ended, in a sentence; what a broker said in it is as it came.
+    ///
+    /// - Parameters:
+    ///   - again: how the rest is published.
+    ///   - cause: why the campaign is paused, as far as that was said.
+    package func sentence(
+        _ end: PublicationEnd, name: String, again: String, pausedBecause cause: String? = nil
+    ) -> String {
+        let rest = published < recipients || end == .interrupted ? "; \(again)" : ""
+        let done = "\(CampaignWords.number(published)) of \(CampaignWords.counted(recipients, "recipient")) published"
+        let outcomes = "of \(CampaignWords.counted(events * outcomesPerEvent, "notification")) \(outcomeWords)"
+        return end.sentence(
+            published: done, outcomes: outcomes,
+            open: CampaignWords.counted(open, "notification"), rest: rest, rival: "publisher of campaign \(name)",
+            failing:
+                "The campaign is paused because too many failed\(cause.map { " (\($0))" } ?? ""), \(done): \(outcomes). "
+                + "When the cause is gone: herald campaign resume \(name)\(rest).")
     }
 }

@@ -1,3 +1,6 @@
+internal import HeraldEvents
+internal import HeraldTime
+
 /// A step of a ramp whose recipients are all published, and how much of it is known: whether the next may begin is decided
 /// by this alone.
 ///
@@ -84,4 +87,18 @@ package struct RampWait: Codable, Equatable, Sendable {
     package var reason: RampStep.Reason
     /// When the next step begins without what is open, epoch milliseconds; absent when it does not.
     package var goesOnAt: Int64?
+}
+
+extension RampWait {
+    /// What is waited for, as reasons name it.
+    var standing: JobWaitReason.Step {
+        let judgement: JobWaitReason.Step.Judgement =
+            switch reason {
+            case _ where goesOnAt != nil: .withoutOne(WallTime(milliseconds: goesOnAt ?? 0))
+            case .mostlyOpen: .mostlyOpen
+            case .undecided: .undecided
+            case .outcomes: .outcomes
+            }
+        return JobWaitReason.Step(number: step, size: recipients, of: .recipients, judgement)
+    }
 }

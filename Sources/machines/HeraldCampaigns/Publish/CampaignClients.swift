@@ -15,7 +15,7 @@ final class CampaignClients: JobIO {
         var isStopping: @Sendable () -> Bool
         var onNews: (PublishNews) -> Void
         /// Called in each turn with how the publisher stands.
-        var onTurn: (PublishStanding) -> Void
+        var onTurn: (CampaignStanding) -> Void
     }
 
     /// What is read to an end.
@@ -170,7 +170,7 @@ final class CampaignClients: JobIO {
             endReading()
             machine.failed(ToolFailure(saying: error), now: now)
         }
-        owner.onTurn(PublishStanding(machine, now: now))
+        owner.onTurn(CampaignStanding(machine, now: now))
     }
 
     private func deliverAnswers(to machine: inout CampaignMachine) {

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import HeraldDriver
-internal import HeraldTools
+package import HeraldTools
 
 /// Publishes a campaign to its end, or until something ends it; starting it again, anywhere, goes on with the rest.
 ///
 /// ``CampaignMachine`` decides, ``CampaignClients`` carries out. One thread.
 package final class CampaignPublisher {
-    private let configuration: CampaignMachine.Configuration
+    private let configuration: AudiencePublication.Configuration
     private let layout: CampaignContext.Layout
     private let audience: Audience
     private let owner: CampaignClients.Owner
@@ -24,23 +24,23 @@ package final class CampaignPublisher {
         _ context: CampaignContext, _ layout: CampaignContext.Layout, _ order: CampaignOrder, audience: Audience,
         preview: AudiencePreview, recipients: consuming RecipientSet,
         lookAtTopics: @escaping () throws -> CampaignContext.Layout, isStopping: @escaping @Sendable () -> Bool,
-        onNews: @escaping (PublishNews) -> Void, onTurn: @escaping (PublishStanding) -> Void
+        onNews: @escaping (PublishNews) -> Void, onTurn: @escaping (CampaignStanding) -> Void
     ) {
         self.lookAtTopics = lookAtTopics
         self.layout = layout
         self.audience = audience
         self.recipients = recipients
         owner = CampaignClients.Owner(isStopping: isStopping, onNews: onNews, onTurn: onTurn)
-        configuration = CampaignMachine.Configuration(
+        configuration = AudiencePublication.Configuration(
             context: context, order: order,
-            audience: CampaignMachine.AudienceCounts(
+            audience: AudiencePublication.AudienceCounts(
                 recipients: preview.recipients, repeats: preview.repeats, invalid: preview.invalid, mark: preview.mark,
                 beginsWith: preview.beginsWith, comparedTo: preview.comparedTo),
             process: getpid(), writer: BatchWriter.Configuration(context.writerProperties))
     }
 
     /// Publishes, and waits for the outcomes; once.
-    package func run() -> (end: PublishEnd, progress: PublishProgress) {
+    package func run() -> (end: PublicationEnd, progress: PublishProgress) {
         let clients: CampaignClients
         do {
             clients = try CampaignClients(

@@ -17,7 +17,7 @@ package struct CampaignProgress: Codable, Equatable, Sendable {
     package var invalid: Int
     /// What it waits for before the next step of its ramp; absent when it does not.
     package var rampWait: RampWait?
-    /// How its publisher ended, as ``PublishEnd/name`` says it; absent while one is at work.
+    /// How its publisher ended, as ``PublicationEnd/name(_:)`` says it; absent while one is at work.
     package var end: String?
     /// When a publisher saw the last outcome, epoch milliseconds; absent before.
     package var finishedAt: Int64?

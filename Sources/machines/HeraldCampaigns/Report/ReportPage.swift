@@ -1,4 +1,5 @@
 internal import HeraldEvents
+internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
@@ -272,5 +273,24 @@ package struct ReportPage: Sendable {
         }
         return "<div class=\"wide\"><table>\n<thead>\(row("th", headings))</thead>\n<tbody>\n"
             + rows.map { row("td", $0) }.joined(separator: "\n") + "\n</tbody>\n</table></div>"
+    }
+}
+
+/// Text from anywhere, as text in HTML: nothing in it is markup, and nothing steers the writing direction.
+enum HTMLText {
+    /// The text for between tags and in quoted attributes.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in SafeText.escaped(text).unicodeScalars {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
     }
 }

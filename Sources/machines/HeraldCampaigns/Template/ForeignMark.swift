@@ -52,11 +52,19 @@ package struct ForeignMark: Sendable, Equatable {
         var end = text[start...].firstIndex { !isNameByte($0) } ?? text.endIndex
         // A sentence's end is no part of a name that nothing closes.
         while fence.close.isEmpty, !isNameStart(text[end - 1]), !(0x30...0x39).contains(text[end - 1]) { end -= 1 }
-        let close = pass(end)
+        var close = pass(end)
+        var hasDefault = false
+        if close < text.endIndex, text[close] == UInt8(ascii: "|"), !text[close...].starts(with: fence.close) {
+            // What stands there for people without one: [%first_name|Valued Customer%].
+            guard let found = text[close...].prefix(while: { $0 != 0x0A }).firstRange(of: fence.close) else {
+                return nil
+            }
+            (close, hasDefault) = (found.lowerBound, true)
+        }
         guard text[close...].starts(with: fence.close) else { return nil }
         let name = String(decoding: text[start..<end], as: UTF8.self)
         let column = column(name, in: columns)
-        if fence.isOrdinary, column == nil { return nil }
+        if fence.isOrdinary || (hasDefault && !fence.hasSpaces), column == nil { return nil }
         let next = close + fence.close.count
         return (Self(mark: String(decoding: text[offset..<next], as: UTF8.self), name: column ?? name), next)
     }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import HeraldEvents
 internal import HeraldKafka
-import HeraldTime
+package import HeraldTime
 package import HeraldTools
 
 extension ReplayContext {
@@ -34,4 +34,15 @@ extension ReplayContext {
     private static var auditTimeout: Milliseconds { .seconds(5) }
     /// Clocks of machines and brokers differ by so much at most.
     private static var auditLookBack: Milliseconds { .minutes(5) }
+}
+
+extension ReplayContext {
+    /// Writes down that the operator reads messages' texts, and returns when the brokers have it.
+    ///
+    /// Without that record the texts are not shown.
+    package func recordReveal(_ selection: String, at moment: WallTime) throws {
+        var entry = AuditEntry(action: "dlq.reveal", phase: "done", at: moment.text, by: operatorName)
+        entry.selection = selection
+        try entry.recordReveal(topic: topics.audit, properties: auditProperties)
+    }
 }

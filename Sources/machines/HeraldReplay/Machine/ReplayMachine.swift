@@ -1,266 +1,162 @@
-package import HeraldDriver
 package import HeraldEvents
-internal import HeraldKafka
-internal import HeraldKernel
+package import HeraldKernel
 package import HeraldTime
 package import HeraldTools
 
 /// Carries out what was planned for dead letters, under the lease: pure.
 ///
-/// It looks whether a living job has the lease, claims the name that all jobs on these letters share, reads the marks, and
-/// writes its lease. Then it publishes and marks in the steps of a ramp, waits for outcomes, and gives the lease back. Each
-/// transaction holds the replayed records, their marks and the lease. After it was fenced, or when it is in doubt what was
-/// written, it claims the name again and reads the marks: they say what was done. ``Phase`` and ``LetterState`` have the
-/// rest; ``ReplayPace`` decides when what is published, ``BatchWriter`` how a transaction becomes durable.
-package struct ReplayMachine: JobMachine {
-    /// What it wants done.
-    package enum Action: Sendable {
-        case write(BatchWriter.Action)
-        /// Reads the state topic to its end, or through every transaction that is open: ``stateRead(_:holder:now:)``,
-        /// ``stateNotRead(_:now:)``.
-        case readState(throughOpenTransactions: Bool)
-        /// Another job's lease is to be watched: each change is a ``stateRead(_:holder:now:)``, as is its process's end.
-        case watchState(Lease)
-        /// Begins to read these letters: ``lettersNotStarted(_:)`` when that fails.
-        case startLetters(LetterRanges)
-        /// Hands letters over, as long as ``mayTakeLetter``; those of a moment: what it wants more it asks for again.
-        case gather
-    }
+/// Each transaction holds the replayed records, their marks and the lease. Several jobs share one name: after it was
+/// fenced, or when it is in doubt what was written, the marks say what was done, and the lease whose turn it is.
+package typealias ReplayMachine = PublicationMachine<LetterPublication>
 
-    /// What a job does.
-    package enum Work: Sendable {
-        case replay(ReplayPlan, ReplayRules, ReplayOptions)
-        /// Notes that they were dealt with in another way.
-        case resolve(ResolvePlan, selection: String, note: String?)
-    }
-
-    /// What it keeps to.
-    package struct Configuration: Sendable {
-        package var context: ReplayContext
-        package var work: Work
-        /// The job's name, which no other job has.
-        package var job: String
-        package var process: ProcessIdentity
-        package var writer: BatchWriter.Configuration
-
-        package init(
-            context: ReplayContext, work: Work, job: String, process: ProcessIdentity,
-            writer: BatchWriter.Configuration
-        ) {
-            self.context = context
-            self.work = work
-            self.job = job
-            self.process = process
-            self.writer = writer
-        }
-    }
-
-    /// So often in a row the name is claimed again without anything written in between.
-    static let claimLimit = 10
-    static let renewalInterval = Milliseconds(Lease.renewal)
-    static let leasePatience = Milliseconds(Lease.patience)
-
-    let configuration: Configuration
-    let plan: ReplayPlan
-    /// `nil` of what is resolved: its offsets are the plan's.
-    let rules: ReplayRules?
-    package internal(set) var phase = Phase.idle
-    var writer: BatchWriter
-    var journal: Journal
-    var known = KnownState()
-    var pace: ReplayPace
-    var batch: LetterBatch
-    var actions: [Action] = []
-    /// Results of letters whose transaction is under way: it may be durable before the machine knows.
-    var earlyResults: [NotificationResult] = []
-    /// No letter of the plan is left to be read.
-    var isAtEnd = false
-    /// How many letters the next transaction may still take.
-    var room = 0
-    /// Up to where letters were handed over, by partition.
-    private(set) var takenTo: [Int32: Int64] = [:]
-    /// No further letter came for a moment.
-    var isDry = false
-    var isStopping = false
-    var pause: ReplayPause?
-    var lastWrite = MonotonicTime.distantPast
-    var claimCount = 0
-    /// What kept it from reading.
-    var readingFailure: ToolFailure?
-    /// It has taken the lease, but can't read the letters.
-    var notBegun: ToolFailure?
-
-    /// A machine that begins with the first ``advance(now:)``.
-    package init(_ configuration: Configuration) {
-        self.configuration = configuration
-        let context = configuration.context
-        writer = BatchWriter(configuration.writer)
-        journal = Journal(
-            context, job: configuration.job, process: configuration.process, work: configuration.work.words)
-        let hasOutcomes = context.watchedTopic == nil
-        switch configuration.work {
-        case .replay(let plan, let rules, let options):
-            (self.plan, self.rules) = (plan, rules)
-            pace = ReplayPace(
-                options, planned: plan.count, batchLimit: LetterBatch.transactionCount, hasOutcomes: hasOutcomes)
-            batch = LetterBatch()
-        case .resolve(let plan, _, _):
-            (self.plan, rules) = (ReplayPlan(), nil)
-            pace = ReplayPace(
-                ReplayOptions(), planned: plan.count, batchLimit: LetterBatch.transactionCount, hasOutcomes: true)
-            batch = LetterBatch(resolving: plan.chosen)
-            isAtEnd = true
-        }
-    }
-
-    package var isOver: Bool { phase.name == .ended }
-
-    /// How it ended; `nil` before.
-    package var end: End? { if case .ended(let end) = phase { end } else { nil } }
-
+extension PublicationMachine<LetterPublication> {
     /// The job's name.
-    package var job: String { journal.job }
+    package var job: String { work.transaction.job }
 
     /// How far it is; its batch is 0 before the lease is its own.
-    package var progress: ReplayProgress { pace.progress }
+    package var progress: ReplayProgress { work.pace.progress }
+
+    /// Whether it has come to its work; else nothing was done.
+    package var hasBegun: Bool { hasOpened && !work.isWithoutLetters }
 
     /// Whether the next letter is wanted.
-    package var mayTakeLetter: Bool { room > 0 && pause == nil && !isAtEnd && !batch.isFull }
+    package var mayTakeLetter: Bool { work.isGathering }
     /// Whether letters wait for more of them.
-    package var hasLetters: Bool { !batch.letters.isEmpty }
+    package var hasLetters: Bool { !work.batch.letters.isEmpty }
 
-    package mutating func takeActions() -> [Action] {
-        defer { actions = [] }
-        return actions
-    }
-
-    package var nextWake: MonotonicTime? {
-        var moments = [writer.nextWake]
-        switch phase {
-        case .idle: moments.append(.distantPast)
-        case .watching(_, let end): moments.append(end)
-        case .working: moments += [renewal, pace.nextWake]
-        case .looking, .claiming, .reading, .writing, .ended: break
-        }
-        return moments.compactMap { $0 }.min()
-    }
-
-    var renewal: MonotonicTime { lastWrite.advanced(by: Self.renewalInterval) }
-
-    // MARK: Inputs
-
-    /// Ends with what is written; a transaction that is under way is not left alone.
-    package mutating func stop() { isStopping = true }
-
-    /// Publishes nothing more until it is resumed (`nil`); the lease is kept, and outcomes are counted.
-    package mutating func pause(_ pause: ReplayPause?) {
-        self.pause = pause
-        if pause != nil { pace.pause() }
-    }
-
-    package mutating func receive(_ report: BatchWriter.Report, now: Moment) {
-        writer.receive(report, now: now.monotonic)
-        follow(now)
-    }
+    // MARK: The lease and the marks
 
     /// What the state topic says by now.
     ///
     /// - Parameter holder: what is known of the process that has the lease.
     package mutating func stateRead(_ state: KnownState, holder: Lease.Life, now: Moment) {
         switch phase {
-        case .looking(let seen):
-            known = state
-            guard let lease = livingLease(holder) else { return claim(.open, now) }
-            if let seen { return lease == seen ? claim(.open, now) : finish(.notBegun(Self.busy(lease))) }
-            guard holder != .living else { return finish(.notBegun(Self.busy(lease))) }
-            let end = now.monotonic.advanced(by: Self.leasePatience)
-            phase.become(.watching(lease, until: end))
+        case .looking:
+            work.known = state
+            guard let lease = work.livingLease(holder) else { return claim(now) }
+            if let seen = work.holder { return lease == seen ? claim(now) : finish(.failed(lease.busy)) }
+            guard holder != .living else { return finish(.failed(lease.busy)) }
+            work.holder = lease
+            phase.become(.watching(until: now.monotonic.advanced(by: LetterPublication.leasePatience)))
             actions.append(.watchState(lease))
-        case .watching(let seen, _):
-            known = state
-            guard let lease = livingLease(holder) else { return claim(.open, now) }
-            if lease != seen { finish(.notBegun(Self.busy(lease))) }
-        case .reading(let aim):
-            known = state
-            marksRead(aim, now)
-        case .idle, .claiming, .writing, .working, .ended: break
+        case .watching:
+            work.known = state
+            guard let lease = work.livingLease(holder) else { return claim(now) }
+            if lease != work.holder { finish(.failed(lease.busy)) }
+        case .readingBack:
+            work.known = state
+            marksRead(now)
+        case .idle, .claiming, .learning, .placing, .counting, .opening, .publishing, .closing, .finishing, .resting,
+            .ended:
+            break
         }
+    }
+
+    /// The name is its own, so these are all marks that will ever come of others.
+    private mutating func marksRead(_ now: Moment) {
+        guard hasOpened, let aim = writing else { return open(now) }
+        guard work.known.lease?.job == job else { return finish(work.end(aim, after: .takenOver)) }
+        if case .end(let end) = aim { phase.become(.finishing(end)) } else { phase.become(.publishing) }
+        if aim == .part, work.batch.isMarked(in: work.known.marks) { return written(now) }
+        write(aim, now)
     }
 
     /// The state topic can't be read.
     package mutating func stateNotRead(_ failure: ToolFailure, now: Moment) {
         switch phase {
-        case .looking, .watching, .reading(.open): finish(.notBegun(failure))
-        case .reading(.end(let end)) where end != .complete: finish(.over(end))
+        case .looking, .watching: finish(.failed(failure))
         // Whose lease it is by now is not known, so it writes nothing.
-        case .reading: finish(.over(.failed(failure)))
-        case .idle, .claiming, .writing, .working, .ended: break
+        case .readingBack: finish(work.end(writing, after: .failed(failure)))
+        case .idle, .claiming, .learning, .placing, .counting, .opening, .publishing, .closing, .finishing, .resting,
+            .ended:
+            break
         }
+    }
+
+    // MARK: The letters
+
+    /// Publishes nothing more until it is resumed (`nil`); the lease is kept, and outcomes are counted.
+    package mutating func pause(_ pause: ReplayPause?) {
+        work.pause = pause
+        if pause != nil { work.pace.pause() }
     }
 
     /// Takes the next letter of the topic: one of the plan that no other job has dealt with meanwhile is published.
-    package mutating func take(_ entry: inout DeadLetterEntry, now: Moment) {
-        guard let rules, plan.contains(partition: entry.partition, offset: entry.offset) else { return }
-        isDry = false
-        takenTo[entry.partition] = entry.offset
-        var state = LetterState.planned
-        switch rules.decision(for: &entry, known.marks, now: now.wall) {
-        case .leaveOut:
-            state.become(.leftOut)
-            pace.progress.skipped += 1
-        case .replay(let replay):
-            state.become(.gathered)
-            let freshKey = replay.hasFreshKey ? "\(journal.job)-\(entry.partition)-\(entry.offset)" : nil
-            let trace = configuration.context.trace
-            let record =
-                entry.isForeign
-                ? OutgoingRecord(replay, ofForeign: entry, trace: trace)
-                : OutgoingRecord(replay, of: entry, freshKey: freshKey, trace: trace)
-            batch.add(
-                LetterBatch.Letter(
-                    state: state, record: record, replay: replay, partition: entry.partition, offset: entry.offset,
-                    markCount: known.marks.replayCount(partition: entry.partition, offset: entry.offset)))
-            room -= 1
-        }
-    }
+    package mutating func take(_ entry: inout DeadLetterEntry, now: Moment) { work.take(&entry, now: now) }
 
     /// No further letter comes for a moment: what there is goes.
-    package mutating func lettersPaused() { isDry = true }
+    package mutating func lettersPaused() { work.isDry = true }
 
     /// All of the plan was handed over.
-    package mutating func lettersEnded() { isAtEnd = true }
+    package mutating func lettersEnded() { work.isAtEnd = true }
 
-    /// The letters can't be read at all.
+    /// The letters can't be read at all: it has taken the lease for nothing.
     package mutating func lettersNotStarted(_ failure: ToolFailure) {
-        notBegun = notBegun ?? failure
+        work.isWithoutLetters = true
         readingFailed(failure)
     }
 
     /// Letters or outcomes can't be read any more.
-    package mutating func readingFailed(_ failure: ToolFailure) { readingFailure = readingFailure ?? failure }
+    package mutating func readingFailed(_ failure: ToolFailure) { trouble = trouble ?? failure }
 
     /// Takes a result of the results topic.
-    package mutating func receive(_ result: NotificationResult) {
-        if batch.isUnderWay(result) { earlyResults.append(result) } else { pace.receive(result) }
-    }
+    package mutating func receive(_ result: NotificationResult) { work.receive(result) }
 
     /// So many replays of others' dead letters came back as new ones.
-    package mutating func cameBack(_ count: Int) { pace.cameBack(count) }
+    package mutating func cameBack(_ count: Int) { work.pace.cameBack(count) }
 
-    package mutating func advance(now: Moment) {
-        writer.advance(now: now.monotonic)
-        follow(now)
-        switch phase {
-        case .idle:
-            phase.become(.looking(since: nil))
-            actions.append(.readState(throughOpenTransactions: false))
-        case .watching(let seen, let end) where end <= now.monotonic:
-            // That no renewal comes only the time tells, and then the brokers' word on the end.
-            phase.become(.looking(since: seen))
-            actions.append(.readState(throughOpenTransactions: false))
-        case .working: work(now)
-        case .looking, .watching, .claiming, .reading, .writing, .ended: break
-        }
-        takeWriterActions()
+    /// Why a letter is not replayed or marked yet; `nil` when it is, or does not belong to the job.
+    package func waiting(forPartition partition: Int32, offset: Int64, now: Moment) -> JobWaitReason? {
+        guard let reason = waiting(now: now) else { return nil }
+        if work.batch.contains(partition: partition, offset: offset) { return reason }
+        guard let ahead = work.lettersAhead(partition: partition, offset: offset) else { return nil }
+        return ahead == 0 ? reason : .turn(ahead: ahead, doing: reason.phrase)
+    }
+}
+
+/// What becomes of a dead letter of the plan in a job.
+package enum LetterState: String, CaseIterable, CheckedState {
+    /// It is read again, in its turn.
+    case planned
+    /// The rules leave it out by now.
+    case leftOut
+    /// It is to be written.
+    case gathered
+    /// A transaction with it and its mark is under way.
+    case writing
+    /// Whether that was committed, only its mark tells.
+    case inDoubt
+    case replayed
+    /// It is too large for its topic, and stays as it is.
+    case tooLarge
+
+    package var name: Self { self }
+
+    package static let transitions = TransitionTable<Self>([
+        .init([.planned], "it was dealt with meanwhile, or has expired", [.leftOut]),
+        .init([.planned], "it is its turn", [.gathered]),
+        .init([.gathered], "its transaction begins", [.writing]),
+        .init([.writing], "committed", [.replayed]),
+        .init([.writing], "too large with others, or with its history", [.gathered]),
+        .init([.writing], "too large alone, and without its history", [.tooLarge]),
+        .init([.writing], "the name was lost, or a broker does not say", [.inDoubt]),
+        .init([.inDoubt], "the name is claimed, and its mark is there", [.replayed]),
+        .init([.inDoubt], "the name is claimed, and its mark is not there", [.writing]),
+    ])
+}
+
+/// How a job on dead letters stands in one of its turns.
+package typealias ReplayStanding = PublicationStanding<LetterPublication>
+
+extension PublicationStanding<LetterPublication> {
+    /// The job's name.
+    package var job: String { machine.job }
+
+    /// How far it is; its batch is 0 before the lease is its own.
+    package var progress: ReplayProgress { machine.progress }
+
+    /// Why a letter is not replayed or marked yet; `nil` when it is, or does not belong to the job.
+    package func waits(forPartition partition: Int32, offset: Int64) -> JobWaitReason? {
+        machine.waiting(forPartition: partition, offset: offset, now: now)
     }
 }

@@ -6,15 +6,6 @@ internal import HeraldTools
 ///
 /// Pure.
 struct ReplayPace: Sendable {
-    /// What may happen next.
-    enum Verdict: Sendable, Equatable {
-        /// So many dead letters at most may be published in the next transaction.
-        case publish(Int)
-        /// Nothing, before something comes or ``ReplayPace/nextWake``; why.
-        case wait(JobWaitReason)
-        case end(ReplayEnd)
-    }
-
     /// From so many known outcomes on a share means something in the middle of a batch.
     private static let judgedFrom = 20
 
@@ -22,6 +13,7 @@ struct ReplayPace: Sendable {
     /// Whether workers report outcomes; of what others read all that is known is what comes back.
     private let hasOutcomes: Bool
     private let patience: Milliseconds
+    private let limit: FailureLimit
     private var admission: PublishAdmission
     private var outcomes = ReplayTally()
     /// Of others: how many of the batch are published, and how many came back, in all and of the batch.
@@ -32,7 +24,7 @@ struct ReplayPace: Sendable {
 
     /// How far the replay is.
     var progress = ReplayProgress()
-    /// When the last verdict changes by itself; `nil` when only what comes changes it.
+    /// When the last step changes by itself; `nil` when only what comes changes it.
     private(set) var nextWake: MonotonicTime?
 
     /// The pace of a replay that has published nothing.
@@ -42,6 +34,7 @@ struct ReplayPace: Sendable {
         self.options = options
         self.hasOutcomes = hasOutcomes
         patience = Milliseconds(options.patience)
+        limit = FailureLimit(share: options.stopShare, meaningfulCount: Self.judgedFrom)
         admission = PublishAdmission(
             outcomesPerEvent: 1, batchLimit: batchLimit, rate: options.rate, ramp: options.ramp, published: 0)
         progress.planned = planned
@@ -95,11 +88,11 @@ struct ReplayPace: Sendable {
     /// - Parameters:
     ///   - isAtEnd: all of the plan is published.
     ///   - pause: what an operator has paused.
-    mutating func verdict(isAtEnd: Bool, isStopping: Bool, pause: ReplayPause?, now: Moment) -> Verdict {
+    mutating func nextStep(isAtEnd: Bool, isStopping: Bool, pause: ReplayPause?, now: Moment) -> PublicationStep {
         nextWake = nil
         noteOutcomes()
-        if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .end(.stopped) }
-        if isStopping { return .end(isAtEnd ? .complete : .paused) }
+        if isFailing(isAllSent: isAtEnd || admission.isAtStepEnd) { return .end(.failing) }
+        if isStopping { return .end(isAtEnd ? .complete : .interrupted) }
         if let pause { return .wait(.paused(by: pause.by, since: pause.since)) }
         if isAtEnd {
             guard isBatchOpen(now.monotonic), let end = patienceEnd(now.monotonic) else { return .end(.complete) }
@@ -110,19 +103,13 @@ struct ReplayPace: Sendable {
         }
         if admission.isAtStepEnd, !isBatchOpen(now.monotonic) { beginBatch() }
         let open = open(now.monotonic)
-        switch admission.decision(open: open.all, openInStep: open.step, at: now.monotonic) {
-        case .publish(let count): return .publish(count)
-        case .wait(.rate):
-            nextWake = admission.nextCredit
-            return .wait(.rate(until: now.wall(nextWake ?? now.monotonic)))
-        case .wait(.outcomes):
-            return .wait(.openOutcomes(.init(open: open.all), limit: PublishAdmission.openLimit))
-        case .wait(.ramp): return held(now)
-        }
+        let step = admission.nextStep(.init(open: open.all), openInStep: open.step, now: now)
+        nextWake = nextWake ?? admission.nextCredit
+        return step ?? held(now)
     }
 
     /// A step of the ramp waits; how it ends when that was too long.
-    private mutating func held(_ now: Moment) -> Verdict {
+    private mutating func held(_ now: Moment) -> PublicationStep {
         if let end = patienceEnd(now.monotonic) {
             guard hasOutcomes else { return .wait(.returns(until: now.wall(end))) }
             let step = admission.endedStep ?? (progress.batch, outcomes.batch.expected)
@@ -132,12 +119,12 @@ struct ReplayPace: Sendable {
                     .init(open: outcomes.batch.open)))
         }
         let batch = outcomes.batch
-        // Even if all of them fail it is not too many.
-        guard Double(batch.failed + batch.open) <= options.stopShare * Double(batch.expected) else {
+        // Even if all of them fail it has to be not too many.
+        guard limit.canFail(failed: batch.failed, known: batch.known, open: batch.open) != true else {
             return .end(.outcomeTimeout)
         }
         beginBatch()
-        return verdict(isAtEnd: false, isStopping: false, pause: nil, now: now)
+        return nextStep(isAtEnd: false, isStopping: false, pause: nil, now: now)
     }
 
     /// How many outcomes are open.
@@ -150,10 +137,8 @@ struct ReplayPace: Sendable {
     private func isFailing(isAllSent: Bool) -> Bool {
         let batch = outcomes.batch
         let failed = hasOutcomes ? batch.failed : returned.batch
-        let (known, total) = hasOutcomes ? (batch.known, batch.expected) : (publishedInBatch, publishedInBatch)
-        return FailureLimit.isExceeded(
-            share: options.stopShare, failed: failed, known: known, meaningfulCount: Self.judgedFrom,
-            total: isAllSent ? total : nil)
+        let (known, open) = hasOutcomes ? (batch.known, batch.open) : (publishedInBatch, 0)
+        return limit.excess(failed: failed, known: known, openAtEnd: isAllSent ? open : nil) != nil
     }
 
     /// Whether the outcomes of the batch are still waited for, or what of it comes back to a topic of others is.

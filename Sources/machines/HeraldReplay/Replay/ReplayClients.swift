@@ -107,7 +107,7 @@ final class ReplayClients: JobIO {
     func deliver(to machine: inout ReplayMachine) {
         let now = now
         owner.onTurn(ReplayStanding(machine, now: now))
-        if owner.isStopping() { machine.stop() }
+        if owner.isStopping() { machine.stop(now: now) }
         machine.pause(owner.pause())
         transactor.serve { machine.receive($0, now: now) }
         deliverState(to: &machine, now)

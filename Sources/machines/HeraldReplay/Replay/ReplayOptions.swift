@@ -1,3 +1,4 @@
+internal import HeraldEvents
 package import HeraldText
 package import HeraldTime
 package import HeraldTools
@@ -51,35 +52,10 @@ package struct ReplayProgress: Sendable, Equatable {
     package init() {}
 }
 
-package enum ReplayEnd: Sendable, Equatable {
-    case complete
-    /// It was asked to stop.
-    case paused
-    /// Too many failed again.
-    case stopped
-    case outcomeTimeout
-    case takenOver
-    /// It failed; what was replayed is marked.
-    case failed(ToolFailure)
-}
-
-extension ReplayEnd {
-    package var name: String {
-        switch self {
-        case .complete: "complete"
-        case .paused: "paused"
-        case .stopped: "stopped"
-        case .outcomeTimeout: "outcome-timeout"
-        case .takenOver: "taken-over"
-        case .failed: "failed"
-        }
-    }
-}
-
 /// What a replay leaves behind.
 package struct ReplayReport: Sendable {
     package var job: String
-    package var end: ReplayEnd
+    package var end: PublicationEnd
     package var progress: ReplayProgress
 }
 
@@ -94,9 +70,33 @@ extension ReplayProgress {
 }
 
 extension ReplayReport {
+    /// How the job ended, in a sentence or two; what a broker said in it is as it came.
+    ///
+    /// - Parameters:
+    ///   - again: how the rest is replayed.
+    ///   - watchedTopic: where what others could not process comes back; `nil` where workers report outcomes.
+    package func sentence(again: String, watchedTopic: String?) -> String {
+        func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+        let done = "\(progress.replayed) of \(counted(progress.planned, "dead letter")) replayed"
+        let (delivered, failed) = (progress.delivered, progress.failed)
+        let failing =
+            watchedTopic.map { "\(failed) of them came back; see herald dlq list --topic \($0) --where 'replays > 0'" }
+            ?? "\(failed) of \(failed + delivered) outcomes are bad; see herald dlq list --since 10m"
+        let sentence = end.sentence(
+            published: done,
+            outcomes: watchedTopic == nil
+                ? "\(counted(delivered, "notification")) delivered, \(failed) failed, \(progress.open) open"
+                : "\(failed) came back",
+            open: counted(progress.open, "notification"), rest: "; \(again)", rival: "replay",
+            failing: "Stopped, \(done): \(failing).")
+        guard end == .complete, progress.tooLarge > 0 else { return sentence }
+        return sentence + " \(counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of "
+            + (watchedTopic == nil ? "the request topic." : "their topic.")
+    }
+
     /// It as JSON, as `herald dlq replay` writes it before the plan.
     package var members: [JSONValue.Member] {
-        [.init("job", .string(job)), .init("end", .string(end.name))]
+        [.init("job", .string(job)), .init("end", .string(end.name(.letters)))]
             + progress.counts.map { JSONValue.Member($0.name, .integer($0.count)) }
     }
 }

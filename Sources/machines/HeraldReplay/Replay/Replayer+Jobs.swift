@@ -31,30 +31,29 @@ extension Replayer {
             .resolve(plan, selection: selection, note: note), state, ReplayClients.Owner(onTurn: onTurn))
         var failure: ToolFailure?
         switch report.end {
-        case .complete, .paused, .stopped, .outcomeTimeout: break
-        case .takenOver: failure = BatchWriter.Failure.lost(.fenced(isLong: false)).toolFailure("resolve")
+        case .complete, .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: break
+        case .takenOver: failure = ToolFailure("another job has taken over; what was done is marked")
         case .failed(let cause): failure = cause
         }
         return (report.job, report.progress.replayed, failure)
     }
 
     private func run(
-        _ work: ReplayMachine.Work, _ state: StateReader, _ owner: ReplayClients.Owner
+        _ order: LetterPublication.Order, _ state: StateReader, _ owner: ReplayClients.Owner
     ) throws -> ReplayReport {
         var isPublishing = false
-        if case .replay = work { isPublishing = true }
+        if case .replay = order { isPublishing = true }
         let clients = try ReplayClients(self, isPublishing: isPublishing, state: state, owner: owner)
         defer { clients.close() }
         let driver = JobDriver(
             ReplayMachine(
-                ReplayMachine.Configuration(
-                    context: context, work: work, job: Self.newJobName(work.kind), process: .current,
-                    writer: BatchWriter.Configuration(context.writerProperties))), io: clients)
+                LetterPublication(order, context, job: Self.newJobName(order.kind), process: .current),
+                writer: BatchWriter.Configuration(context.writerProperties)), io: clients)
         driver.run()
         let machine = driver.machine
         switch machine.end {
-        case .notBegun(let failure): throw failure
-        case .over(let end):
+        case .failed(let failure) where !machine.hasBegun: throw failure
+        case let end?:
             // The outcomes that ended it are told, too.
             owner.onTurn(ReplayStanding(machine, now: clients.now))
             return ReplayReport(job: machine.job, end: end, progress: machine.progress)

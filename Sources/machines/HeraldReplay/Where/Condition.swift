@@ -24,8 +24,28 @@ package indirect enum Condition: Equatable, Sendable {
     /// What a text has to be; an absent one is only ``absent``.
     package enum TextTest: Equatable, Sendable {
         case absent
-        case oneOf([[UInt8]])
+        case oneOf(TextSet)
         case glob(Glob)
+    }
+
+    /// Texts, and a keyed hash of each, which an index has in their place.
+    package struct TextSet: Equatable, Sendable, ExpressibleByArrayLiteral {
+        package let texts: [[UInt8]]
+        package let hashes: Set<UInt64>
+
+        package init(_ texts: [[UInt8]]) {
+            self.texts = texts
+            hashes = Set(texts.map { Self.hash($0.span.bytes) })
+        }
+
+        package init(arrayLiteral texts: [UInt8]...) { self.init(texts) }
+
+        /// Keyed for this process: no publisher can make texts that collide; never 0.
+        package static func hash(_ text: RawSpan) -> UInt64 {
+            var hasher = Hasher()
+            text.withUnsafeBytes { hasher.combine(bytes: $0) }
+            return max(1, UInt64(bitPattern: Int64(hasher.finalize())))
+        }
     }
 
     /// What a number has to be; an absent one is only ``absent``.
@@ -44,16 +64,34 @@ package indirect enum Condition: Equatable, Sendable {
     }
 
     /// Whether this dead letter is meant.
-    package func holds(for entry: inout DeadLetterEntry) -> Bool {
+    package func holds(for entry: inout DeadLetterEntry) -> Bool { evaluate(&entry) ?? false }
+
+    /// Whether it holds for what has these facts; `nil` when that hangs on one that is not known.
+    package func evaluate(_ facts: inout some ConditionFacts) -> Bool? {
         switch self {
         case .always: true
-        case .and(let parts): parts.allSatisfy { $0.holds(for: &entry) }
-        case .or(let parts): parts.contains { $0.holds(for: &entry) }
-        case .not(let part): !part.holds(for: &entry)
-        case .text(let field, let test): test.holds(field, of: &entry)
-        case .service(let test): test.holdsForService(of: entry)
-        case .number(let source, let test): test.holds(source.value(of: entry))
+        case .and(let parts): Self.decision(parts, &facts, by: false)
+        case .or(let parts): Self.decision(parts, &facts, by: true)
+        case .not(let part): part.evaluate(&facts).map { !$0 }
+        case .text(let field, let test): facts.holds(test, for: field)
+        case .service(let test): facts.holdsForService(test)
+        case .number(let source, let test): facts.holds(test, for: source)
         }
+    }
+
+    /// What one part decides that is so, whatever the others are; else the opposite, unless one of them is unknown.
+    private static func decision(
+        _ parts: [Condition], _ facts: inout some ConditionFacts, by decisive: Bool
+    ) -> Bool? {
+        var isUnknown = false
+        for part in parts {
+            guard let holds = part.evaluate(&facts) else {
+                isUnknown = true
+                continue
+            }
+            if holds == decisive { return decisive }
+        }
+        return isUnknown ? nil : !decisive
     }
 
     /// Both, without needless nesting.
@@ -63,24 +101,46 @@ package indirect enum Condition: Equatable, Sendable {
     }
 }
 
-extension Condition.TextTest {
-    fileprivate func holds(_ field: WhereField, of entry: inout DeadLetterEntry) -> Bool {
-        entry.withText(of: field) { holds($0) }
+/// What a condition asks: each answer is `nil` when it is not known.
+package protocol ConditionFacts {
+    mutating func holds(_ test: Condition.TextTest, for field: WhereField) -> Bool?
+    func holdsForService(_ test: Condition.TextTest) -> Bool?
+    func holds(_ test: Condition.NumberTest, for source: Condition.NumberSource) -> Bool?
+}
+
+/// Of a dead letter that was read all is known.
+extension DeadLetterEntry: ConditionFacts {
+    package mutating func holds(_ test: Condition.TextTest, for field: WhereField) -> Bool? {
+        withText(of: field) { test.holds($0) }
     }
 
+    package func holdsForService(_ test: Condition.TextTest) -> Bool? {
+        guard !isForeign, let list = headers.lastValue(named: HeaderName.pushServices.literal) else {
+            return test == .absent
+        }
+        return test.holdsForOne(of: list)
+    }
+
+    package func holds(_ test: Condition.NumberTest, for source: Condition.NumberSource) -> Bool? {
+        switch source {
+        case .field(let field): test.holds(number(field))
+        case .hourSinceEpoch, .hourOfDay: test.holds(source.hour(of: number(.deadLetteredAt)))
+        }
+    }
+}
+
+extension Condition.TextTest {
     package func holds(_ text: RawSpan?) -> Bool {
         guard let text else { return self == .absent }
         switch self {
         case .absent: return false
-        case .oneOf(let values): return values.contains { text.hasSameBytes(as: $0.span.bytes) }
+        case .oneOf(let set): return set.texts.contains { text.hasSameBytes(as: $0.span.bytes) }
         case .glob(let glob): return glob.matches(text)
         }
     }
 
-    fileprivate func holdsForService(of entry: DeadLetterEntry) -> Bool {
-        guard !entry.isForeign, let list = entry.headers.lastValue(named: HeaderName.pushServices.literal) else {
-            return self == .absent
-        }
+    /// Whether it holds for one of the names in a list.
+    package func holdsForOne(of list: RawSpan) -> Bool {
         var start = 0
         for offset in 0...list.byteCount where offset == list.byteCount || list[byteAt: offset] == 0x2C {
             if holds(list.extracting(start..<offset)) { return true }
@@ -105,11 +165,9 @@ extension Condition.NumberTest {
 }
 
 extension Condition.NumberSource {
-    fileprivate func value(of entry: DeadLetterEntry) -> Int64? {
-        switch self {
-        case .field(let field): entry.number(field)
-        case .hourSinceEpoch: entry.number(.deadLetteredAt).map { $0 / Milliseconds.hours(1).count }
-        case .hourOfDay: entry.number(.deadLetteredAt).map { $0 / Milliseconds.hours(1).count % 24 }
-        }
+    /// The hour of a moment (epoch milliseconds) as this asks for it.
+    package func hour(of moment: Int64?) -> Int64? {
+        let hour = moment.map { $0 / Milliseconds.hours(1).count }
+        return self == .hourOfDay ? hour.map { $0 % 24 } : hour
     }
 }

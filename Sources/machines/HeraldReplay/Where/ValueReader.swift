@@ -40,14 +40,14 @@ struct ValueReader {
         var numbers: [Int64] = []
         for part in parts {
             switch part {
-            case .text(_, .oneOf(let values)), .service(.oneOf(let values)): texts += values
+            case .text(_, .oneOf(let values)), .service(.oneOf(let values)): texts += values.texts
             case .number(_, .oneOf(let values)): numbers += values
             default: return .or(parts)
             }
         }
         switch parts[0] {
-        case .text(let field, _): return .text(field, .oneOf(texts))
-        case .service: return .service(.oneOf(texts))
+        case .text(let field, _): return .text(field, .oneOf(.init(texts)))
+        case .service: return .service(.oneOf(.init(texts)))
         case .number(let source, _) where parts.allSatisfy({ $0.source == source }):
             return .number(source, .oneOf(numbers))
         default: return .or(parts)

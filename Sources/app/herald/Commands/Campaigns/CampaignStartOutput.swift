@@ -1,5 +1,6 @@
 import HeraldCampaigns
 import HeraldCommandLine
+import HeraldEvents
 import HeraldText
 import HeraldTools
 
@@ -59,7 +60,7 @@ struct CampaignStartOutput {
         try format.write(previewMembers, lines: previewLines, to: console)
     }
 
-    func write(_ end: PublishEnd, _ progress: PublishProgress, _ console: Console) throws {
+    func write(_ end: PublicationEnd, _ progress: PublishProgress, _ console: Console) throws {
         let counts: [(String, Int)] =
             [
                 ("recipients", progress.recipients), ("published", progress.published),
@@ -68,14 +69,14 @@ struct CampaignStartOutput {
             + progress.outcomes.allUnreached.map { ($0.name, $0.count) }
             + [("open", progress.open), ("unpublished", progress.unpublished)]
         var members: [JSONValue.Member] = [
-            .init("name", .string(preview.order.text.name)), .init("end", .string(end.name)),
+            .init("name", .string(preview.order.text.name)), .init("end", .string(end.name(.recipients))),
         ]
         members += counts.map { .init($0.0, .integer($0.1)) }
         members += previewMembers.filter { member in !members.contains { $0.name == member.name } }
         // People and notifications are two things: each line names its own.
         let number = CampaignWords.number
         let lines = [
-            "campaign       \(preview.order.text.name)", "end            \(end.name)",
+            "campaign       \(preview.order.text.name)", "end            \(end.name(.recipients))",
             "recipients     \(number(progress.recipients)): \(number(progress.published)) published, "
                 + "\(number(progress.publishedNow)) of them by this run",
             "notifications  \(number(progress.total)): \(progress.outcomeWords), "

@@ -59,7 +59,7 @@ final class CampaignStartScreen {
 
     // MARK: - Progress
 
-    func show(_ standing: PublishStanding) {
+    func show(_ standing: CampaignStanding) {
         let progress = standing.progress
         if isUnreachable, standing.isPublishing, standing.waits?.kind != .broker {
             isUnreachable = false
@@ -73,7 +73,7 @@ final class CampaignStartScreen {
         }
     }
 
-    private func line(_ standing: PublishStanding) -> String {
+    private func line(_ standing: CampaignStanding) -> String {
         let text = Self.text(standing, perSecond: outcomes.perSecond)
         return bar(standing.progress, besides: text) + " " + text
     }
@@ -92,7 +92,7 @@ final class CampaignStartScreen {
     /// How far it is, in words.
     ///
     /// Everything is counted in notifications: one for each recipient and push service.
-    private static func text(_ standing: PublishStanding, perSecond: Double?) -> String {
+    private static func text(_ standing: CampaignStanding, perSecond: Double?) -> String {
         let progress = standing.progress
         let waits = standing.waits.flatMap { $0.kind.isAtWork ? nil : $0 }
         let words = waits?.phrase ?? standing.silence
@@ -115,24 +115,15 @@ final class CampaignStartScreen {
     // MARK: - The end
 
     /// Says how it ended, and gives the exit status.
-    func status(of end: PublishEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
-        let sentence = end.sentence(
-            progress, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
-        switch end {
-        case .complete:
+    func status(of end: PublicationEnd, _ progress: PublishProgress, name: String) -> ExitStatus {
+        let sentence = progress.sentence(
+            end, name: name, again: "the same command continues with the rest", pausedBecause: pauseCause)
+        if end == .complete {
             console.remark(sentence)
             return progress.undelivered == 0 ? .done : .partlyDone
-        case .interrupted, .paused, .cancelled, .expired:
-            console.complain(sentence)
-            return .partlyDone
-        case .takenOver:
-            console.complain("herald: \(sentence)")
-            return .failed
-        case .failed(let failure):
-            let lines = sentence.split(separator: "\n").map { SafeText.escaped(String($0)) }
-            console.complain("herald: \(lines.joined(separator: "\n"))")
-            if failure.kind == .unreachable { return .unreachable }
-            return progress.publishedNow > 0 ? .partlyDone : .failed
         }
+        // Another publisher is at the rest.
+        return end.conclude(
+            sentence, published: end == .takenOver ? 0 : progress.publishedNow, isWhole: true, console)
     }
 }

@@ -108,7 +108,10 @@ struct DeadLetterReplayRun {
         else { return .needsConfirmation }
         let report = try replay(plan, state, stop, output)
         try console.report { console in try output.write(report, console) }
-        return status(of: report)
+        let sentence = report.sentence(
+            again: "run it again to continue with the rest", watchedTopic: replayer.context.watchedTopic)
+        return report.end.conclude(
+            sentence, published: report.progress.replayed, isWhole: report.progress.tooLarge == 0, console)
     }
 
     private func replay(
@@ -124,53 +127,5 @@ struct DeadLetterReplayRun {
         trace?.end(
             "replay", to: nil, count: report.progress.replayed, [SpanAttribute("herald.replay", report.job)], console)
         return report
-    }
-
-    /// Says how it ended, and gives the exit status.
-    private func status(of report: ReplayReport) -> ExitStatus {
-        let (progress, watchedTopic) = (report.progress, replayer.context.watchedTopic)
-        let replayed = TopicsTool.counted(progress.replayed, "dead letter") + " replayed"
-        let rest = "; run it again to continue with the rest"
-        switch report.end {
-        case .complete:
-            console.remark(
-                watchedTopic == nil
-                    ? "\(replayed): \(TopicsTool.counted(progress.delivered, "notification")) delivered, "
-                        + "\(progress.failed) failed, \(progress.open) open."
-                    : "\(replayed): \(progress.failed) came back.")
-            guard progress.tooLarge == 0 else {
-                console.complain(
-                    "\(TopicsTool.counted(progress.tooLarge, "dead letter")) too large for max.message.bytes of \(watchedTopic == nil ? "the request topic" : "their topic")."
-                )
-                return progress.replayed > 0 ? .partlyDone : .failed
-            }
-            return .done
-        case .paused:
-            console.complain("Paused, \(replayed)\(rest).")
-            return .partlyDone
-        case .stopped:
-            if let watchedTopic {
-                console.complain(
-                    "Stopped, \(replayed): \(progress.failed) of them came back; see herald dlq list --topic \(watchedTopic) "
-                        + "--where 'replays > 0'.")
-                return .partlyDone
-            }
-            console.complain(
-                "Stopped, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes are bad; "
-                    + "see herald dlq list --since 10m.")
-            return .partlyDone
-        case .outcomeTimeout:
-            console.complain(
-                "Stopped, \(replayed): \(TopicsTool.counted(progress.open, "outcome")) did not come within --wait; do workers run?"
-            )
-            return .partlyDone
-        case .takenOver:
-            console.complain("herald: another replay has taken over; \(replayed) by this one, none is lost")
-            return progress.replayed > 0 ? .partlyDone : .failed
-        case .failed(let failure):
-            console.complain("herald: \(CommandFailure(failure)); \(replayed)\(rest)")
-            if failure.kind == .unreachable { return .unreachable }
-            return progress.replayed > 0 ? .partlyDone : .failed
-        }
     }
 }

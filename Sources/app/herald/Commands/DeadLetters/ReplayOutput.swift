@@ -122,7 +122,7 @@ struct ReplayOutput {
     func write(_ report: ReplayReport, _ console: Console) throws {
         let members = report.members + forecast.members
         let lines =
-            ["job        \(report.job)", "end        \(report.end.name)"]
+            ["job        \(report.job)", "end        \(report.end.name(.letters))"]
             + report.progress.counts.map { "\($0.name.fitted(toColumns: 11))\($0.count)" }
         try format.write(members, lines: lines, to: console)
     }

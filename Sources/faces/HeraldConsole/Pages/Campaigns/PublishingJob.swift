@@ -40,14 +40,9 @@ struct PublishingJob: Sendable {
             recipients: recipients, lookAtTopics: lookAtTopics, isStopping: { control.isStopping },
             onNews: { teller.note($0) }, onTurn: { teller.show($0) })
         let (end, progress) = publisher.run()
-        let state: JobEnd.State =
-            switch end {
-            case .complete: .done
-            case .failed, .takenOver: .failed
-            case .interrupted, .paused, .cancelled, .expired: .stopped
-            }
-        let sentence = end.sentence(progress, name: draft.order.text.name, again: Self.again)
-        return JobEnd(state, sentence, report: Teller.object(progress))
+        return JobEnd(
+            end, progress.sentence(end, name: draft.order.text.name, again: Self.again),
+            report: Teller.object(progress))
     }
 
     /// Tells a job's page how far the publisher is; one thread.
@@ -73,7 +68,7 @@ struct PublishingJob: Sendable {
             last = nil
         }
 
-        func show(_ standing: PublishStanding) {
+        func show(_ standing: CampaignStanding) {
             if let last, ContinuousClock.now - last < PublishingJob.reportPause { return }
             last = .now
             control.report(Self.object(standing.progress, standing.wait, silence: standing.silence, news: news))

@@ -47,6 +47,17 @@ package struct JobEnd: Sendable {
     /// The figures.
     package var report: JSONValue
 
+    /// That of a replay or a publisher.
+    init(_ end: PublicationEnd, _ sentence: String, report: JSONValue) {
+        let state: State =
+            switch end {
+            case .complete: .done
+            case .failed, .takenOver: .failed
+            case .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: .stopped
+            }
+        self.init(state, sentence, report: report)
+    }
+
     package init(_ state: State, _ sentence: String, report: JSONValue = .null) {
         self.state = state
         self.sentence = sentence

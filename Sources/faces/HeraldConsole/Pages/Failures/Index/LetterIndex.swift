@@ -74,21 +74,29 @@ struct LetterIndex: Sendable {
         _ condition: Condition, isOver: () -> Bool, _ body: (Int32, borrowing LetterRow) -> Void
     ) -> Bool {
         var (visited, isEnded) = (0, false)
-        var conditions: [UInt64: RowCondition] = [:]
-        var (lastKey, last) = (UInt64?.none, RowCondition.unknown)
+        // What follows from traits and campaign is decided once for all that have them.
+        var decided: [UInt64: (facts: RowFacts, holds: Bool?)] = [:]
+        var lastKey: UInt64?
+        var last = (facts: RowFacts(traits: nil, campaign: nil, partition: 0), holds: Bool?.none)
         var isCertain = true
         for (partition, rows) in partitions {
+            (decided, lastKey) = ([:], nil)
             rows.visit { row in
                 if visited % Self.rowsPerLook == 0 { isEnded = isEnded || isOver() }
                 visited += 1
                 guard !isEnded else { return }
                 let key = UInt64(row.traits) << 32 | UInt64(row.campaign)
                 if key != lastKey {
-                    last = conditions[key] ?? RowCondition(condition, common(row))
-                    conditions[key] = last
+                    last = decided[key] ?? decision(condition, row, partition)
+                    decided[key] = last
                     lastKey = key
                 }
-                switch last.holds(for: row, partition: partition) {
+                var holds = last.holds
+                if holds == nil {
+                    last.facts.row = copy row
+                    holds = condition.evaluate(&last.facts)
+                }
+                switch holds {
                 case true: body(partition, row)
                 case false: break
                 case nil: isCertain = false
@@ -100,7 +108,11 @@ struct LetterIndex: Sendable {
 
     private static let rowsPerLook = 4_096
 
-    private func common(_ row: borrowing LetterRow) -> RowCondition.Common {
-        RowCondition.Common(traits: tables.traits[row.traits], campaign: tables.campaigns[row.campaign])
+    private func decision(
+        _ condition: Condition, _ row: borrowing LetterRow, _ partition: Int32
+    ) -> (facts: RowFacts, holds: Bool?) {
+        var facts = RowFacts(
+            traits: tables.traits[row.traits], campaign: tables.campaigns[row.campaign], partition: partition)
+        return (facts, condition.evaluate(&facts))
     }
 }

@@ -42,17 +42,7 @@ struct LetterRow: Sendable {
     }
 
     private static func hash(_ text: String?) -> UInt64 {
-        guard var text else { return 0 }
-        return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
-    }
-
-    static func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
-
-    /// Keyed for this process: no publisher can make texts that collide.
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(bytes: bytes)
-        return max(1, UInt64(bitPattern: Int64(hasher.finalize())))
+        text.map { Condition.TextSet.hash($0.utf8.span.bytes) } ?? 0
     }
 }
 

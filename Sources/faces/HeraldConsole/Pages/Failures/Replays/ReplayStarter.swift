@@ -104,7 +104,7 @@ private struct ReplayPlace: Sendable {
                 log.withLock { $0.note(progress) }
                 control.report(progress.object(standing, log.withLock { $0.object }))
             })
-        return report.jobEnd(log.withLock { $0.object })
+        return report.jobEnd(log.withLock { $0.object }, watchedTopic: replayer.context.watchedTopic)
     }
 
     func resolve(
@@ -130,8 +130,7 @@ private struct ReplayPlace: Sendable {
 extension ReplayStanding {
     /// Why the job does not go on; empty when it is at its work.
     fileprivate var waitsMembers: [JSONValue.Member] {
-        guard let waits, !waits.kind.isAtWork else { return [] }
-        return [.init("waits", WaitingPage.Wait(waits).json.safe)]
+        wait.map { [.init("waits", $0.json.safe)] } ?? []
     }
 }
 
@@ -144,34 +143,12 @@ extension ReplayProgress {
 }
 
 extension ReplayReport {
-    fileprivate func jobEnd(_ batches: JSONValue) -> JobEnd {
+    fileprivate func jobEnd(_ batches: JSONValue, watchedTopic: String?) -> JobEnd {
         let report = JSONValue.object(
             members + [.init("planned", .integer(progress.planned)), .init("batches", batches)])
-        let replayed = "\(progress.replayed) of \(progress.planned) replayed"
-        let rest = "Plan what is left to go on with the rest."
-        switch end {
-        case .complete:
-            let large = progress.tooLarge > 0 ? " \(progress.tooLarge) too large for their request topic." : ""
-            return JobEnd(
-                .done,
-                "\(replayed): \(counted(Int64(progress.delivered), "notification", "notifications")) delivered, "
-                    + "\(progress.failed) failed, \(progress.open) open.\(large)",
-                report: report)
-        case .paused: return JobEnd(.stopped, "Stopped by hand: \(replayed). \(rest)", report: report)
-        case .stopped:
-            return JobEnd(
-                .stopped,
-                "Stopped by itself, \(replayed): \(progress.failed) of \(progress.failed + progress.delivered) outcomes "
-                    + "are bad. Find the cause first.", report: report)
-        case .outcomeTimeout:
-            return JobEnd(
-                .stopped, "Stopped by itself, \(replayed): \(progress.open) outcomes did not come. Do workers run?",
-                report: report)
-        case .takenOver:
-            return JobEnd(
-                .stopped, "Another job has taken over; \(replayed) by this one, none is lost.", report: report)
-        case .failed(let failure): return JobEnd(.failed, "\(failure); \(replayed). \(rest)", report: report)
-        }
+        return JobEnd(
+            end, sentence(again: "plan what is left to go on with the rest", watchedTopic: watchedTopic), report: report
+        )
     }
 }
 

@@ -50,7 +50,7 @@ struct UserMark: Hashable, Sendable {
 extension UserMark {
     init(_ user: String) {
         let bytes = Array(user.utf8)
-        hash = LetterRow.hash(bytes)
+        hash = Condition.TextSet.hash(bytes.span.bytes)
         start = bytes.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << (56 - 8 * UInt64($1.offset)) }
     }
 }

@@ -4,11 +4,11 @@ internal import HeraldKafka
 internal import HeraldTime
 internal import HeraldTools
 
-extension ReplayMachine {
-    /// Another job has the lease.
-    static func busy(_ holder: Lease) -> ToolFailure {
+extension Lease {
+    /// Another job has it.
+    var busy: ToolFailure {
         ToolFailure(
-            "\(holder.owner) is at work on the dead letters (job \(holder.job), \(holder.work)); "
+            "\(owner) is at work on the dead letters (job \(job), \(work)); "
                 + "wait for its end, or stop it: what it has replayed stays marked")
     }
 }
@@ -33,23 +33,24 @@ extension ReplayContext {
 }
 
 extension BatchWriter.Failure {
-    /// Why a job did not go on.
+    /// How a job ends that does not go on.
     ///
     /// - Parameter work: its kind.
-    func toolFailure(_ work: String) -> ToolFailure {
+    func end(_ work: String) -> PublicationEnd {
         switch self {
-        case .lost(.fenced): ToolFailure("another job has taken over; what was done is marked")
+        case .lost(.fenced): .takenOver
         case .refused(let error), .lost(.inDoubt(let error)), .lost(.unclaimable(let error)):
-            ToolFailure("the broker takes no \(work)", error)
+            .failed(ToolFailure("the broker takes no \(work)", error))
         case .lost(.unreachable(let error)):
-            ToolFailure(
-                "no broker answers any more (\(error.words)); start it again: the marks tell what was done",
-                kind: .unreachable)
+            .failed(
+                ToolFailure(
+                    "no broker answers any more (\(error.words)); start it again: the marks tell what was done",
+                    kind: .unreachable))
         }
     }
 }
 
-extension ReplayMachine.Work {
+extension LetterPublication.Order {
     /// What the job's name begins with.
     package var kind: String {
         switch self {
@@ -98,10 +99,10 @@ extension ReplayMachine.Work {
 
     /// The audit entry of its end.
     func ending(
-        _ context: ReplayContext, _ end: ReplayEnd, _ progress: ReplayProgress, at moment: WallTime
+        _ context: ReplayContext, _ end: PublicationEnd, _ progress: ReplayProgress, at moment: WallTime
     ) -> AuditEntry {
         var entry = AuditEntry(action: "dlq.\(kind)", phase: "ended", at: moment.text, by: context.operatorName)
-        entry.end = end.name
+        entry.end = end.name(.letters)
         switch self {
         case .replay:
             entry.counts = Dictionary(uniqueKeysWithValues: progress.counts.map { ($0.name, $0.count) })

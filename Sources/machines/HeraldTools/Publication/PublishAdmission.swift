@@ -1,3 +1,4 @@
+package import HeraldEvents
 package import HeraldTime
 
 /// Decides how many may be published at a moment: pure.
@@ -97,6 +98,18 @@ package struct PublishAdmission: Sendable, Equatable {
             count = min(count, limiter.available(now: now))
         }
         return .publish(count)
+    }
+
+    /// The step that follows from that; `nil` while the step of the ramp waits for its outcomes.
+    package mutating func nextStep(
+        _ outcomes: JobWaitReason.Outcomes, openInStep: Int, now: Moment
+    ) -> PublicationStep? {
+        switch decision(open: outcomes.open, openInStep: openInStep, at: now.monotonic) {
+        case .publish(let count): .gather(count)
+        case .wait(.rate): .wait(.rate(until: now.wall(nextCredit ?? now.monotonic)))
+        case .wait(.outcomes): .wait(.openOutcomes(outcomes, limit: Self.openLimit))
+        case .wait(.ramp): nil
+        }
     }
 
     package mutating func notePublished(_ count: Int) {

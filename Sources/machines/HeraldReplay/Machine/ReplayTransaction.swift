@@ -2,10 +2,10 @@ internal import HeraldDriver
 internal import HeraldEvents
 internal import HeraldTools
 
-/// What a job writes beside the letters: their marks, its lease and its audit entries, in each transaction together.
+/// What each transaction of a job has beside the letters: their marks, the lease and an audit entry.
 ///
 /// Pure.
-struct Journal: Sendable {
+struct ReplayTransaction: Sendable {
     private let stateTopic: String
     private let auditTopic: String
     private let markPrefix: String
@@ -14,7 +14,7 @@ struct Journal: Sendable {
     /// How many marks there were before the last transaction.
     private var formerMarkCount = 0
 
-    /// The journal of a job that has written nothing.
+    /// Those of a job that has written nothing.
     ///
     /// - Parameter work: what it does, for people.
     init(_ context: ReplayContext, job: String, process: ProcessIdentity, work: String) {
@@ -33,10 +33,10 @@ struct Journal: Sendable {
     mutating func end() { lease.isOver = true }
 
     /// The records of one transaction: what is published, the marks that belong to it, the lease and an audit entry.
-    mutating func transaction(
-        _ records: [OutgoingRecord] = [], marks: [MarkRecord] = [], audit: AuditEntry? = nil
+    mutating func records(
+        _ published: [OutgoingRecord] = [], marks: [MarkRecord] = [], audit: AuditEntry? = nil
     ) -> [OutgoingRecord] {
-        var all = records
+        var all = published
         formerMarkCount = markCount
         for mark in marks {
             all.append(record(mark.key(prefix: markPrefix, number: markCount), RecordJSON.encoded(mark)))

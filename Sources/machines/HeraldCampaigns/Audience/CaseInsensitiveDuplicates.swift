@@ -4,7 +4,7 @@ internal import HeraldBytes
 /// mostly one.
 ///
 /// Only users with capitals take memory.
-package struct CaseTwins: Sendable {
+package struct CaseInsensitiveDuplicates: Sendable {
     /// The recipients with a twin before them in the audience.
     package private(set) var count = 0
     /// The first of them.

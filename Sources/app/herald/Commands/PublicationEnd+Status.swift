@@ -1,0 +1,26 @@
+import HeraldCommandLine
+import HeraldText
+import HeraldTools
+
+extension PublicationEnd {
+    /// Says how a replay or a publisher ended, and gives the exit status.
+    ///
+    /// - Parameters:
+    ///   - count: how much this run has published.
+    ///   - isWhole: whether all of it has come where it was to come.
+    func conclude(_ sentence: String, published count: Int, isWhole: Bool, _ console: Console) -> ExitStatus {
+        switch self {
+        case .complete where isWhole: console.remark(sentence)
+        case .complete, .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: console.complain(sentence)
+        case .takenOver, .failed:
+            let lines = sentence.split(separator: "\n").map { SafeText.escaped(String($0)) }
+            console.complain("herald: \(lines.joined(separator: "\n"))")
+        }
+        return switch self {
+        case .complete where isWhole: .done
+        case .interrupted, .failing, .outcomeTimeout, .cancelled, .expired: .partlyDone
+        case .failed(let failure) where failure.kind == .unreachable: .unreachable
+        case .complete, .takenOver, .failed: count > 0 ? .partlyDone : .failed
+        }
+    }
+}

@@ -1,0 +1,398 @@
+package import HeraldDriver
+package import HeraldEvents
+package import HeraldKafka
+internal import HeraldKernel
+package import HeraldTime
+package import HeraldTools
+
+/// What a ``CampaignMachine`` goes through: an audience; and what it records: the campaign's progress.
+///
+/// ``RecipientBatch`` is what is published together, ``CampaignPace`` says when how many may go.
+package struct AudiencePublication: PublicationWork {
+    /// What it wants done; each that reads may come to `failed(_:now:)`.
+    package enum Action: PublicationAction {
+        case write(BatchWriter.Action)
+        /// Reads the campaigns topic: `learned(_:now:)`. From then on `campaignSeen(_:now:)` tells what it says of this
+        /// campaign.
+        case readCampaigns(to: TopicReader.End)
+        /// Finds the ends of the request topic and of the results topic: `endsFound(requests:results:now:)`.
+        case findEnds
+        /// Reads the campaign's request topic from its beginning: `foundPublished(_:)` for each event of the campaign,
+        /// `readBack(now:)` at the end.
+        case readBack(CampaignDefinition, to: TopicReader.End)
+        /// Begins to count outcomes, from where a former publisher came to; `isWhole` to the present end:
+        /// `outcomesRead(_:positions:now:)`, and `outcomesCaughtUp(now:)` once.
+        case countOutcomes(CampaignDefinition, after: CampaignProgress?, isWhole: Bool)
+        /// Begins to read the audience, for events with this expiry (epoch milliseconds).
+        case openAudience(expiresAt: Int64?)
+        /// Reads on in the audience, as long as `wantsRecipient`.
+        case readRecipients
+        /// Goes on counting outcomes: `outcomesCaughtUp(now:)` at the end.
+        case readLastOutcomes(to: TopicReader.End)
+        /// Counts what waits in the retry topics: `answered(retries:now:)`.
+        case countRetries
+        /// Asks why workers do not deliver: `answered(trouble:now:)`.
+        case askWorkers
+        case notice(PublishNews)
+    }
+
+    /// The audience, as a preview has found it.
+    package struct AudienceCounts: Sendable {
+        package var recipients: Int
+        package var repeats: Int
+        package var invalid: Int
+        package var mark: String
+        package var beginsWith: String?
+        package var comparedTo: String?
+
+        package init(
+            recipients: Int, repeats: Int = 0, invalid: Int = 0, mark: String, beginsWith: String? = nil,
+            comparedTo: String? = nil
+        ) {
+            self.recipients = recipients
+            self.repeats = repeats
+            self.invalid = invalid
+            self.mark = mark
+            self.beginsWith = beginsWith
+            self.comparedTo = comparedTo
+        }
+    }
+
+    /// What it keeps to.
+    package struct Configuration: Sendable {
+        package var context: CampaignContext
+        package var order: CampaignOrder
+        package var audience: AudienceCounts
+        /// The number of the process, which its records say.
+        package var process: Int32
+        package var writer: BatchWriter.Configuration
+
+        package init(
+            context: CampaignContext, order: CampaignOrder, audience: AudienceCounts, process: Int32,
+            writer: BatchWriter.Configuration
+        ) {
+            self.context = context
+            self.order = order
+            self.audience = audience
+            self.process = process
+            self.writer = writer
+        }
+    }
+
+    /// The reading of what workers have settled by now, before the last words.
+    struct LastLook {
+        /// So long the outcomes are waited for that workers are about to commit.
+        static let patience: Milliseconds = .seconds(3)
+        /// When none has come for so long, no worker is about to commit some.
+        static let quiet: Milliseconds = .milliseconds(700)
+
+        /// Whether workers may have outcomes that they are still about to write: they have paused the campaign because of
+        /// them.
+        let isOpenEnded: Bool
+        /// What is not read by then is open, as before.
+        let deadline: MonotonicTime
+        /// Since when nothing has come, after everything was read; `nil` before.
+        var quietSince: MonotonicTime?
+
+        /// When it is over whatever comes.
+        var end: MonotonicTime { min(deadline, quietSince?.advanced(by: Self.quiet) ?? deadline) }
+    }
+
+    package static let signInterval: Milliseconds = .seconds(5)
+    package static var hasLease: Bool { false }
+    package static var ledger: JobWaitReason.Reading { .published }
+    package static var source: JobWaitReason.Reading { .audience }
+    package static func retries(_ cause: String) -> Action? { .notice(.unreachable(cause)) }
+
+    let configuration: Configuration
+    var progress: PublishProgress
+    /// The recipients seen in the audience, and those whose events are published.
+    var recipients: RecipientSet
+    var batch = RecipientBatch()
+
+    // What is known of the campaign since it was learned.
+    private(set) var definition: CampaignDefinition?
+    private(set) var former: CampaignProgress?
+    var control: CampaignControl?
+    private var state = CampaignControl.State.running
+    /// The control record that it wrote itself when it began.
+    private var ownStart: CampaignControl?
+    /// The pause that this has taken the place of, because somebody wrote it meanwhile; it is written again.
+    var overwrittenPause: CampaignControl?
+    var hasRestoredPause = false
+    var published: PublishedEvents?
+    var replacements: [AudienceReplacement] = []
+    /// What it is to say at its beginning.
+    var opening = Words()
+    /// What it writes for the campaign: a pause because too many failed, or the one that its start has overwritten.
+    var nextControl: CampaignControl?
+    var pace: CampaignPace?
+    /// Up to where outcomes are counted.
+    var positions: [Int32: Int64] = [:]
+    /// When it was finished; a start that publishes nothing changes nothing of that.
+    var finishedAt: Int64?
+    /// Whether no recipient is left.
+    var isComplete = false
+    /// It has had the campaign paused, and judges it again then unless that is read before.
+    var rejudges: MonotonicTime?
+    var lastLook: LastLook?
+    /// It reads too few partitions.
+    var isOutgrown = false
+
+    init(_ configuration: Configuration, recipients: consuming RecipientSet) {
+        self.configuration = configuration
+        self.recipients = recipients
+        progress = PublishProgress(
+            recipients: configuration.audience.recipients,
+            outcomesPerEvent: configuration.order.text.pushServices.count)
+    }
+
+    var order: CampaignOrder { configuration.order }
+    var name: String { order.text.name }
+    package var campaign: String? { name }
+
+    /// Whether the campaign is paused or cancelled.
+    var isHeld: Bool { state != .running }
+    package var signs: Bool { state != .cancelled }
+
+    // MARK: Its beginning
+
+    package mutating func claimed() -> (phase: PublicationPhase, action: Action) {
+        // Other campaigns' transactions may be open in front of what is said of this one.
+        (.learning, .readCampaigns(to: .written))
+    }
+
+    /// Begins with what was learned of the campaign; its definition, when it was begun before.
+    mutating func begin(_ campaign: CampaignIndex.Campaign?) -> CampaignDefinition? {
+        former = campaign?.progress
+        note(campaign)
+        (finishedAt, isComplete, opening, pace) = (former?.finishedAt, false, Words(), nil)
+        (replacements, positions, rejudges, isOutgrown) = ([], [:], nil, false)
+        batch.clear()
+        guard let definition = campaign?.definition else { return nil }
+        self.definition = definition
+        published = PublishedEvents(forgetting: &recipients)
+        return definition
+    }
+
+    mutating func define(requests: [String: Int64], results: [String: Int64], _ now: Moment) -> CampaignDefinition {
+        let definition = order.newDefinition(
+            at: now.wall, by: configuration.context.operatorName, requests: requests, results: results)
+        self.definition = definition
+        (opening.definition, opening.control) = (definition, startControl(now))
+        return definition
+    }
+
+    /// Goes on with what was found; how many events that is.
+    mutating func readBack(_ definition: CampaignDefinition, _ now: Moment) throws -> Int {
+        guard let published else { return 0 }
+        try published.check(definition, against: former, results: configuration.context.topics.results)
+        if let former { try changeAudience(of: former, published, now) }
+        progress.events = published.count
+        progress.published = published.inAudience
+        if let limit = order.pauseIfFailures, state == .running, limit != control?.pauseIfFailures {
+            opening.control = startControl(now)
+        }
+        return published.count
+    }
+
+    /// Takes over what its audience was before; one without some of its people replaces it only when that was asked for.
+    private mutating func changeAudience(
+        of former: CampaignProgress, _ published: PublishedEvents, _ now: Moment
+    ) throws {
+        replacements = former.replacements ?? []
+        let audience = configuration.audience
+        let change = AudienceChange(
+            from: former, to: audience.mark, recipients: audience.recipients, beginsWith: audience.beginsWith,
+            published: (published.count, published.inAudience))
+        guard change != .none else { return }
+        guard change == .grown || order.replacesAudience else {
+            // Whether this audience begins with the former one is known only of the one that it was compared to.
+            guard former.audience == audience.comparedTo else { throw CampaignContinuation.outdated(name) }
+            throw CampaignContinuation.refusal(of: name, "it has another audience by now")
+        }
+        replacements.append(
+            AudienceReplacement(
+                at: now.wall.milliseconds, by: configuration.context.operatorName, recipients: former.recipients,
+                unpublished: change == .grown ? 0 : max(0, former.recipients - published.count),
+                added: change == .grown ? max(0, audience.recipients - former.recipients) : nil))
+    }
+
+    private func startControl(_ now: Moment) -> CampaignControl {
+        CampaignControl(
+            state: .running, at: now.wall, by: configuration.context.operatorName,
+            pauseIfFailures: order.pauseIfFailures)
+    }
+
+    /// Outcomes are counted: what it says when it begins.
+    mutating func prepareOpening(isFirst: Bool, _ now: Moment) {
+        guard let definition else { return }
+        pace = CampaignPace(
+            order, definition, published: progress.events, limit: (opening.control ?? control)?.pauseIfFailures,
+            from: progress.outcomes, mayAskWorkers: configuration.context.workerTrouble != nil)
+        if isFirst { opening.audit = startEntry(isNew: opening.definition != nil, now: now) }
+        if isHeld { opening.control = nil }
+        if let control = opening.control { (ownStart, hasRestoredPause) = (control, false) }
+    }
+
+    // MARK: Orders and outcomes
+
+    mutating func note(_ campaign: CampaignIndex.Campaign?) {
+        (control, overwrittenPause) = (campaign?.control, nil)
+        // Nobody can read the topic and write to it at once: a pause may lie in front of this start's own record.
+        if let ownStart, control == ownStart, let replaced = campaign?.replaced, replaced.state == .paused {
+            (control, overwrittenPause) = (replaced, replaced)
+        }
+        state = control?.state ?? .running
+    }
+
+    /// Follows what the campaign is to do; the news of that, `nil` when it is as before.
+    mutating func follow(_ campaign: CampaignIndex.Campaign?) -> [Action]? {
+        let (before, former) = (state, control)
+        note(campaign)
+        if control != former { rejudges = nil }
+        pace?.allow(failures: control?.pauseIfFailures)
+        guard state != before else { return nil }
+        switch state {
+        case .running:
+            pace?.resume()
+            return [.notice(.resumed)]
+        case .paused:
+            if batch.state == .gathering { batch.clear() }
+            return [.notice(.paused(control))]
+        case .cancelled: return []
+        }
+    }
+
+    mutating func outcomesRead(_ count: OutcomeCount, _ positions: [Int32: Int64], _ now: Moment) {
+        if lastLook?.quietSince != nil, count.known != progress.outcomes.known {
+            lastLook?.quietSince = now.monotonic
+        }
+        progress.outcomes = count
+        self.positions = positions
+        pace?.outcomes = count
+    }
+
+    /// The outcomes that are waited for.
+    package var openOutcomes: JobWaitReason.Outcomes {
+        JobWaitReason.Outcomes(
+            open: progress.open, retrying: pace?.silenceFacts?.retries.map { min($0.retrying, progress.open) },
+            silence: silenceWords)
+    }
+
+    /// What is known of why no outcome comes, in words; `nil` while a silence is none yet.
+    var silenceWords: String? {
+        pace?.silenceFacts.flatMap { CampaignWords.sentence($0, open: progress.open) }
+    }
+
+    // MARK: The audience
+
+    package var isGathering: Bool { batch.state == .gathering }
+
+    /// Takes the next line's recipient; whether the preview has had this one.
+    mutating func take(_ id: RecipientID, user: [UInt8], event: [UInt8]) -> Bool {
+        guard let definition else { return true }
+        let former = recipients.insert(id, .published)
+        guard former.contains(.seen) else { return false }
+        guard !former.contains(.published) else {
+            passLine()
+            return true
+        }
+        var record = OutgoingRecord(topic: definition.topic, key: user, value: event)
+        if let trace = configuration.context.trace { record.link(to: trace) }
+        batch.add(record, of: id)
+        noteLine()
+        return true
+    }
+
+    mutating func passLine() {
+        batch.passLine()
+        noteLine()
+    }
+
+    /// What is left of the file are repeats and invalid lines; the last batch says that it is complete.
+    private mutating func noteLine() {
+        if progress.published + batch.count == configuration.audience.recipients { batch.complete() }
+    }
+
+    // MARK: What comes next
+
+    /// When the events expire.
+    private func expiry(_ now: Moment) -> MonotonicTime? {
+        definition?.expiresAt.map { now.monotonic.advanced(by: .milliseconds($0 - now.wall.milliseconds)) }
+    }
+
+    package func wakes(now: Moment) -> [MonotonicTime?] { [pace?.nextWake, rejudges, expiry(now)] }
+
+    /// Looks whether outcomes come, and asks why none do.
+    package mutating func questions(now: Moment) -> [Action] {
+        (pace?.look(now: now) ?? []).map { $0 == .retries ? .countRetries : .askWorkers }
+    }
+
+    package mutating func nextStep(isStopping: Bool, now: Moment) -> PublicationStep {
+        if isStopping { return .end(.interrupted) }
+        if isOutgrown { return .beginAnew }
+        switch state {
+        case .cancelled: return .end(.cancelled)
+        case .paused:
+            if let overwrittenPause, !hasRestoredPause { return write(overwrittenPause) }
+            if order.endsWhenPausedByFailures, control?.isByFailures ?? false { return .end(.failing) }
+            return .wait(
+                .campaignPaused(by: control?.by ?? "", since: control?.at ?? now.wall, cause: control?.reason))
+        case .running: break
+        }
+        if let rejudges, now.monotonic < rejudges { return .wait(.pauseUnread(until: now.wall(rejudges))) }
+        if let reason = pace?.failure(now: now) {
+            return write(
+                CampaignControl(
+                    state: .paused, at: now.wall, by: configuration.context.operatorName, reason: reason,
+                    pauseIfFailures: control?.pauseIfFailures, isByFailures: true))
+        }
+        if isComplete {
+            return pace?.isAllKnown ?? false ? .end(.complete) : .wait(.lastOutcomes(openOutcomes, until: nil))
+        }
+        if let expiry = expiry(now), expiry <= now.monotonic { return .end(.expired) }
+        switch batch.state {
+        case .gathering, .writing: return .gathering
+        case .gathered where batch.isLast && progress.published + batch.count != configuration.audience.recipients:
+            // A recipient of the preview is missing.
+            return .giveWay(AudiencePreview.changed)
+        case .gathered where batch.count > 0 || batch.isLast: return .write(.part)
+        case .gathered, .idle: break
+        }
+        let outcomes = openOutcomes
+        return pace?.nextStep(outcomes, now: now) ?? .gathering
+    }
+
+    private mutating func write(_ control: CampaignControl) -> PublicationStep {
+        nextControl = control
+        return .write(.order)
+    }
+
+    /// The lines that were looked at are published already.
+    package mutating func holdSource() {
+        if batch.state == .gathered, batch.count == 0, !batch.isLast { batch.clear() }
+    }
+
+    package mutating func gather(_ limit: Int, now: Moment) -> [Action] {
+        let news = pace?.news(now: now) ?? []
+        batch.begin(atMost: limit)
+        return news.map { .notice($0) } + [.readRecipients]
+    }
+
+    package mutating func close(_ end: PublicationEnd, now: Moment) -> Action? {
+        lastLook = LastLook(
+            isOpenEnded: end != .complete && end != .interrupted,
+            deadline: now.monotonic.advanced(by: LastLook.patience))
+        return .readLastOutcomes(to: .written)
+    }
+
+    package var lookEnd: MonotonicTime? { lastLook?.end }
+
+    /// All is read that there is; whether workers may be about to write more.
+    mutating func waitsForQuiet(_ now: Moment) -> Bool {
+        guard lastLook?.isOpenEnded ?? false else { return false }
+        lastLook?.quietSince = now.monotonic
+        return true
+    }
+}
