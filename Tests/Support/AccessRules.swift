@@ -1,4 +1,4 @@
-/// What a rule of access is about.
+/// The resource of an access rule.
 public struct AccessResource: Sendable {
     fileprivate let kind: Int8
     fileprivate let name: String
@@ -6,17 +6,17 @@ public struct AccessResource: Sendable {
 
     /// One topic.
     public static func topic(_ name: String) -> Self { Self(kind: 2, name: name, isPrefix: false) }
-    /// Topics whose names begin so.
+    /// Topics with this prefix.
     public static func topics(prefix: String) -> Self { Self(kind: 2, name: prefix, isPrefix: true) }
     /// One group.
     public static func group(_ name: String) -> Self { Self(kind: 3, name: name, isPrefix: false) }
     /// One transactional id.
     public static func transactionalID(_ name: String) -> Self { Self(kind: 5, name: name, isPrefix: false) }
-    /// Transactional ids that begin so.
+    /// Transactional ids with this prefix.
     public static func transactionalIDs(prefix: String) -> Self { Self(kind: 5, name: prefix, isPrefix: true) }
 }
 
-/// What a rule of access allows or denies; the numbers are Kafka's.
+/// The operation of an access rule; the numbers are Kafka's.
 public enum AccessOperation: Int8, Sendable {
     case read = 3
     case write = 4
@@ -31,7 +31,7 @@ private struct AccessRule {
     let resource: AccessResource
     let isAllowed: Bool
 
-    /// As the requests on rules have it, and their filters.
+    /// Writes the fields shared by requests on rules and their filters.
     func put(to body: inout KafkaWire.Writer) {
         body.put(resource.kind)
         body.put(resource.name)
@@ -43,16 +43,16 @@ private struct AccessRule {
     }
 }
 
-/// Rules of access as `kafka-acls` makes them, which would be a Java program for each.
+/// Access rules as `kafka-acls` makes them, without starting a Java program for each.
 extension RealKafka {
-    /// Adds rules that allow all of this, and waits until they hold.
+    /// Adds rules that allow all of this, and waits until they take effect.
     public func allow(
         _ user: SecuredUser, _ operations: [AccessOperation], on resources: [AccessResource]
     ) async throws {
         try await change(user, operations, resources, isAllowed: true, adds: true)
     }
 
-    /// Adds rules that deny all of this, and waits until they hold.
+    /// Adds rules that deny all of this, and waits until they take effect.
     public func deny(
         _ user: SecuredUser, _ operations: [AccessOperation], on resources: [AccessResource]
     ) async throws {
@@ -85,17 +85,17 @@ extension RealKafka {
             body.put(Int32(rules.count))
             for rule in rules { rule.put(to: &body) }
             let answer = try KafkaWire.ask(port: port, adds ? 30 : 31, version: 1, body)
-            // Behind the throttle time and the count; the first one stands for all.
+            // After the throttle time and the count; the first result stands for all.
             try KafkaWire.check(answer, at: 8, "changing permissions of \(user)")
         }
-        // The controller has them; the broker hears of it a moment later.
+        // The controller has them; the broker learns of them a moment later.
         for rule in rules {
             let holds = try await eventually {
                 try await Blocking.run {
                     var filter = KafkaWire.Writer()
                     rule.put(to: &filter)
                     let answer = try KafkaWire.ask(port: port, 29, version: 1, filter)
-                    // Behind the throttle time, the error and its text.
+                    // After the throttle time, the error and its text.
                     try KafkaWire.check(answer, at: 4, "asking for permissions")
                     let length = Int16(bitPattern: UInt16(answer[6]) << 8 | UInt16(answer[7]))
                     return (KafkaWire.number(answer, at: 8 + Int(max(length, 0))) > 0) == adds

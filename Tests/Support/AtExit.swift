@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What is done when the tests end, last registered first; not when they are killed.
+/// Actions at the end of the tests, last registered first; skipped when the tests are killed.
 public enum AtExit {
     private static let actions = Mutex<[@Sendable () -> Void]>([])
 
@@ -15,7 +15,7 @@ public enum AtExit {
         }
     }()
 
-    /// Remembers `action`.
+    /// Registers `action`.
     public static func run(_ action: @escaping @Sendable () -> Void) {
         _ = hook
         actions.withLock { $0.append(action) }

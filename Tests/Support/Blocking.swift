@@ -1,7 +1,7 @@
 import Foundation
 import HeraldThreads
 
-/// Keeps blocking calls off the small pool of threads that async tests share.
+/// Keeps blocking calls off the small thread pool that async tests share.
 public enum Blocking {
     /// Runs `body` on a thread of its own.
     public static func run<Value: Sendable>(
@@ -10,15 +10,15 @@ public enum Blocking {
         try await begin(body).value
     }
 
-    /// Begins `body` on a thread of its own, at once: a task, or an `async let`, begins when the pool has room for it, which
-    /// on a busy machine is after the patience of who waits for it.
+    /// Begins `body` at once on a thread of its own: a task, or an `async let`, begins when the pool has room, which on
+    /// a busy machine may be after its waiter's patience.
     public static func begin<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Begun<Value> {
         let begun = Begun<Value>()
         Thread.detachNewThread { begun.end(Result(catching: body)) }
         return begun
     }
 
-    /// What has begun on a thread of its own.
+    /// A call that runs on a thread of its own.
     public final class Begun<Value: Sendable>: Sendable {
         private enum State {
             case running
@@ -28,7 +28,7 @@ public enum Blocking {
 
         private let state = Guarded(State.running)
 
-        /// What came of it; for one who waits.
+        /// Its result, once it has returned.
         public var value: Value {
             get async throws {
                 try await withCheckedThrowingContinuation { continuation in

@@ -4,22 +4,22 @@ import Synchronization
 
 /// A program that runs beside the tests and dies with them, even when they are killed.
 public final class ChildProcess: Sendable {
-    /// Why a program could not be started, or ended badly.
+    /// A program's failure to start, or its bad end.
     public struct Failure: Error, CustomStringConvertible {
-        /// What happened, for people.
+        /// The failure, for people.
         public var description: String
     }
 
     /// The process's number.
     public let id: pid_t
-    /// How it ended, as `waitpid` says; `nil` while it runs.
+    /// Its status, as in `waitpid`; `nil` while it runs.
     private let status = Mutex<Int32?>(nil)
 
     /// Starts a program found on `PATH`; standard input is empty.
     ///
     /// - Parameters:
-    ///   - environment: added to this process's own.
-    ///   - output: a file that standard output and error are appended to.
+    ///   - environment: Added to this process's own.
+    ///   - output: A file that standard output and error are appended to.
     public init(_ arguments: [String], environment: [String: String] = [:], output: URL) throws {
         let all = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let command = ["setpriv", "--pdeathsig", "KILL", "--"] + arguments
@@ -30,7 +30,7 @@ public final class ChildProcess: Sendable {
         id = result
     }
 
-    /// The child's number, or an error's, negative.
+    /// The child's number, or a negative error number.
     private static func spawn(_ arguments: [String], _ environment: [String], _ output: String) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,8 +38,8 @@ public final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // A socket or pipe of another test that the child holds open would never look closed to its peer, and other tests
-        // open them at this very moment: what is not open is closed too, which is no error below the limit.
+        // If the child inherited another test's socket or pipe, its peer would never see it closed. Other tests open
+        // some at this very moment, so numbers that are not open are closed too, which is no error below the limit.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let largest = (names.compactMap { Int32($0) }.max() ?? 2) + 1_024
         for descriptor in 3..<min(largest, Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))) {
@@ -48,7 +48,7 @@ public final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Signals that this process ignores or blocks are the child's own again.
+        // Signals that this process ignores or blocks reach the child.
         var every = sigset_t()
         sigfillset(&every)
         posix_spawnattr_setsigdefault(&attributes, &every)
@@ -64,10 +64,10 @@ public final class ChildProcess: Sendable {
         return error == 0 ? child : -error
     }
 
-    /// Sends a signal; nothing when the process has ended.
+    /// Sends a signal; does nothing when the process has ended.
     public func signal(_ signal: Int32) {
         status.withLock { status in
-            // Until it is waited for here, the number cannot be anybody else's.
+            // The number cannot be reused before the child is waited for here.
             if status == nil { Glibc.kill(id, signal) }
         }
     }
@@ -89,7 +89,7 @@ public final class ChildProcess: Sendable {
 
     private func collect(_ options: Int32) -> Int32? {
         if let known = status.withLock({ $0 }) { return known }
-        // Without the lock, or nobody could send a signal meanwhile; leaves the zombie for the second call below.
+        // Without the lock, which would block signals meanwhile; leaves the zombie for the second call below.
         var information = siginfo_t()
         guard waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT | options) == 0 else {
             return status.withLock { $0 }

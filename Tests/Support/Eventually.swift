@@ -1,8 +1,8 @@
 public import HeraldTime
 
-/// How long tests wait for what has to happen.
+/// The time that tests wait for an expected event.
 ///
-/// A shared machine stands still for seconds now and then; a test that passes never waits that long.
+/// A shared machine stands still for seconds now and then; a passing test never waits that long.
 public enum Patience {
     /// In seconds.
     public static let seconds = 60
@@ -10,7 +10,7 @@ public enum Patience {
     public static let timeout: Milliseconds = .seconds(seconds)
 }
 
-/// Whether `condition` comes to hold within this time; for what only asking again can tell.
+/// Whether `condition` becomes true within this time; for conditions that can only be polled.
 public func eventually(
     within seconds: Int = Patience.seconds, _ condition: () async throws -> Bool
 ) async throws -> Bool {

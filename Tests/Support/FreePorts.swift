@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Ports on loopback that nobody listens on.
+/// Loopback ports that are not in use.
 ///
-/// Somebody else may take one before the caller does: only for programs that cannot be told to take a free port themselves.
+/// Another program may take one before the caller does, so they are only for programs that cannot choose a free port.
 public enum FreePorts {
-    /// What was given away by this process, which may not listen there yet.
+    /// The ports given away by this process, which may not be in use yet.
     private static let given = Mutex<Set<Int>>([])
 
-    /// This many different ones, fewer when there are no more.
+    /// This many different ports, or fewer when there are no more.
     ///
-    /// They lie below those that the system gives to outgoing connections and to whoever asks for any port: a broker
-    /// that is killed and started again would else now and then find a client's connection where it listened before.
+    /// They lie below the range for outgoing connections and automatic ports: otherwise a broker that is killed and
+    /// restarted would sometimes find a client's connection on its former port.
     public static func take(_ count: Int) -> [Int] {
         given.withLock { given in
             var ports: [Int] = []
@@ -27,7 +27,7 @@ public enum FreePorts {
 
     private static let lowest = 10_000
 
-    /// Where the range of `net.ipv4.ip_local_port_range` (ip(7)) begins.
+    /// The start of the range `net.ipv4.ip_local_port_range` (ip(7)).
     static let lowestOfConnections: Int = {
         let text = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
         let first = text?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets only so many tasks through at a time; the others wait and come in the order of asking.
+/// Admits a limited number of tasks at a time; the others wait and enter in order of arrival.
 public final class Gate: Sendable {
     private struct State {
         var free: Int
@@ -9,12 +9,12 @@ public final class Gate: Sendable {
 
     private let state: Mutex<State>
 
-    /// A gate with so many places.
+    /// A gate with this many places.
     public init(places: Int) {
         state = Mutex(State(free: places))
     }
 
-    /// Waits for a place and has it while `body` runs.
+    /// Waits for a place and holds it while `body` runs.
     public func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await enter()
         defer { leave() }

@@ -1,8 +1,8 @@
 import CNGHTTP2
 
-/// HTTP/2 over one connection of a ``ScriptedServer``, frame by frame, right or wrong.
+/// HTTP/2 over one connection of a ``ScriptedServer``, frame by frame, valid or not.
 ///
-/// It answers nothing by itself, but for the other side's SETTINGS and PING in ``readCall()``.
+/// It answers nothing by itself, except the other side's SETTINGS and PING in ``readCall()``.
 package final class HTTP2Peer {
     /// One frame.
     package struct Frame: Sendable, Equatable {
@@ -28,7 +28,7 @@ package final class HTTP2Peer {
         package static let goAway: UInt8 = 7
         package static let windowUpdate: UInt8 = 8
         package static let continuation: UInt8 = 9
-        /// Of DATA and HEADERS; of SETTINGS and PING it means an acknowledgement.
+        /// A flag of DATA and HEADERS; on SETTINGS and PING it means an acknowledgement.
         package static let endStream: UInt8 = 1
         package static let endHeaders: UInt8 = 4
 
@@ -38,12 +38,12 @@ package final class HTTP2Peer {
             return Frame(type: Self.settings, payload: payload)
         }
 
-        /// Lets the other side send so much more, on a stream or on the connection (0).
+        /// Raises the other side's window, on a stream or on the connection (0).
         package static func windowUpdate(_ stream: UInt32, by step: UInt32) -> Frame {
             Frame(type: windowUpdate, stream: stream, payload: HTTP2Peer.number(step))
         }
 
-        /// The reason that a GOAWAY or RST_STREAM names; `nil` for other frames.
+        /// The reason in a GOAWAY or RST_STREAM; `nil` for other frames.
         package var code: Code? {
             switch type {
             case Self.goAway: Code(rawValue: HTTP2Peer.number(in: payload.dropFirst(4).prefix(4)))
@@ -57,7 +57,7 @@ package final class HTTP2Peer {
     package struct Field: Sendable, Equatable {
         package var name: String
         package var value: String
-        /// Whether no table may keep it.
+        /// Whether tables must not keep it.
         package var isNeverIndexed: Bool
     }
 
@@ -66,7 +66,7 @@ package final class HTTP2Peer {
         package var stream: UInt32
         package var fields: [Field]
         package var body: [UInt8] = []
-        /// How many bytes the fields took.
+        /// The size of the fields in bytes.
         package var headByteCount = 0
         /// The body as text.
         package var text: String { String(decoding: body, as: UTF8.self) }
@@ -92,7 +92,7 @@ package final class HTTP2Peer {
 
     /// Whether PINGs are answered in ``readCall()``.
     package var answersPings = true
-    /// Frames that ``readCall()`` has read and that begin or go on with no call.
+    /// Frames read by ``readCall()`` that belong to no call.
     package private(set) var others: [Frame] = []
 
     private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -102,7 +102,7 @@ package final class HTTP2Peer {
 
     /// Reads the other side's preface.
     ///
-    /// - Parameter settings: what is said first, by SETTINGS' numbers; `nil` says nothing.
+    /// - Parameter settings: The first SETTINGS, by number; `nil` sends none.
     package init(_ peer: ScriptedPeer, settings: [UInt16: UInt32]? = [:]) throws {
         self.peer = peer
         nghttp2_hd_inflate_new(&inflater)
@@ -124,24 +124,24 @@ package final class HTTP2Peer {
         return Frame(type: head[3], flags: head[4], stream: stream, payload: try peer.read(exactly: count))
     }
 
-    /// The next call that is there as a whole.
+    /// The next complete call.
     package func readCall() throws -> Call {
         while true {
             if let call = try take(try readFrame()) { return call }
         }
     }
 
-    /// Reads on until a frame of this type comes.
+    /// Reads until a frame of this type comes.
     package func readFrame(_ type: UInt8) throws -> Frame {
         while true {
             let frame = try readFrame()
-            // Whoever does not unpack one head unpacks none of the next.
+            // Every head must be unpacked, or the next ones cannot be.
             if frame.type != type || type == Frame.headers { _ = try take(frame) }
             if frame.type == type { return frame }
         }
     }
 
-    /// Takes note of a frame; the call that it ends.
+    /// Processes a frame; returns the call that it ends.
     private func take(_ frame: Frame) throws -> Call? {
         switch frame.type {
         case Frame.headers:
@@ -193,7 +193,7 @@ package final class HTTP2Peer {
 
     // MARK: Writing
 
-    /// Writes a frame as it is.
+    /// Writes a frame unchanged.
     package func write(_ frame: Frame) throws { try peer.write(Self.bytes(of: frame)) }
 
     /// Writes frames in one go.
@@ -206,12 +206,12 @@ package final class HTTP2Peer {
             + number(frame.stream) + frame.payload
     }
 
-    /// Says what SETTINGS say, by their numbers.
+    /// Sends SETTINGS, by number.
     package func writeSettings(_ settings: [UInt16: UInt32]) throws {
         try write(Frame.settings(settings))
     }
 
-    /// A call's whole answer.
+    /// Sends a call's whole answer.
     package func answer(_ stream: UInt32, status: Int = 200, _ fields: [(String, String)] = [], body: String = "")
         throws
     {
@@ -235,7 +235,7 @@ package final class HTTP2Peer {
         return Frame(type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: all.flatMap(literal))
     }
 
-    /// A field that no table keeps, without Huffman's code.
+    /// A field outside of all tables, without Huffman coding.
     package static func literal(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name) + text(value)
     }
@@ -256,7 +256,7 @@ package final class HTTP2Peer {
         try write(Frame(type: Frame.reset, stream: stream, payload: Self.number(code.rawValue)))
     }
 
-    /// Takes no call behind this stream any more.
+    /// Refuses calls after this stream.
     package func goAway(last stream: UInt32, _ code: Code = .none) throws {
         try write(Frame(type: Frame.goAway, payload: Self.number(stream) + Self.number(code.rawValue)))
     }
@@ -266,7 +266,7 @@ package final class HTTP2Peer {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    /// The number that these bytes are.
+    /// The number in these bytes.
     static func number(in bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
     /// Waits until the other side closes.

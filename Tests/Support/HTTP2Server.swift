@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import Testing
 
-/// A server of Debian that speaks HTTP/2, on loopback with the tests' certificate.
+/// A Debian server that speaks HTTP/2, on loopback with the tests' certificate.
 package final class HTTP2Server: Sendable {
-    /// Which one.
+    /// The kinds of servers.
     package enum Kind: String, Sendable, CaseIterable, CustomTestStringConvertible {
-        /// Of the package nghttp2-server.
+        /// From the package nghttp2-server.
         case nghttpd
-        /// Of the package nginx-light (or nginx).
+        /// From the package nginx-light (or nginx).
         case nginx
-        /// Of the package apache2-bin, with mod_http2.
+        /// From the package apache2-bin, with mod_http2.
         case apache2
 
         package var testDescription: String { rawValue }
@@ -24,7 +24,7 @@ package final class HTTP2Server: Sendable {
         }
     }
 
-    /// Where it is; `nil` when it is not on this machine, which the run's last lines say.
+    /// The program's path; `nil` when it is not installed, which the run's last lines report.
     package static func path(_ name: String, package: String) -> String? {
         let found = ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(name)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -40,11 +40,11 @@ package final class HTTP2Server: Sendable {
     private let folder: URL
     private let process: ChildProcess
 
-    /// Starts it, and waits until it listens; `nil` when it is not on this machine.
+    /// Starts it and waits until it listens; `nil` when it is not installed.
     ///
     /// - Parameters:
-    ///   - streams: how many calls it takes at once on a connection.
-    ///   - calls: after how many a connection goes away, where that can be told.
+    ///   - streams: The greatest number of concurrent calls on a connection.
+    ///   - calls: The number of calls after which a connection goes away, where configurable.
     package init?(_ kind: Kind, isEncrypted: Bool, streams: Int = 100, calls: Int = 1_000) throws {
         guard let program = Self.path(kind.rawValue, package: kind.package), let port = FreePorts.take(1).first else {
             return nil
@@ -55,7 +55,7 @@ package final class HTTP2Server: Sendable {
         let site = folder.appending(path: "site")
         try FileManager.default.createDirectory(at: site, withIntermediateDirectories: true)
         try Data("ok".utf8).write(to: site.appending(path: "x"))
-        // Its workers may run as somebody else.
+        // Its workers may run as another user.
         for path in [folder.path, site.path] { chmod(path, 0o755) }
         let identity = try TestCertificates.shared().good
         let text: String
@@ -86,18 +86,18 @@ package final class HTTP2Server: Sendable {
             && process.isRunning
     }
 
-    /// What it has said.
+    /// Its output so far.
     package var output: String {
         ["output", "error.log"].map { (try? String(contentsOf: folder.appending(path: $0), encoding: .utf8)) ?? "" }
             .joined()
     }
 
-    /// Has it take its configuration anew, which ends connections with GOAWAY where it knows such a thing.
+    /// Makes it reload its configuration, which ends connections with GOAWAY where supported.
     package func reload() { process.signal(SIGHUP) }
 
     /// Ends it at once.
     package func stop() {
-        // Their children end with them.
+        // Its children end with it.
         process.signal(SIGTERM)
         _ = process.wait()
         try? FileManager.default.removeItem(at: folder)

@@ -21,7 +21,7 @@ public struct HubRecordings: Decodable, Sendable {
             case body = "Content"
         }
 
-        /// Reads an answer as the SDK's tests write it.
+        /// Reads an answer in the SDK tests' format.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             path = try container.decode(String.self, forKey: .path)
@@ -31,7 +31,7 @@ public struct HubRecordings: Decodable, Sendable {
             body = try container.decodeIfPresent(String.self, forKey: .body) ?? ""
         }
 
-        /// The segments of the path behind the hub's name.
+        /// The segments of the path after the hub's name.
         public var segments: [String] {
             path.prefix { $0 != "?" }.split(separator: "/").dropFirst().map(String.init)
         }
@@ -41,7 +41,7 @@ public struct HubRecordings: Decodable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case answers = "HttpCalls" }
 
-    /// Every answer of the service's data plane, in the order of the files' names; those of its management are left out.
+    /// Every answer of the service's data plane, in the order of the files' names, without those of its management.
     public static func answers() throws -> [Answer] {
         let decoder = JSONDecoder()
         // One file has a comma too many.

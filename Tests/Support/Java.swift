@@ -2,11 +2,11 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// Programs in Java: each takes a core for a second or more until it does something, so only two start at a time.
+/// Runs Java programs: each takes a core for a second or more to start, so only two start at a time.
 public enum Java {
     private static let places = Places(2)
 
-    /// What every program on Kafka's classes begins with: the classes from the shared archive, if there is one.
+    /// The common prefix of commands on Kafka's classes, which come from the shared archive, if there is one.
     public static func command(home: String, heap: String = "256m") -> [String] {
         ["java", "-Xmx\(heap)", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
             + KafkaTemplate.archiveOptions(home: home) + ["-cp", "\(home)/libs/*"]
@@ -14,9 +14,9 @@ public enum Java {
 
     /// Starts programs and waits until they serve, both in `body`, which blocks; holds their places meanwhile.
     ///
-    /// The file named by `TESTS_JVM_LOG` gets a line for each: what it is, and the seconds until it served.
+    /// The file named by `TESTS_JVM_LOG` gets a line for each: its kind, and the seconds until it served.
     public static func start<Value>(_ kinds: [String], _ body: () throws -> Value) rethrows -> Value {
-        // What begins together needs each other to be ready: it takes its places at once.
+        // Programs that start together need each other to become ready, so their places are taken at once.
         let count = min(kinds.count, places.count)
         places.take(count)
         defer { places.give(count) }
@@ -27,7 +27,7 @@ public enum Java {
         return value
     }
 
-    /// Runs one of Kafka's own programs to its end, which has to be good.
+    /// Runs one of Kafka's own programs to its end, which must be a success.
     public static func run(_ program: String, _ arguments: [String]) async throws {
         try await Blocking.run {
             let home = try RealKafka.requireHome()
@@ -43,7 +43,7 @@ public enum Java {
         }
     }
 
-    /// Starts a program on Kafka's classes, and waits until it has written this word to its log.
+    /// Starts a program on Kafka's classes and waits until this word is in its log.
     public static func start(_ arguments: [String], untilItWrites word: String, log: URL) async throws -> ChildProcess {
         try await Blocking.run {
             let home = try RealKafka.requireHome()
@@ -52,7 +52,7 @@ public enum Java {
                 func written() -> String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
                 while !written().contains(word) {
                     guard program.isRunning else { throw ChildProcess.Failure(description: written()) }
-                    // Nothing else tells when it has begun.
+                    // No event announces its start.
                     usleep(50_000)
                 }
                 return program
@@ -61,7 +61,7 @@ public enum Java {
     }
 }
 
-/// Places that callers wait for, blocking, and get in the order of asking.
+/// Places that callers block for, and get in order of arrival.
 private final class Places: Sendable {
     private struct State {
         var free: Int
@@ -86,7 +86,7 @@ private final class Places: Sendable {
             return state.asked
         }
         while !takes(wanted, ticket) { changed.wait() }
-        // The next one's turn may have come.
+        // It may be the next one's turn.
         changed.broadcast()
     }
 

@@ -1,13 +1,13 @@
 public import Foundation
 public import Testing
 
-/// A file or folder of `../shared/judges`: cases that nobody here wrote, read from there.
+/// A file or folder of `../shared/judges`: cases written by others, read from there.
 public struct Judge: Sendable {
-    /// Lists as people's programs write them.
+    /// Lists written by people's programs.
     public static let audiences = Self(name: "audiences")
     /// The CloudEvents project's conformance features for Kafka.
     public static let cloudEvents = Self(name: "cloudevents/kafka-protocol-binding.feature")
-    /// What the real service has answered to its .NET SDK (``HubRecordings``).
+    /// Answers of the real service to its .NET SDK (``HubRecordings``).
     public static let azure = Self(name: "azure-dotnet")
     /// Dead letters of a real Spring application (``SpringLetters``).
     public static let spring = Self(name: "spring-kafka/dead-letters.json")
@@ -16,16 +16,16 @@ public struct Judge: Sendable {
 
     private let name: String
 
-    /// Where it is.
+    /// Its location.
     public var url: URL { Repository.root.appending(path: "../shared/judges/\(name)").standardizedFileURL }
 
     /// Whether it is on this machine.
     private var isThere: Bool { FileManager.default.fileExists(atPath: url.path) }
 
-    /// What it says.
+    /// Its content.
     public func text() throws -> String { try String(contentsOf: url, encoding: .utf8) }
 
-    /// The test's condition that it is there; elsewhere the run's last lines say what was not run.
+    /// The condition for tests that need it; elsewhere the run's last lines name them.
     fileprivate var condition: ConditionTrait {
         .enabled("needs ../shared/judges/\(name) beside the repository") {
             if !isThere { SkippedSuites.note(absent: "../shared/judges/\(name)") }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One broker, controller, or both, of a cluster that the tests have started.
+/// One node of a test cluster: a broker, a controller, or both.
 final class KafkaNode: Sendable {
     static let heap = "512m"
 
@@ -10,9 +10,9 @@ final class KafkaNode: Sendable {
     let log: URL
     /// Its number in the cluster.
     let id: String
-    /// What it is, for the list of Java's starts.
+    /// Its kind, for the list of Java starts.
     let kind: String
-    /// Where its logs are.
+    /// The folder of its logs.
     let data: URL
     private let home: String
     private let properties: URL

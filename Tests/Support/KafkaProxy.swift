@@ -3,14 +3,14 @@ import Glibc
 import HeraldThreads
 import Synchronization
 
-/// Stands between clients and a broker, keeps requests back and loses answers, as a network does that breaks at the
-/// worst moment.
+/// Stands between clients and a broker, holds requests back and loses answers, like a network that breaks at the worst
+/// moment.
 ///
-/// A request that is kept back has left its client and has not reached the broker. One whose answer is lost has reached it,
-/// and its client sees the connection end. One that is late does neither: its client sees the connection end, and the broker
-/// gets it when a test says so.
+/// A held request has left its client and has not reached the broker. A request whose answer is lost has reached it,
+/// and its client sees the connection end. With a late request, the client sees the connection end, and the broker gets
+/// the request when a test says so.
 public final class KafkaProxy: Sendable {
-    /// A request of Kafka's protocol, by the number that it has there.
+    /// A request of Kafka's protocol, by its number there.
     public enum Request: Int16, Sendable {
         case produce = 0
         case initProducerID = 22
@@ -33,12 +33,12 @@ public final class KafkaProxy: Sendable {
         var answeredLate = 0
     }
 
-    /// A request that waits for what is done with it.
+    /// A request that waits for a decision.
     private final class HeldRequest: Sendable {
         private let isDecided = DispatchSemaphore(value: 0)
         private let isDelivered = Mutex(false)
 
-        /// Whether it is to be delivered; blocks its connection's thread until that is known.
+        /// Whether to deliver it; blocks its connection's thread until that is decided.
         func wait() -> Bool {
             isDecided.wait()
             return isDelivered.withLock { $0 }
@@ -55,11 +55,11 @@ public final class KafkaProxy: Sendable {
         let client: Int32
         let broker: Int32
         let doomed = Mutex<[Int32: Int16]>([:])
-        /// The number of the request that is late, until it is answered.
+        /// The number of the late request, until it is answered.
         let late = Mutex<Int32?>(nil)
         var isOwedLateAnswer: Bool { late.withLock { $0 != nil } }
         let hasNoMoreAnswers = DispatchSemaphore(value: 0)
-        /// Once closed, its numbers belong to others.
+        /// Closed descriptors' numbers belong to others.
         private let isClosed = Mutex(false)
 
         init(client: Int32, broker: Int32) {
@@ -84,7 +84,7 @@ public final class KafkaProxy: Sendable {
             }
         }
 
-        /// Blocks until the broker has answered what is late.
+        /// Blocks until the broker has answered the late request.
         func awaitLateAnswer() {
             if isOwedLateAnswer { hasNoMoreAnswers.wait() }
         }
@@ -116,7 +116,7 @@ public final class KafkaProxy: Sendable {
 
     func setTarget(port: Int) { state.withLock { $0.target = port } }
 
-    /// Leads nowhere from now on; another one leads where it led.
+    /// Leads nowhere from now on; returns another one that leads to the former target.
     func moved() throws -> KafkaProxy {
         let other = try KafkaProxy()
         state.withLock { state in
@@ -135,29 +135,29 @@ public final class KafkaProxy: Sendable {
         state.withLock { $0.toLose[request.rawValue, default: 0] += count }
     }
 
-    /// How many answers to this kind of request were lost so far.
+    /// The number of answers to this kind of request that were lost so far.
     public func lostAnswers(to request: Request) -> Int { state.withLock { $0.lost[request.rawValue] ?? 0 } }
 
-    /// Keeps requests of this kind back from now on, and what follows them on their connections.
+    /// Holds requests of this kind back from now on, and all later ones on their connections.
     public func hold(_ request: Request) {
         _ = state.withLock { $0.toHold.insert(request.rawValue) }
     }
 
-    /// How many requests are kept back.
+    /// The number of held requests.
     public var heldCount: Int { state.withLock { $0.held.count } }
 
-    /// Delivers what is kept back now; what comes later is kept back as before.
+    /// Delivers the requests held now; later ones are held as before.
     public func release() {
         for request in takeHeld() { request.decide(isDelivered: true) }
     }
 
-    /// Delivers what is kept back, and keeps nothing back any more.
+    /// Delivers the held requests and stops holding any.
     public func letGo() {
         state.withLock { $0.toHold = [] }
         release()
     }
 
-    /// Loses what is kept back, with its connections, and keeps nothing back any more.
+    /// Loses the held requests with their connections, and stops holding any.
     public func drop() {
         state.withLock { $0.toHold = [] }
         for request in takeHeld() { request.decide(isDelivered: false) }
@@ -170,18 +170,18 @@ public final class KafkaProxy: Sendable {
         }
     }
 
-    /// Ends the client's connection at each of the next requests of this kind, and delivers them when ``deliverLate()`` says so.
+    /// Ends the client's connection at each of the next requests of this kind; ``deliverLate()`` delivers them.
     public func makeLate(_ request: Request, count: Int = 1) {
         state.withLock { $0.toDelay[request.rawValue, default: 0] += count }
     }
 
-    /// How many requests have left their clients for good and have not reached the broker.
+    /// The number of late requests that have not reached the broker.
     public var lateCount: Int { state.withLock { $0.late.count } }
 
-    /// How many requests the broker has answered that were late.
+    /// The number of late requests that the broker has answered.
     public var answeredLateCount: Int { state.withLock { $0.answeredLate } }
 
-    /// Delivers what is late now.
+    /// Delivers the late requests.
     public func deliverLate() {
         let late = state.withLock { state in
             defer { state.late = [] }
@@ -190,12 +190,12 @@ public final class KafkaProxy: Sendable {
         for request in late { request.decide(isDelivered: true) }
     }
 
-    /// Passes every answer on so much later.
+    /// Delays every answer by this much.
     public func delayAnswers(milliseconds: Int) {
         state.withLock { $0.delayMicroseconds = UInt32(milliseconds) * 1_000 }
     }
 
-    /// Ends every connection, and hurts none that comes from now on.
+    /// Ends every connection; later ones are not affected.
     func reset() {
         drop()
         deliverLate()
@@ -236,7 +236,7 @@ public final class KafkaProxy: Sendable {
                 connection.hangUp()
             }
             forward(from: connection.broker, to: connection.client) { passes($0, connection) }
-            // What the client asked before it left is answered first.
+            // Requests from before the client left are answered first.
             while connection.isOwedLateAnswer, let answer = readFrame(from: connection.broker) {
                 _ = passes(answer, connection)
             }
@@ -248,7 +248,7 @@ public final class KafkaProxy: Sendable {
         }
     }
 
-    /// A request: its kind, version, and the number that its answer will carry.
+    /// Notes a request: its kind, version, and the number that its answer will carry.
     private func notes(_ frame: [UInt8], _ connection: Connection) -> Bool {
         let kind = Int16(bitPattern: UInt16(frame[4]) << 8 | UInt16(frame[5]))
         let isDoomed = state.withLock { state in
@@ -267,7 +267,7 @@ public final class KafkaProxy: Sendable {
         return isDelivered(kind, number: KafkaWire.number(frame, at: 8), connection)
     }
 
-    /// Whether a request reaches the broker now; one that is late waits here, without its client.
+    /// Whether a request reaches the broker now; a late one waits here, without its client.
     private func isDelivered(_ kind: Int16, number: Int32, _ connection: Connection) -> Bool {
         let late = state.withLock { state -> HeldRequest? in
             guard let left = state.toDelay[kind], left > 0 else { return nil }
@@ -298,7 +298,7 @@ public final class KafkaProxy: Sendable {
         return false
     }
 
-    /// Passes frames on, each whole, until an end is closed or `passes` says no.
+    /// Forwards whole frames until an end is closed or `passes` returns false.
     private func forward(from source: Int32, to target: Int32, _ passes: ([UInt8]) -> Bool) {
         while let frame = readFrame(from: source) {
             guard passes(frame), KafkaWire.write(frame, to: target) else { return }

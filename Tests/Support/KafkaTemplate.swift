@@ -1,15 +1,15 @@
 import Foundation
 import Glibc
 
-/// What is made once for an Apache Kafka and kept in `.build/kafka-template`: a formatted folder, which each node gets a
-/// copy of, and an archive of the broker's classes as the virtual machine has them when it is ready.
+/// Files made once for an Apache Kafka and kept in `.build/kafka-template`: a formatted folder, which is copied to each
+/// node, and an archive of the classes that a started broker has loaded.
 ///
 /// Formatting takes a virtual machine of its own, and half of a broker's start is reading and checking classes.
 enum KafkaTemplate {
     private static let checkpoint = "bootstrap.checkpoint"
     private static let archive = "classes.jsa"
 
-    /// Makes the folder of a node as `StorageTool format` does.
+    /// Makes the folder of a node like `StorageTool format`.
     static func format(_ data: URL, home: String, node: String, cluster: String) throws {
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
@@ -18,7 +18,7 @@ enum KafkaTemplate {
         try properties.write(to: data.appending(path: "meta.properties"), atomically: true, encoding: .utf8)
     }
 
-    /// Options that take classes from the archive; a virtual machine that it does not fit reads them itself.
+    /// Options that take classes from the archive; a virtual machine that does not match it reads them itself.
     static func archiveOptions(home: String) -> [String] {
         guard let path = try? folder(home: home).appending(path: archive).path,
             FileManager.default.fileExists(atPath: path)
@@ -26,7 +26,7 @@ enum KafkaTemplate {
         return ["-XX:SharedArchiveFile=\(path)", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr"]
     }
 
-    /// 16 random bytes in the URL's base 64, as Kafka wants them; no leading dash, which would look like an option.
+    /// 16 random bytes in Kafka's form, URL-safe base 64; no leading dash, which would look like an option.
     static func identity() -> String {
         let bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
         return "h"
@@ -36,7 +36,7 @@ enum KafkaTemplate {
 
     private static let root = Repository.root.appending(path: ".build/kafka-template")
 
-    /// Named after the files of this Kafka, and when they were written: the archive fits no others.
+    /// Named after this Kafka's files and their times of change: the archive matches no others.
     private static func folder(home: String) throws -> URL {
         let libraries = URL(filePath: home).appending(path: "libs")
         let names = try FileManager.default.contentsOfDirectory(atPath: libraries.path).sorted()
@@ -99,7 +99,7 @@ enum KafkaTemplate {
         guard status == 0 else { throw failure("formatting failed") }
         try FileManager.default.copyItem(
             at: data.appending(path: checkpoint), to: template.appending(path: checkpoint))
-        // Without an archive a start takes longer, and nothing else.
+        // Without an archive, only the start takes longer.
         let classes = template.appending(path: archive)
         try Java.start(["archive"]) {
             var command = Java.command(home: home, heap: KafkaNode.heap)

@@ -1,6 +1,6 @@
 public import Testing
 
-/// What tests with a real Kafka have in common: they run only where there is one, and they need real time.
+/// The trait of tests with a real Kafka: they run only where there is one, and they need real time.
 public struct KafkaTrait: SuiteTrait, TestTrait {
     private let condition: ConditionTrait
 
@@ -11,7 +11,7 @@ public struct KafkaTrait: SuiteTrait, TestTrait {
     /// Holds for every test of a suite.
     public var isRecursive: Bool { true }
 
-    /// Skips what has nothing to run on.
+    /// Skips tests without a Kafka.
     public func prepare(for test: Test) async throws {
         try await condition.prepare(for: test)
         RealTimeTrait.note(test)
@@ -28,7 +28,7 @@ extension Trait where Self == KafkaTrait {
             })
     }
 
-    /// As ``realKafka(_:)``, for what starts and hurts brokers of its own: only with `KAFKA_HOME`.
+    /// Like ``realKafka(_:)``, for tests that start and harm their own brokers: only with `KAFKA_HOME`.
     public static func ownKafka(_ name: String) -> Self {
         KafkaTrait(
             .enabled("needs KAFKA_HOME") {

@@ -1,7 +1,7 @@
 import Glibc
 import HeraldTime
 
-/// Kafka's protocol on a socket of loopback, for what librdkafka does not do.
+/// Kafka's protocol on a loopback socket, for requests that librdkafka lacks.
 enum KafkaWire {
     static func address(port: Int) -> sockaddr_in {
         var address = sockaddr_in()
@@ -56,7 +56,7 @@ enum KafkaWire {
         return true
     }
 
-    /// Values of Kafka's protocol one behind the other.
+    /// Consecutive values of Kafka's protocol.
     struct Writer {
         var bytes: [UInt8] = []
 
@@ -70,9 +70,9 @@ enum KafkaWire {
         }
     }
 
-    /// Sends a request and waits for its answer, which is given without its header.
+    /// Sends a request and returns its answer without the header.
     ///
-    /// - Parameter isFlexible: whether this version of the request has tagged fields.
+    /// - Parameter isFlexible: Whether this version of the request has tagged fields.
     static func ask(
         port: Int, _ request: Int16, version: Int16, isFlexible: Bool = false, _ body: Writer
     ) throws -> [UInt8] {
@@ -87,7 +87,7 @@ enum KafkaWire {
         frame.put(version)
         frame.put(Int32(1))
         frame.put("herald-tests")
-        // No tagged fields in the header, and none behind the body.
+        // No tagged fields in the header, and none after the body.
         let tags: [UInt8] = isFlexible ? [0] : []
         frame.bytes += tags + body.bytes + tags
         var sized = Writer()
@@ -106,7 +106,7 @@ enum KafkaWire {
 }
 
 extension KafkaWire {
-    /// Tells a controller that a broker is gone for good: it leads nothing any more when this returns.
+    /// Tells a controller that a broker is gone for good: when this returns, the broker leads nothing.
     static func unregister(broker: String, controllerPort: Int) throws {
         var body = Writer()
         body.put(Int32(broker) ?? -1)
@@ -125,7 +125,7 @@ extension KafkaWire {
         body.put(offset)
         body.put(Int32(clamping: Patience.timeout))
         let answer = try ask(port: port, 21, version: 1, body)
-        // Behind the throttle time, both counts, the topic's name, the partition's number and where it begins now.
+        // After the throttle time, both counts, the topic's name, the partition's number and its new beginning.
         let place = 4 + 4 + 2 + topic.utf8.count + 4 + 4 + 8
         try check(answer, at: place, "deleting records of \(topic)/\(partition)")
     }

@@ -1,7 +1,7 @@
 import Foundation
 public import Testing
 
-/// A test that takes too long for every run: it runs with `TESTS_LONG=1`, as `make long` does.
+/// A test that takes too long for every run: it runs with `TESTS_LONG=1`, as in `make long`.
 public struct LongTrait: SuiteTrait, TestTrait {
     private let reason: String
 
@@ -12,7 +12,7 @@ public struct LongTrait: SuiteTrait, TestTrait {
     /// Holds for every test of a suite.
     public var isRecursive: Bool { true }
 
-    /// Skips the test unless long ones were asked for; the run's last line names it.
+    /// Skips the test unless long ones were requested; the run's last line names it.
     public func prepare(for test: Test) async throws {
         guard !test.isSuite, ProcessInfo.processInfo.environment["TESTS_LONG"] != "1" else { return }
         SkippedSuites.note(long: test.displayName ?? test.name)

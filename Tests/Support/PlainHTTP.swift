@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A tiny blocking HTTP/1.1 client over one socket, so that tests see what is on the wire.
+/// A tiny blocking HTTP/1.1 client over one socket, so that tests see the bytes on the wire.
 public final class PlainHTTP {
     /// One answer with its body read to the end.
     public struct Answer: Sendable {
@@ -60,10 +60,10 @@ public final class PlainHTTP {
         try send(text + "\r\n" + (body ?? ""))
     }
 
-    /// Sends text as it is.
+    /// Sends text unchanged.
     public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     public func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -73,7 +73,7 @@ public final class PlainHTTP {
         }
     }
 
-    /// Reads one answer with a Content-Length, interim answers (1xx) left out.
+    /// Reads one answer with a Content-Length, skipping interim answers (1xx).
     public func readAnswer() throws -> Answer {
         let head = try readHead()
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: true)
@@ -94,7 +94,7 @@ public final class PlainHTTP {
         return Answer(status: status, headers: headers, body: Array(received[..<length]))
     }
 
-    /// Reads until this text has come; what came up to its end.
+    /// Reads until this text has come; returns everything up to its end.
     public func read(through text: String) throws -> String {
         while true {
             let all = String(decoding: received, as: UTF8.self)
@@ -106,14 +106,14 @@ public final class PlainHTTP {
         }
     }
 
-    /// Waits until the other side closes and nothing more comes; throws when it does not.
+    /// Waits until the other side closes without sending more; throws otherwise.
     public func waitUntilClosed() throws {
         while true {
             do { try receive() } catch Failure.closed { return }
         }
     }
 
-    /// Sends one byte after the other until the other side closes the connection; blocks.
+    /// Sends byte after byte until the other side closes the connection; blocks.
     public func dribbleUntilClosed() throws {
         let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {

@@ -9,7 +9,7 @@ public enum Promtool {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
     }
 
-    /// What `promtool check metrics` has to say about a page; nothing when all is well.
+    /// The complaints of `promtool check metrics` about a page; empty when it has none.
     public static func check(_ metrics: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "herald-promtool-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -26,7 +26,7 @@ public enum Promtool {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs the test only where Debian's package `prometheus` is installed; elsewhere the run's last lines say so.
+    /// Runs the test only where Debian's package `prometheus` is installed; elsewhere the run's last lines report it.
     public static var promtool: Self {
         .enabled("needs promtool and prometheus (Debian package prometheus)") {
             if !Promtool.isInstalled { SkippedSuites.noteWithoutPrometheus() }

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Batches as no producer makes them that means well, to be written by Kafka's protocol.
+/// Batches that no well-meaning producer makes, to be written by Kafka's protocol.
 public enum RawBatch {
-    /// A compression bomb: records with values of so many bytes, in some kilobytes of zstd that do not say how much they
-    /// unpack to.
+    /// A compression bomb: records with large values, in some kilobytes of zstd that do not state the unpacked size.
     public static func bomb(records: Int, valueBytes: Int) -> [UInt8] {
         // A frame's magic number; no size; a window of 128 KiB.
         var payload: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38]
@@ -13,7 +12,7 @@ public enum RawBatch {
             var left = valueBytes
             while left > 0 {
                 let size = min(left, 128 << 10)
-                // One byte, so many times.
+                // One byte, repeated.
                 appendBlock(to: &payload, type: 1, size: size, [UInt8(ascii: "a")])
                 left -= size
             }
@@ -22,20 +21,20 @@ public enum RawBatch {
         return batch(codec: 4, records: records, payload)
     }
 
-    /// Records in lz4, with bytes behind its end: brokers take that, and librdkafka does not.
+    /// Records in lz4, with bytes after its end: brokers accept that, librdkafka does not.
     public static func trailing(records: Int) -> [UInt8] {
         var content: [UInt8] = []
         for number in 0..<records {
             let (begin, end) = frame(ofRecord: number, valueBytes: 10)
             content += begin + [UInt8](repeating: UInt8(ascii: "a"), count: 10) + end
         }
-        // A frame's magic number, independent blocks of up to 64 KiB, the checksum of that; one block, stored as it is; the end.
+        // A frame's magic number, independent blocks of up to 64 KiB, their checksum; one stored block; the end.
         var payload: [UInt8] = [0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]
         payload += littleEndian(UInt32(content.count) | 1 << 31) + content + littleEndian(0)
         return batch(codec: 3, records: records, payload + [0, 1, 2, 3])
     }
 
-    /// Records as they are, written at a moment (milliseconds since the Unix epoch); each is shorter than 64 bytes.
+    /// Uncompressed records with one timestamp (milliseconds since the Unix epoch); each is shorter than 64 bytes.
     public static func plain(records: Int, at moment: Int64) -> [UInt8] {
         var content: [UInt8] = []
         for number in 0..<records {
@@ -55,7 +54,7 @@ public enum RawBatch {
         case firstLength = 61
     }
 
-    /// What comes in front of a record's value, and behind it: no key, no headers.
+    /// The bytes before and after a record's value: no key, no headers.
     private static func frame(ofRecord number: Int, valueBytes: Int) -> (begin: [UInt8], end: [UInt8]) {
         let rest = [0] + varint(0) + varint(number) + varint(-1) + varint(valueBytes)
         let end = varint(0)
@@ -94,7 +93,7 @@ public enum RawBatch {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// A number as records have it: zigzag, seven bits in a byte.
+    /// A number as encoded in records: zigzag, seven bits per byte.
     private static func varint(_ number: Int) -> [UInt8] {
         var rest = UInt64(bitPattern: Int64(number << 1 ^ number >> 63))
         var bytes: [UInt8] = []
@@ -117,7 +116,7 @@ public enum RawBatch {
 }
 
 extension RealKafka {
-    /// Writes a batch as it is, and says what the broker answers: 0, or the number of an error.
+    /// Writes a batch unchanged and returns the broker's answer: 0 or an error number.
     public func produce(_ batch: [UInt8], to topic: String, _ partition: Int32) throws -> Int16 {
         let port = bootstrapServers.split(separator: ":").last.flatMap { Int($0) } ?? 0
         var body = KafkaWire.Writer()
@@ -132,7 +131,7 @@ extension RealKafka {
         body.put(Int32(batch.count))
         body.bytes += batch
         let answer = try KafkaWire.ask(port: port, 0, version: 8, body)
-        // Behind both counts, the topic's name and the partition's number.
+        // After both counts, the topic's name and the partition's number.
         let place = 4 + 2 + topic.utf8.count + 4 + 4
         return Int16(bitPattern: UInt16(answer[place]) << 8 | UInt16(answer[place + 1]))
     }

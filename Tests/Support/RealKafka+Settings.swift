@@ -2,7 +2,7 @@
 extension RealKafka {
     private static let minute = "60000"
 
-    /// - Parameter advertised: where clients go that come through the proxy.
+    /// - Parameter advertised: The address for clients that come through the proxy.
     static func put(
         _ proxy: KafkaProxy, advertising advertised: KafkaProxy, before port: Int, _ settings: inout [String: String]
     ) {
@@ -27,16 +27,16 @@ extension RealKafka {
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
             "inter.broker.listener.name": "PLAINTEXT", "controller.listener.names": "CONTROLLER",
             "num.network.threads": "2", "num.io.threads": "4", "auto.create.topics.enable": "false",
-            // A node that stands still for a while is not taken for dead.
+            // A node that stands still for a while does not count as dead.
             "broker.session.timeout.ms": minute,
             "group.initial.rebalance.delay.ms": "0",
             "default.replication.factor": replicas, "min.insync.replicas": inSync,
             "offsets.topic.replication.factor": replicas, "offsets.topic.num.partitions": "4",
             "transaction.state.log.replication.factor": replicas, "transaction.state.log.min.isr": inSync,
             "transaction.state.log.num.partitions": "4",
-            // The cleaner takes 128 MB otherwise.
+            // The cleaner takes 128 MB by default.
             "log.cleaner.dedupe.buffer.size": "2097152",
-            // A transaction whose producer died ends this soon after its time-out.
+            // A dead producer's transaction ends this soon after its time-out.
             "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
         ]
     }

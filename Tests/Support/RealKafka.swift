@@ -4,11 +4,11 @@ public import HeraldKafka
 import HeraldTime
 import Synchronization
 
-/// A real Apache Kafka: one that runs already (`KAFKA_BOOTSTRAP_SERVERS`), or started from `KAFKA_HOME`.
+/// A real Apache Kafka: a running one (`KAFKA_BOOTSTRAP_SERVERS`), or one started from `KAFKA_HOME`.
 ///
-/// Give a suite the trait `.realKafka("its name")` and take ``shared()``; for killing and pausing brokers `.ownKafka` and
-/// one of the clusters whose tests take turns, such as ``mortal``. Everything that was started ends with the test process,
-/// however that ends.
+/// Give a suite the trait `.realKafka("its name")` and use ``shared()``; for killing and pausing brokers use
+/// `.ownKafka` and one of the clusters whose tests take turns, such as ``mortal``. Everything started ends with the
+/// test process, however that ends.
 public final class RealKafka: Sendable {
     /// The addresses, for the property `bootstrap.servers`.
     public let bootstrapServers: String
@@ -16,35 +16,35 @@ public final class RealKafka: Sendable {
     public let secureServers: String?
     /// The address of the listener with TLS and client certificates, if it has one.
     public let certifiedServers: String?
-    /// What stands before its second listener, if it has one.
+    /// The proxy before its second listener, if it has one.
     public let proxy: KafkaProxy?
-    /// Where clients are sent that come to the proxy.
+    /// The proxy advertised to clients that come to ``proxy``.
     private let advertised: Mutex<KafkaProxy?>
     private let nodes: [KafkaNode]
     /// The controller, when it has a process of its own.
     private let controller: KafkaNode?
     private let directory: URL?
-    /// What topics get that do not say otherwise.
+    /// The default configuration of topics.
     private let topicConfiguration: [String: String]
     private let madeTopics = Mutex<[String]>([])
 
     private static let startSeconds = 180
 
-    /// Whether ``shared()`` has something to run on.
+    /// Whether ``shared()`` has a Kafka to use.
     public static var isAvailable: Bool { runningServers != nil || canStart }
 
     /// Whether brokers can be started.
     public static var canStart: Bool { home != nil }
 
     static var runningServers: String? { variable("KAFKA_BOOTSTRAP_SERVERS") }
-    /// The Apache Kafka that is started.
+    /// The Apache Kafka to start.
     public static var home: String? { variable("KAFKA_HOME") }
 
     private static func variable(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The same for what cannot do without.
+    /// The same for callers that cannot do without.
     static func requireHome() throws -> String {
         guard let home else { throw ChildProcess.Failure(description: "KAFKA_HOME is not set") }
         return home
@@ -63,16 +63,16 @@ public final class RealKafka: Sendable {
     /// Starts a cluster.
     ///
     /// - Parameters:
-    ///   - controllerOutlivesBroker: gives the controller a process of its own, for a test that kills the only broker.
-    ///     A node that is both comes back believing that it leads what it led. It loads the transactions, is fenced a moment
-    ///     later, finds no leader for the partitions of one that was about to end, takes them for deleted, and ends it without
-    ///     a marker (Kafka 4.3.1, TransactionMarkerChannelManager): what was committed stays invisible, or what was
-    ///     aborted becomes visible with that producer's next commit. No client can do anything about that.
-    ///   - settings: added to the brokers' `server.properties`.
-    ///   - topicConfiguration: of topics that are made by ``makeTopics(_:)`` and do not say otherwise.
-    ///   - isProxied: puts a proxy before a second listener of a single node: who begins there stays there.
-    ///   - moves: sends those who begin there on to another proxy, in whose place ``revive(elsewhere:)`` puts a new one.
-    ///   - secure: more listeners of a single node, and permissions; who comes in by the first may do anything.
+    ///   - controllerOutlivesBroker: Gives the controller a process of its own, for a test that kills the only broker.
+    ///     A combined node comes back believing that it still leads its partitions. It loads the transactions, is
+    ///     fenced a moment later, finds no leader for the partitions of an ending transaction, takes them for deleted,
+    ///     and ends it without a marker (Kafka 4.3.1, TransactionMarkerChannelManager): committed records stay
+    ///     invisible, or aborted ones become visible with that producer's next commit. No client can prevent that.
+    ///   - settings: Added to the brokers' `server.properties`.
+    ///   - topicConfiguration: The default configuration of topics made by ``makeTopics(_:)``.
+    ///   - isProxied: Puts a proxy before a second listener of a single node; its clients stay there.
+    ///   - moves: Sends the proxy's clients on to another proxy, which ``revive(elsewhere:)`` replaces by a new one.
+    ///   - secure: Further listeners of a single node, and permissions; clients of the first listener may do anything.
     static func start(
         nodes count: Int, controllerOutlivesBroker isApart: Bool = false, settings: [String: String] = [:],
         topicConfiguration: [String: String] = [:], behindProxy isProxied: Bool = false, moves: Bool = false,
@@ -137,12 +137,12 @@ public final class RealKafka: Sendable {
         try Admin(properties: [("bootstrap.servers", bootstrapServers), ("reconnect.backoff.max.ms", "500")])
     }
 
-    /// Where its first node listens, on loopback.
+    /// The loopback port of its first node.
     var firstPort: Int {
         bootstrapServers.split(separator: ",").first?.split(separator: ":").last.flatMap { Int($0) } ?? 0
     }
 
-    /// Starts nodes together and waits until all that run serve.
+    /// Starts nodes together and waits until all running ones serve.
     private func start(_ nodes: [KafkaNode]) throws {
         try Java.start(nodes.map(\.kind)) {
             for node in nodes { try node.start() }
@@ -153,7 +153,7 @@ public final class RealKafka: Sendable {
         }
     }
 
-    /// Waits until each broker says that all are there: one that was killed is named by the others for a while.
+    /// Waits until each broker reports all of them: others name a killed broker for a while.
     static func waitUntilReady(ports: [Int], unless failure: () -> ChildProcess.Failure?) throws {
         let end = ContinuousClock.now + .seconds(startSeconds)
         for port in ports {
@@ -167,18 +167,18 @@ public final class RealKafka: Sendable {
                 guard ContinuousClock.now < end else {
                     throw ChildProcess.Failure(description: "Kafka is not ready in \(startSeconds) s")
                 }
-                // Nothing tells when a broker is ready: it has to be asked again.
+                // No event announces that a broker is ready, so it is polled.
                 usleep(50_000)
             }
         }
     }
 
-    /// A name that no other test uses, starting with `hint`.
+    /// A unique name, starting with `hint`.
     public static func uniqueName(_ hint: String) -> String {
         "\(hint)-\(UUID().uuidString.prefix(13).lowercased())"
     }
 
-    /// Makes a topic under a name of its own and answers that name.
+    /// Makes a topic under a unique name and returns that name.
     public func makeTopic(
         _ hint: String, partitions: Int = 1, configuration: [String: String] = [:]
     ) throws -> String {
@@ -199,7 +199,7 @@ public final class RealKafka: Sendable {
             if let error = result.error { throw error }
             madeTopics.withLock { $0.append(result.topic) }
         }
-        // The controller has made them; a broker hears of it a moment later.
+        // The controller has made them; a broker learns of them a moment later.
         let names = topics.map(\.name)
         let end = ContinuousClock.now + .seconds(Patience.seconds)
         while ContinuousClock.now < end {
@@ -230,30 +230,30 @@ public final class RealKafka: Sendable {
         _ = try? admin().deleteTopics(names, timeout: Patience.timeout)
     }
 
-    /// Ends a node (from 1) as a crash does, and waits until it is gone.
+    /// Kills a node (from 1), like a crash, and waits until it is gone.
     public func kill(node: Int) { nodes[node - 1].kill() }
 
-    /// Stops a node's process from running, as a hang.
+    /// Stops a node's process from running, like a hang.
     public func pause(node: Int) { nodes[node - 1].pause() }
 
-    /// Lets a paused node go on.
+    /// Lets a paused node continue.
     public func resume(node: Int) { nodes[node - 1].signal(SIGCONT) }
 
-    /// How many bytes a partition's log has on the first node.
+    /// The size in bytes of a partition's log on the first node.
     public func logSize(of partition: TopicPartition) throws -> UInt64 {
         let handle = try FileHandle(forReadingFrom: logFile(of: partition))
         defer { try? handle.close() }
         return try handle.seekToEnd()
     }
 
-    /// Takes the end of a partition's log away on the first node, which was killed: a disk that has lost what was written last.
+    /// Cuts off the end of a partition's log on the first, killed node, like a disk that loses its last writes.
     public func cutLog(of partition: TopicPartition, to size: UInt64) throws {
         let handle = try FileHandle(forWritingTo: logFile(of: partition))
         defer { try? handle.close() }
         try handle.truncate(atOffset: size)
     }
 
-    /// Alters a byte of the batch that begins at this place of a partition's log, on the first node, as a disk does.
+    /// Alters a byte of the batch at this place of a partition's log, on the first node, like a faulty disk.
     public func damage(
         _ place: RawBatch.Place, of partition: TopicPartition, batchAt begin: UInt64, _ byte: UInt8
     ) throws {
@@ -267,12 +267,12 @@ public final class RealKafka: Sendable {
         nodes[0].data.appending(path: "\(partition.topic)-\(partition.partition)/00000000000000000000.log")
     }
 
-    /// Starts a killed node again with its data, and waits until all nodes that run serve.
+    /// Restarts a killed node with its data, and waits until all running nodes serve.
     public func revive(node: Int) async throws {
         try await Blocking.run { [self] in try revive([nodes[node - 1]]) }
     }
 
-    /// Starts a killed node again where clients that come to the proxy do not find it any more; the proxy stays.
+    /// Restarts a killed node at an address that the proxy's clients do not know; the proxy stays.
     public func revive(elsewhere node: Int) async throws {
         try await Blocking.run { [self] in
             let node = nodes[node - 1]
@@ -286,21 +286,21 @@ public final class RealKafka: Sendable {
         }
     }
 
-    /// The same for several, which need each other to serve.
+    /// The same for several nodes, which need each other to serve.
     public func revive(nodes numbers: [Int]) async throws {
         try await Blocking.run { [self] in try revive(numbers.map { nodes[$0 - 1] }) }
     }
 
     private func revive(_ nodes: [KafkaNode]) throws {
         if let controller {
-            // What it led has to be without a leader before it comes back (see `start`). The controller does that when
-            // the broker's session is over, or at once when it is told that the broker is gone for good.
+            // Its partitions must be leaderless before it comes back (see `start`). The controller does that when the
+            // broker's session is over, or at once when it learns that the broker is gone for good.
             for node in nodes { try KafkaWire.unregister(broker: node.id, controllerPort: controller.port) }
         }
         try start(nodes)
     }
 
-    /// Makes good what a test has done to it, for the next one.
+    /// Repairs the damage of a test for the next one.
     func heal() async throws {
         proxy?.reset()
         try await Blocking.run { [self] in
@@ -311,7 +311,7 @@ public final class RealKafka: Sendable {
         }
     }
 
-    /// Ends all nodes and deletes their data; nothing for a cluster that was running already.
+    /// Ends all nodes and deletes their data; does nothing for a cluster that was running already.
     public func stop() {
         for node in processes { node.kill() }
         if let directory { try? FileManager.default.removeItem(at: directory) }

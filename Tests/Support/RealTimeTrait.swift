@@ -2,10 +2,10 @@ import Foundation
 import Synchronization
 public import Testing
 
-/// A test that needs real time, with other processes, brokers or sockets: a busy machine may hurt it.
+/// A test that needs real time, with other processes, brokers or sockets: a busy machine may disturb it.
 ///
-/// The file named by `TESTS_REAL_TIME` gets a line for each such test of a run, its identifier as Swift Testing's event
-/// stream has it: these, and no others, may be run again when they fail.
+/// The file named by `TESTS_REAL_TIME` gets a line for each such test of a run, its identifier in Swift Testing's event
+/// stream: only these may be run again when they fail.
 public struct RealTimeTrait: SuiteTrait, TestTrait {
     private static let noted = Mutex<Set<String>>([])
 
@@ -23,6 +23,6 @@ public struct RealTimeTrait: SuiteTrait, TestTrait {
 }
 
 extension Trait where Self == RealTimeTrait {
-    /// Says that the test, or every test of a suite, needs real time.
+    /// Marks the test, or every test of a suite, as needing real time.
     public static var realTime: Self { RealTimeTrait() }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the sources are that the tests were built from.
+/// The sources that the tests were built from.
 public enum Repository {
     /// The top folder.
     public static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")

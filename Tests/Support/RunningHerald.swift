@@ -1,6 +1,6 @@
 public import Foundation
 
-/// `herald` as a process that says one line when it is ready; it is killed with the object.
+/// A `herald` process that writes one line when it is ready; it is killed with the object.
 public final class RunningHerald {
     private let process = Process()
     private let (input, output, error) = (Pipe(), Pipe(), Pipe())
@@ -8,8 +8,8 @@ public final class RunningHerald {
     /// Starts it; its standard input stays open until ``closeInput()``.
     ///
     /// - Parameters:
-    ///   - environment: what is added to this process's.
-    ///   - keepsErrors: whether ``end()`` gives what it says on standard error, which may not be much then.
+    ///   - environment: Added to this process's own.
+    ///   - keepsErrors: Whether ``end()`` returns standard error, which must then be short.
     public init(_ arguments: [String], environment: [String: String] = [:], keepsErrors: Bool = false) throws {
         process.executableURL = Bundle.main.bundleURL.appending(path: "herald")
         process.arguments = arguments
@@ -47,7 +47,7 @@ public final class RunningHerald {
     /// Sends it a signal.
     public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// Waits for its end: the status, and what it said on standard error.
+    /// Waits for its end: the status, and its standard error.
     public func end() async throws -> (status: Int32, error: String) {
         let end = error.fileHandleForReading
         let text = try await Blocking.run { try end.readToEnd() ?? Data() }

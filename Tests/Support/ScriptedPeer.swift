@@ -3,9 +3,9 @@ import Foundation
 
 /// One connection of a ``ScriptedServer``, used by its script alone.
 public final class ScriptedPeer {
-    /// Why a read ended without what it waited for.
+    /// A read ended early.
     public struct Ended: Error {
-        /// What a script throws to end its connection.
+        /// Thrown by a script to end its connection.
         public init() {}
     }
 
@@ -28,7 +28,7 @@ public final class ScriptedPeer {
         if let tls { SSL_free(tls) }
     }
 
-    /// The next request, head and body (by Content-Length), as the bytes that came.
+    /// The next request, head and body (by Content-Length), as received.
     public func readRequest() throws -> String {
         while true {
             if let end = headEnd() {
@@ -44,7 +44,7 @@ public final class ScriptedPeer {
         }
     }
 
-    /// The next bytes, so many of them.
+    /// The next `count` bytes.
     public func read(exactly count: Int) throws -> [UInt8] {
         while unread.count < count {
             guard let more = read() else { throw Ended() }
@@ -54,7 +54,7 @@ public final class ScriptedPeer {
         return Array(unread[..<count])
     }
 
-    /// Waits until the other side closes, and returns what it still sent.
+    /// Waits until the other side closes, and returns the bytes that it still sent.
     @discardableResult
     public func readToEnd() -> [UInt8] {
         var all = unread
@@ -62,12 +62,12 @@ public final class ScriptedPeer {
         return all
     }
 
-    /// Writes text, all of it at once.
+    /// Writes text in one go.
     public func write(_ text: String) throws {
         try write(Array(text.utf8))
     }
 
-    /// Writes bytes, all of them at once.
+    /// Writes bytes in one go.
     public func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -80,14 +80,14 @@ public final class ScriptedPeer {
         }
     }
 
-    /// Writes text in as many packets (or TLS records) as it has bytes.
+    /// Writes text with one packet (or TLS record) per byte.
     public func writeByteByByte(_ text: String) throws {
         for byte in text.utf8 { try write([byte]) }
     }
 
     /// Ends the connection at once, with a reset instead of an orderly close.
     public func reset() {
-        // Connecting a connected socket to nowhere (AF_UNSPEC) is how Linux resets it without giving its number back.
+        // Connecting a connected socket to nowhere (AF_UNSPEC) makes Linux reset it without freeing its number.
         var nowhere = sockaddr()
         nowhere.sa_family = sa_family_t(AF_UNSPEC)
         connect(socket, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))

@@ -3,11 +3,11 @@ import Dispatch
 import Foundation
 import HeraldThreads
 
-/// A server on loopback that does what a test tells it, byte for byte, right or wrong.
+/// A loopback server that does exactly what a test's script says, byte for byte, valid or not.
 ///
 /// Every connection runs the script on a thread of its own. ``stop()`` ends all of them and waits.
 public final class ScriptedServer: Sendable {
-    /// What happens on one connection; when it returns or throws, the connection is closed.
+    /// The course of one connection; when it returns or throws, the connection is closed.
     public typealias Script = @Sendable (ScriptedPeer) throws -> Void
 
     private struct State {
@@ -16,7 +16,7 @@ public final class ScriptedServer: Sendable {
         var isStopped = false
     }
 
-    /// The port that the server got.
+    /// The server's port.
     public let port: UInt16
     private let listener: Int32
     private let context: TLSContext?
@@ -27,7 +27,7 @@ public final class ScriptedServer: Sendable {
     /// Listens with TLS when there is an identity.
     ///
     /// - Parameters:
-    ///   - host: the last number of an address 127.0.0.x; all of them are this machine.
+    ///   - host: The last number of an address 127.0.0.x; all of them are this machine.
     ///   - port: 0 takes a free one.
     public init(tls: ServerIdentity? = nil, host: UInt8 = 1, port: UInt16 = 0, script: @escaping Script) throws {
         signal(SIGPIPE, SIG_IGN)
@@ -41,16 +41,16 @@ public final class ScriptedServer: Sendable {
     /// Scheme, address and port.
     public var origin: String { "\(context == nil ? "http" : "https")://127.0.0.1:\(port)" }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     public var acceptedCount: Int { state.withLock { $0.accepted } }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var openCount: Int { state.withLock { $0.open.count } }
 
     /// Closes everything and waits until no script runs any more.
     public func stop() {
         state.withLock { state in
-            // A second time the listener's number may belong to somebody else.
+            // On a second call, the listener's number may belong to another file.
             if !state.isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
             state.isStopped = true
             for socket in state.open { shutdown(socket, Int32(SHUT_RDWR)) }
@@ -85,12 +85,12 @@ public final class ScriptedServer: Sendable {
             try? script(peer)
             peer.end()
         } else {
-            // Closed with bytes unread it would be reset, and the alert lost that says why the handshake failed.
+            // Closing with unread bytes would reset it and lose the alert that explains the failed handshake.
             shutdown(socket, Int32(SHUT_WR))
             var rest = [UInt8](repeating: 0, count: 4_096)
             while recv(socket, &rest, rest.count, 0) > 0 {}
         }
-        // Out of the list before it is closed: the number may belong to somebody else a moment later.
+        // Removed before it is closed: its number may belong to another file a moment later.
         state.withLock { $0.open.removeAll { $0 == socket } }
         close(socket)
         running.leave()
@@ -121,7 +121,7 @@ public enum LoopbackSocket {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A socket that is connected to this port.
+    /// A socket connected to this port.
     static func connect(port: UInt16) throws -> Int32 {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -141,7 +141,7 @@ public enum LoopbackSocket {
         return socket
     }
 
-    /// A port that nobody listens on: it was free a moment ago.
+    /// An unused port: it was free a moment ago.
     public static func unusedPort() throws -> UInt16 {
         let (socket, port) = try listen()
         close(socket)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A user of brokers with permissions; all but the first one are of ``RealKafka/secured()``.
+/// A user of brokers with permissions; all but the first belong to ``RealKafka/secured()``.
 public enum SecuredUser: String, Sendable {
-    /// Who comes by a listener without a login.
+    /// Clients of a listener without a login.
     case anonymous = "ANONYMOUS"
-    /// With a password, and no permissions but those that the doctor's test gives.
+    /// With a password, and only the permissions granted by the doctor's test.
     case herald
-    /// With a password, and no permissions but those that the replays' test gives.
+    /// With a password, and only the permissions granted by the replays' test.
     case replayer
     /// With a password, and every permission.
     case owner
@@ -17,8 +17,8 @@ public enum SecuredUser: String, Sendable {
     public var password: String { "\(rawValue)-canary" }
 }
 
-/// Listeners with TLS and logins, on a broker that allows nothing that was not allowed by
-/// ``RealKafka/allow(_:_:on:)``: one for passwords and tokens, one for client certificates.
+/// Listeners with TLS and logins, on a broker that allows only what ``RealKafka/allow(_:_:on:)`` permits: one for
+/// passwords and tokens, one for client certificates.
 struct SecureListener: Sendable {
     private let identity: ServerIdentity
     private let authorityFile: String
@@ -50,7 +50,7 @@ struct SecureListener: Sendable {
                 "sasl.enabled.mechanisms": "PLAIN,OAUTHBEARER",
                 "listener.name.secure.plain.sasl.jaas.config":
                     "\(modules).plain.PlainLoginModule required \(passwords);",
-                // Tokens that nobody signed; a connection ends with its token, and at the latest after four seconds.
+                // Unsigned tokens; a connection ends with its token, after four seconds at the latest.
                 "listener.name.secure.oauthbearer.sasl.jaas.config":
                     "\(modules).oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";",
                 "listener.name.secure.oauthbearer.connections.max.reauth.ms": "4000",

@@ -1,14 +1,14 @@
-/// The clusters of a test process, each started when it is first asked for, and once.
+/// The clusters of a test process, each started once, on first use.
 extension RealKafka {
     private static let sharing = Task {
         if let runningServers { return RealKafka(running: runningServers) }
         return try await start(nodes: 1)
     }
 
-    /// One node that nobody hurts, for nearly all tests.
+    /// One unharmed node, for nearly all tests.
     public static func shared() async throws -> RealKafka { try await sharing.value }
 
-    /// One node for a test of what only a new cluster shows, which calls ``stop()`` at the end.
+    /// One node for a test that needs a new cluster; the test calls ``stop()`` at the end.
     public static func new() async throws -> RealKafka { try await start(nodes: 1) }
 
     private static let securing = Task {
@@ -18,7 +18,7 @@ extension RealKafka {
             secure: SecureListener(identity: certificates.good, authorityFile: certificates.authorityFile))
     }
 
-    /// One node with TLS, logins and permissions, where each test has users and topics of its own.
+    /// One node with TLS, logins and permissions, where each test has its own users and topics.
     public static func secured() async throws -> RealKafka { try await securing.value }
 
     private static let restricting = Task {
@@ -30,7 +30,7 @@ extension RealKafka {
             ])
     }
 
-    /// One node with bounds for groups, and without transactions: it cannot make the topic that they need.
+    /// One node with limits for groups, and without transactions, whose topic it cannot make.
     public static func strict() async throws -> RealKafka { try await restricting.value }
 
     /// A broker whose controller outlives it, to be killed and paused, also behind a proxy.
@@ -38,7 +38,7 @@ extension RealKafka {
         try await start(nodes: 1, controllerOutlivesBroker: true, behindProxy: true)
     }
 
-    /// One node behind a proxy, to be paused, with permissions: what no rule names is allowed to everybody.
+    /// One node behind a proxy, to be paused, with permissions: actions without a rule are allowed to everybody.
     public static let proxied = ClusterInTurns {
         try await start(
             nodes: 1,
@@ -48,24 +48,23 @@ extension RealKafka {
             ], behindProxy: true)
     }
 
-    /// A broker whose controller outlives it, to be killed and started again at another address.
+    /// A broker whose controller outlives it, to be killed and restarted at another address.
     public static let moving = ClusterInTurns {
         try await start(nodes: 1, controllerOutlivesBroker: true, behindProxy: true, moves: true)
     }
 
     /// Three nodes, one of which may be killed at a time.
     ///
-    /// Its default for topics is one copy in sync, which is what `herald topics` has to change; topics that tests make
-    /// themselves have two.
+    /// Its default for topics is one copy in sync, which `herald topics` has to change; topics made by tests have two.
     public static let three = ClusterInTurns {
         try await start(
-            // A node that is gone is missed soon.
+            // The absence of a node is noticed soon.
             nodes: 3, settings: ["broker.session.timeout.ms": "3000", "min.insync.replicas": "1"],
             topicConfiguration: ["min.insync.replicas": "2"])
     }
 }
 
-/// A cluster that tests hurt one after another; what one has done is made good before the next one's turn.
+/// A cluster that tests harm in turn; the damage of each is repaired before the next one's turn.
 public final class ClusterInTurns: Sendable {
     private let starting: Task<RealKafka, any Error>
     private let gate = Gate(places: 1)
@@ -74,7 +73,7 @@ public final class ClusterInTurns: Sendable {
         starting = Task { try await start() }
     }
 
-    /// Waits for a turn and has the cluster while `body` runs.
+    /// Waits for a turn and holds the cluster while `body` runs.
     public func take(_ body: (RealKafka) async throws -> Void) async throws {
         try await gate.pass {
             let kafka = try await starting.value

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Says at the end of a run which suites had nothing to run on.
+/// Reports at the end of a run the suites that could not run.
 public enum SkippedSuites {
     private static let names = Mutex<Set<String>>([])
 
@@ -18,7 +18,7 @@ public enum SkippedSuites {
         FileHandle.standardError.write(Data("not run, because it is not on this machine: \(list)\n".utf8))
     }
 
-    /// Remembers what a test left out because a program for it is missing.
+    /// Notes a check that was left out because a program is missing.
     public static func note(absent name: String) {
         _ = absenceReport
         _ = absent.withLock { $0.insert(name) }
@@ -29,7 +29,7 @@ public enum SkippedSuites {
         FileHandle.standardError.write(Data(text.utf8))
     }
 
-    /// Remembers that tests with Prometheus do not run.
+    /// Notes that tests with Prometheus do not run.
     static func noteWithoutPrometheus() { _ = prometheusReport }
 
     private static let long = Mutex<Set<String>>([])
@@ -40,13 +40,13 @@ public enum SkippedSuites {
         FileHandle.standardError.write(Data(text.utf8))
     }
 
-    /// Remembers a test that is too long for every run.
+    /// Notes a test that is too long for every run.
     static func note(long title: String) {
         _ = longReport
         _ = long.withLock { $0.insert(title) }
     }
 
-    /// Remembers a suite that does not run.
+    /// Notes a suite that does not run.
     static func note(_ name: String) {
         _ = report
         _ = names.withLock { $0.insert(name) }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Reads what has come, as `recv` does; goes on when it was interrupted.
+/// Reads the bytes that have come, like `recv`; resumes after an interruption.
 ///
-/// A read with a time-out is interrupted when the process was stopped and goes on (signal(7)), as on a machine that stands
-/// still for a moment. It is no end of the connection.
+/// A read with a time-out is interrupted when the process is stopped and continued (signal(7)), as on a machine that
+/// stands still for a moment. That is not the connection's end.
 func receive(from socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
         let count = recv(socket, buffer.baseAddress, buffer.count, 0)

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The one thread that starts this process's children, and never ends.
+/// The one thread that starts this process's children; it never ends.
 ///
 /// A child that asks the kernel to be killed with its parent (`PR_SET_PDEATHSIG`) is killed when the *thread* that
-/// started it ends, so no thread of a pool may start one.
+/// started it ends, so a pool's thread must not start one.
 final class SpawnThread: Sendable {
     static let shared = SpawnThread()
 
-    /// One thing to do, and its answer when it is done.
+    /// One call, and its answer once it has returned.
     private final class Job: Sendable {
         let body: @Sendable () -> Int32
         let answer = Atomic<Int32>(0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Dead letters that a real Spring application has written; they lie beside the repository.
+/// Dead letters written by a real Spring application; they lie beside the repository.
 public struct SpringLetters: Decodable, Sendable {
     /// One record.
     public struct Letter: Decodable, Sendable {
@@ -28,11 +28,11 @@ public struct SpringLetters: Decodable, Sendable {
         }
     }
 
-    /// What `@RetryableTopic` has given up.
+    /// Letters given up by `@RetryableTopic`.
     public let retryable: [Letter]
-    /// What `DefaultErrorHandler` has given to `DeadLetterPublishingRecoverer`.
+    /// Letters that `DefaultErrorHandler` passed to `DeadLetterPublishingRecoverer`.
     public let recovered: [Letter]
-    /// What still waits in a retry topic.
+    /// Records that still wait in a retry topic.
     public let waiting: [Letter]
 
     private enum CodingKeys: String, CodingKey {

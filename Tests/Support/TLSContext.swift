@@ -1,13 +1,13 @@
 import CSSL
 import Foundation
 
-/// What a TLS server shows and wants to see.
+/// The certificates that a TLS server shows and accepts.
 public struct ServerIdentity: Sendable {
     /// The certificate's file (PEM).
     public var certificateFile: String
     /// Its private key's file (PEM).
     public var keyFile: String
-    /// The authority whose clients are let in; without one, everybody is.
+    /// The authority whose clients are admitted; without one, all are.
     public var clientAuthorityFile: String?
     /// Whether it agrees to HTTP/2 with clients that offer it.
     public var agreesToHTTP2 = false
@@ -49,7 +49,7 @@ final class TLSContext: @unchecked Sendable {
             context,
             { _, chosen, chosenCount, offered, offeredCount, _ in
                 guard let offered, let chosen, let chosenCount else { return SSL_TLSEXT_ERR_NOACK }
-                // Names with their lengths in front.
+                // Names prefixed with their lengths.
                 var place = 0
                 while place < Int(offeredCount) {
                     let count = Int(offered[place])

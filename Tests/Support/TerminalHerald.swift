@@ -2,12 +2,12 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// `herald` on a terminal of its own, which a test types on; it is killed with the object.
+/// `herald` on its own terminal, on which a test types; it is killed with the object.
 public final class TerminalHerald: Sendable {
-    /// What a terminal has shown.
+    /// The output of a terminal.
     private final class Screen: Sendable {
         let bytes = Mutex<[UInt8]>([])
-        /// So much of it was waited for.
+        /// The length of the part that has been waited for.
         let read = Mutex(0)
     }
 
@@ -21,7 +21,7 @@ public final class TerminalHerald: Sendable {
     /// Starts it in this directory.
     public init(_ arguments: [String], in directory: URL, environment: [String: String] = [:]) throws {
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // What posix_openpt and its companions do, which Swift's Glibc does not have.
+        // The work of posix_openpt and its companions, which Swift's Glibc lacks.
         var (lock, number): (Int32, UInt32) = (0, 0)
         guard terminal >= 0, ioctl(terminal, Self.setLock, &lock) == 0, ioctl(terminal, Self.getNumber, &number) == 0
         else { throw ChildProcess.Failure(description: "no terminal: \(String(cString: strerror(errno)))") }
@@ -55,10 +55,10 @@ public final class TerminalHerald: Sendable {
         close(terminal)
     }
 
-    /// Everything that the terminal has shown.
+    /// Everything shown on the terminal.
     public var text: String { screen.bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    /// Waits until this is shown, behind all that was waited for before.
+    /// Waits until this is shown, after all that was waited for before.
     public func wait(for words: String) async throws {
         let isShown = try await eventually {
             let bytes = self.screen.bytes.withLock { $0 }
@@ -82,7 +82,7 @@ public final class TerminalHerald: Sendable {
         _ = Array(text.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
     }
 
-    /// Whether the terminal shows what is typed.
+    /// Whether the terminal shows typed text.
     public var showsInput: Bool {
         var mode = termios()
         return tcgetattr(terminal, &mode) == 0 && mode.c_lflag & tcflag_t(ECHO) != 0

@@ -5,17 +5,17 @@ import HeraldThreads
 public struct TestCertificates: Sendable {
     /// The authority that the tests trust.
     public let authorityFile: String
-    /// The authority that signed ``ofUnknownAuthority``, which nobody trusts.
+    /// The authority that signed ``ofUnknownAuthority``, which is not trusted.
     public let otherAuthorityFile: String
-    /// For 127.0.0.1 and localhost, as it should be.
+    /// A valid certificate for 127.0.0.1 and localhost.
     public let good: ServerIdentity
     /// For another host.
     public let wrongHost: ServerIdentity
-    /// Valid until it was made: a moment that is now counts as past.
+    /// Valid until it was made: the present moment counts as past.
     public let expired: ServerIdentity
-    /// By an authority that nobody trusts.
+    /// By an untrusted authority.
     public let ofUnknownAuthority: ServerIdentity
-    /// What a client shows.
+    /// A client's certificate.
     public let client: ServerIdentity
 
     private static let made = Guarded<TestCertificates?>(nil)

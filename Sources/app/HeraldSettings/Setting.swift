@@ -1,17 +1,17 @@
 import HeraldText
 
-/// When a value that was changed in the file counts in a worker that runs.
+/// The time at which a change in the file takes effect in a running worker.
 enum SettingReload: Sendable, Equatable {
     case needsRestart
     /// After a SIGHUP.
     case live
-    /// After a SIGHUP, unless the setting with this path has changed too, on which it depends and which needs a restart.
+    /// After a SIGHUP, unless the setting at this path, on which it depends, has changed too and needs a restart.
     case liveBeside(String)
 
     var isLive: Bool { self != .needsRestart }
 }
 
-/// One declared setting: all that loading, checking and the documents need to know about it.
+/// One declared setting: all information for loading, checking and documentation.
 package struct Setting<Value: Sendable>: AnySetting {
     let path: String
     let summary: String
@@ -23,7 +23,7 @@ package struct Setting<Value: Sendable>: AnySetting {
     private let isSameAny: @Sendable (any Sendable, any Sendable) -> Bool
     private let unpack: @Sendable ((any Sendable)?) -> Value?
 
-    /// A setting that always has a value; `standard` is the default as a flag would write it.
+    /// A setting that always has a value; `standard` is the default as written in a flag.
     init(
         _ path: String, _ type: SettingType<Value>, default standard: String, _ summary: String,
         reload: SettingReload = .needsRestart
@@ -66,23 +66,23 @@ package struct Setting<Value: Sendable>: AnySetting {
     func typed(_ stored: (any Sendable)?) -> Value? { unpack(stored) }
 }
 
-/// A setting whose value's type is hidden, as the table lists it.
+/// A setting with its value's type hidden, for the table.
 protocol AnySetting: Sendable {
     /// Its name, `retry.maxElapsed`.
     var path: String { get }
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     var summary: String { get }
-    /// The default as a flag would write it; nil when the setting may be absent.
+    /// The default as written in a flag; nil when the setting may be absent.
     var standardText: String? { get }
-    /// What its values are.
+    /// The type of its values.
     var traits: SettingTraits { get }
-    /// When a changed value counts.
+    /// The time at which a change takes effect.
     var reload: SettingReload { get }
     /// Reads a value of the right type; nil with a mistake in the report.
     func decode(_ node: SettingNode, _ report: inout SettingsReport) -> (any Sendable)?
-    /// A value that ``decode(_:_:)`` gave, without secrets.
+    /// A value from ``decode(_:_:)`` for display, without secrets.
     func show(_ value: any Sendable) -> JSONValue
-    /// Whether two values that ``decode(_:_:)`` gave are equal, secrets included.
+    /// Whether two values from ``decode(_:_:)`` are equal, secrets included.
     func isSame(_ left: any Sendable, _ right: any Sendable) -> Bool
 }
 
@@ -93,12 +93,12 @@ extension AnySetting {
     /// The flag that sets it, without dashes, `retry-max-elapsed`.
     var flag: String { SettingNames.flag(path) }
 
-    /// What it does, for documents: also whether it is live.
+    /// Its effect, for documents, with a mark if it is live.
     var documentation: String { reload.isLive ? summary + " *Live.*" : summary }
 
     /// The default, decoded.
     ///
-    /// The table is wrong when it does not decode; the first load finds that.
+    /// A default that does not decode is a mistake in the table, which the first load finds.
     var standardValue: (any Sendable)? {
         guard let standardText else { return nil }
         var report = SettingsReport(source: .standard, path: path)

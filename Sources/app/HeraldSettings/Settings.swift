@@ -1,6 +1,6 @@
-/// Everything that can be set, checked; made by ``load(_:requiring:checking:)``.
+/// All checked settings; made by ``load(_:requiring:checking:)``.
 ///
-/// Meaning, default and range of each setting stand at its declaration in ``SettingsTable`` and in docs/SETTINGS.md.
+/// The declaration in ``SettingsTable`` and docs/SETTINGS.md document each setting's meaning, default and range.
 package struct Settings: Sendable {
     let values: SettingsValues
 

@@ -3,13 +3,13 @@ package import HeraldText
 /// Every setting, declared once.
 ///
 /// The file's checks, the environment, flags, `config show`, docs/SETTINGS.md, the JSON Schema and the members of
-/// ``Settings`` come from here, in this order. A new setting is one declaration.
+/// ``Settings`` derive from it, in this order. A new setting is one declaration.
 package struct SettingsTable: SettingsDeclarations {
     static let declared = SettingsTable()
     /// All settings in the order of their declarations.
     static let all = settings(in: declared)
 
-    /// Those of a section in the order of their declarations.
+    /// The settings of a section in the order of their declarations.
     static func settings(in section: any SettingsDeclarations) -> [any AnySetting] {
         Mirror(reflecting: section).children.flatMap { child -> [any AnySetting] in
             if let inner = child.value as? any SettingsDeclarations { return settings(in: inner) }
@@ -17,7 +17,7 @@ package struct SettingsTable: SettingsDeclarations {
         }
     }
 
-    /// The sections at the file's top level and what they are about.
+    /// The file's top-level sections and their subjects.
     static let sections = [
         ("kafka", "The cluster, and this worker's place in its group."),
         ("topics", "The topics' names, and the properties that herald topics gives them."),
@@ -442,5 +442,5 @@ package struct SettingsTable: SettingsDeclarations {
     }
 }
 
-/// A section of the table: its properties are settings, or sections within it.
+/// A section of the table: its properties are settings or further sections.
 package protocol SettingsDeclarations: Sendable {}

@@ -1,16 +1,16 @@
 import HeraldText
 
-/// The effective value of each setting and where it came from: the file's, the environment's over it, a flag's over both.
+/// The effective value of each setting and its source: the environment overrides the file, a flag overrides both.
 struct SettingsValues {
     private struct Stored {
         let value: any Sendable
         let place: SettingsPlace
-        /// Where each key of a map was written.
+        /// The place of each key of a map.
         let keys: [String: SettingsPlace]
         let rank: Rank
     }
 
-    /// Which source a value came from; a later one wins.
+    /// The source of a value; a later one wins.
     enum Rank: Int, Comparable {
         case file
         case environment
@@ -22,7 +22,7 @@ struct SettingsValues {
     private var stored: [String: Stored] = [:]
     private var mistaken: Set<String> = []
 
-    /// Takes a value over that of an earlier source; sources are read in rising rank.
+    /// Sets a value, overriding earlier sources; sources are read in rising rank.
     mutating func set(
         _ setting: any AnySetting, _ value: any Sendable, at place: SettingsPlace, keys: [String: SettingsPlace] = [:],
         rank: Rank
@@ -30,10 +30,10 @@ struct SettingsValues {
         stored[setting.path] = Stored(value: value, place: place, keys: keys, rank: rank)
     }
 
-    /// Notes that some source's value was refused, so that rules over several settings leave it out.
+    /// Notes that a source's value was refused, so that rules over several settings ignore it.
     mutating func markMistaken(_ setting: any AnySetting) { mistaken.insert(setting.path) }
 
-    /// The effective value: what was written, else the default.
+    /// The effective value: the written one, else the default.
     subscript<Value>(_ setting: Setting<Value>) -> Value {
         guard let value = setting.typed(stored[setting.path]?.value ?? setting.standardValue) else {
             preconditionFailure("\(setting.path) has no value of its type")
@@ -46,12 +46,12 @@ struct SettingsValues {
         mistaken.contains(setting.path) ? nil : self[setting]
     }
 
-    /// Whether any source wrote the setting, rightly or wrongly.
+    /// Whether any source wrote the setting, validly or not.
     func isWritten(_ setting: any AnySetting) -> Bool {
         stored[setting.path] != nil || mistaken.contains(setting.path)
     }
 
-    /// Where the effective value was written.
+    /// The place of the effective value.
     func place(_ setting: any AnySetting) -> SettingsPlace { place(ofPath: setting.path) }
 
     /// The same by the setting's path, or for one key of its map.
@@ -60,10 +60,10 @@ struct SettingsValues {
         return key.flatMap { stored.keys[$0] } ?? stored.place
     }
 
-    /// Which source wrote the effective value; nil for the default.
+    /// The source of the effective value; nil for the default.
     func rank(_ setting: any AnySetting) -> Rank? { stored[setting.path]?.rank }
 
-    /// Whether two sources of settings come to the same value.
+    /// Whether two sets of settings have the same effective value.
     func isSame(_ setting: any AnySetting, in other: Self) -> Bool {
         guard let mine = value(setting), let others = other.value(setting) else {
             return value(setting) == nil && other.value(setting) == nil
@@ -76,7 +76,7 @@ struct SettingsValues {
         return setting.standardValue
     }
 
-    /// Takes a setting over from others, with its place.
+    /// Copies a setting from others, with its place.
     mutating func take(_ setting: any AnySetting, from other: Self) {
         stored[setting.path] = other.stored[setting.path]
     }
@@ -87,7 +87,7 @@ struct SettingsValues {
     }
 }
 
-/// The two settings that can give one secret: itself, or the file that holds it.
+/// The two settings for one secret: the secret itself, or the file that holds it.
 struct SecretPair {
     let literal: Setting<Secret?>
     let file: Setting<String?>
@@ -103,7 +103,7 @@ struct SecretPair {
 }
 
 extension SettingsValues {
-    /// Where the secret comes from; of the two settings the one from the stronger source counts.
+    /// The source of the secret; the setting from the stronger source wins.
     func secret(_ pair: SecretPair) -> SecretSource? {
         if let path = self[pair.file], rank(pair.file) ?? .file >= rank(pair.literal) ?? .file { return .file(path) }
         return self[pair.literal].map { .literal($0) }

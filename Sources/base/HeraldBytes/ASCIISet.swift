@@ -3,14 +3,14 @@ public struct ASCIISet: Sendable {
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: UInt64 = 0
 
-    /// The set of the literal's characters; what is not ASCII in it is left out.
+    /// The set of the literal's characters; non-ASCII characters are left out.
     public init(_ characters: StaticString) {
         characters.withUTF8Buffer { bytes in
             for byte in bytes { insert(byte) }
         }
     }
 
-    /// Whether the byte is one of the set's characters; never for a byte above 127.
+    /// Whether the set contains the byte; never true above 127.
     @inlinable
     public func contains(_ byte: UInt8) -> Bool {
         if byte < 64 { return low & (1 << UInt64(byte)) != 0 }

@@ -1,15 +1,15 @@
 /// Sixteen bytes that are compared at once.
 ///
-/// Compare it with values of this very type: then the vector is compared as a whole, and not lane by lane.
+/// Compare it with values of exactly this type: other comparisons run lane by lane.
 package typealias ByteChunk = SIMD16<UInt8>
 
 extension SIMD16<UInt8> {
-    /// What comparing two of them gives.
+    /// The result of comparing two chunks.
     package typealias Mask = SIMDMask<SIMD16<Int8>>
 }
 
 extension SIMDMask<SIMD16<Int8>> {
-    /// The index of the first lane that is true; 16 when none is.
+    /// The index of the first true lane; 16 if none is true.
     @inlinable
     @inline(__always)
     package var firstIndex: Int {

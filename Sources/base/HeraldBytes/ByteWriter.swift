@@ -1,18 +1,18 @@
-/// Writes into room that an array made for all of it at once, so that each piece is a store and no append.
+/// Writes into memory that an array reserves once, so that each piece is a store and not an append.
 ///
-/// What would go beyond the room traps.
+/// Writing beyond the reserved room traps.
 public struct ByteWriter: ~Copyable {
     @usableFromInline var next: UnsafeMutableRawPointer
     @usableFromInline let end: UnsafeMutableRawPointer
 
     @inlinable
     init(_ room: UnsafeMutableRawBufferPointer) {
-        // An array's room has an address, also when it is empty.
+        // An array's room has an address even when it is empty.
         next = room.baseAddress.unsafelyUnwrapped
         end = next + room.count
     }
 
-    /// How many bytes may still be written.
+    /// The number of bytes that may still be written.
     @inlinable
     public var room: Int { end - next }
 
@@ -46,13 +46,13 @@ public struct ByteWriter: ~Copyable {
         }
     }
 
-    /// The most bytes that a number in decimal has.
+    /// The greatest length of a decimal number in bytes.
     public static let longestDecimal = 20
 
-    /// Writes the number in decimal; there has to be room for the longest.
+    /// Writes the number in decimal; needs room for the longest one.
     public mutating func write(decimal number: Int64) {
         expectRoom(for: Self.longestDecimal)
-        // Most are an attempt or a partition.
+        // Most numbers are attempts or partitions, with one digit.
         guard UInt64(bitPattern: number) > 9 else { return write(0x30 &+ UInt8(truncatingIfNeeded: number)) }
         if number < 0 { write(0x2D) }
         var rest = number.magnitude
@@ -89,11 +89,11 @@ public struct ByteWriter: ~Copyable {
 }
 
 extension [UInt8] {
-    /// Appends what is written, which has at most `room` bytes.
+    /// Appends the written bytes, `room` at most.
     @inlinable
     @inline(__always)
     public mutating func append(room: Int, _ write: (inout ByteWriter) -> Void) {
-        // Nothing appended to an empty array would still write its count: into the one that all empty arrays share.
+        // Appending nothing would write a count into the storage that all empty arrays share.
         guard room > 0 else { return }
         append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
             span.withUnsafeMutableBufferPointer { buffer, count in

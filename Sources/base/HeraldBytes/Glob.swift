@@ -1,4 +1,4 @@
-/// A pattern of text: `*` stands for any bytes, `?` for one character, a backslash takes the next character as it is.
+/// A text pattern: `*` matches any bytes, `?` one character, and a backslash escapes the next character.
 public struct Glob: Equatable, Sendable {
     private enum Part: Equatable {
         case byte(UInt8)
@@ -8,7 +8,7 @@ public struct Glob: Equatable, Sendable {
 
     private var parts: [Part] = []
 
-    /// Compiles a pattern; every text is one.
+    /// Compiles a pattern; every text is a valid one.
     public init(_ pattern: String) {
         var isEscaped = false
         for byte in pattern.utf8 {
@@ -25,10 +25,10 @@ public struct Glob: Equatable, Sendable {
         if isEscaped { parts.append(.byte(UInt8(ascii: "\\"))) }
     }
 
-    /// Whether the whole text is of the pattern; takes at most pattern times text steps, whatever they hold.
+    /// Whether the pattern matches the whole text; takes at most pattern length times text length steps.
     public func matches(_ text: RawSpan) -> Bool {
         var (part, offset) = (0, 0)
-        // Where to go on when what follows the last `*` does not fit: one byte later.
+        // The position to resume at when the parts after the last `*` do not match: one byte later.
         var retry: (part: Int, offset: Int)?
         while offset < text.byteCount {
             if part < parts.count {
@@ -55,7 +55,7 @@ public struct Glob: Equatable, Sendable {
         return parts[part...].allSatisfy { $0 == .anything }
     }
 
-    /// Whether the whole text is of the pattern.
+    /// Whether the pattern matches the whole text.
     public func matches(_ text: String) -> Bool { matches(text.utf8.span.bytes) }
 
     private static func end(ofCharacterAt start: Int, in text: RawSpan) -> Int {

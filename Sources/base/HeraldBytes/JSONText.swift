@@ -1,14 +1,14 @@
-/// Writing JSON (RFC 8259) as bytes.
+/// Writes JSON (RFC 8259) as bytes.
 public enum JSONText {
     /// Appends UTF-8 text as a JSON string with its quotes.
     ///
-    /// Escaped are quotes, backslashes, control characters, and U+2028 and U+2029, which old JavaScript takes for
-    /// line ends. The text has to be valid UTF-8 already: other bytes are copied as they are.
+    /// It escapes quotes, backslashes, control characters, and U+2028 and U+2029, which old JavaScript treats as line
+    /// ends. The text must be valid UTF-8 already: other bytes are copied unchanged.
     public static func appendString(_ utf8: RawSpan, to output: inout [UInt8]) {
         appendString(utf8, from: 0, to: &output)
     }
 
-    /// Appends what is left of a string of which ``write(_:from:to:)`` has written the beginning.
+    /// Appends the rest of a string whose beginning ``write(_:from:to:)`` has written.
     package static func appendString(_ utf8: RawSpan, from start: Int, to output: inout [UInt8]) {
         var rest: Int? = start
         while let start = rest {
@@ -16,24 +16,24 @@ public enum JSONText {
         }
     }
 
-    /// How much longer than its text a string may be that is written at once: its quotes and a few escapes.
+    /// The extra room reserved for a string: its quotes and a few escapes.
     @usableFromInline static let escapeRoom = 32
 
-    /// The room in which ``write(_:from:to:)`` gets on from an offset in the text.
+    /// The room that ``write(_:from:to:)`` needs to make progress from an offset in the text.
     @inlinable
     @inline(__always)
     package static func room(for utf8: RawSpan, from start: Int) -> Int { utf8.byteCount - start + escapeRoom }
 
-    /// Writes a string from this offset in its text on, from 0 on with the opening quote.
+    /// Writes a string from this offset of its text; offset 0 includes the opening quote.
     ///
-    /// - Returns: Where to go on with more room, because of many escapes; `nil` when all of it is written.
+    /// - Returns: The offset to resume at with more room, because of many escapes; `nil` when all of it is written.
     package static func write(_ utf8: RawSpan, from start: Int, to writer: inout ByteWriter) -> Int? {
         if start == 0 { writer.write(0x22) }
         var offset = start
         while true {
             offset = writer.write(plain: utf8, from: offset)
             guard offset < utf8.byteCount else { break }
-            // The longest escape, the text behind it as it is, and the closing quote.
+            // Room for the longest escape, the unescaped rest of the text, and the closing quote.
             guard writer.room >= utf8.byteCount - offset + 6 else { return offset }
             offset = write(specialAt: offset, in: utf8, to: &writer)
         }
@@ -41,7 +41,7 @@ public enum JSONText {
         return nil
     }
 
-    /// Writes what stands for the byte at the offset, at which plain bytes end; the offset behind it.
+    /// Writes the escape of the byte at the offset, where plain bytes end; returns the next offset.
     private static func write(specialAt offset: Int, in utf8: RawSpan, to writer: inout ByteWriter) -> Int {
         let byte = utf8[byteAt: offset]
         switch byte {
@@ -72,14 +72,14 @@ public enum JSONText {
 }
 
 extension ByteWriter {
-    /// Writes bytes from `start` on up to the first that is a quote, a backslash, a control character or 0xE2, with which
-    /// U+2028 begins, sixteen at a time; the offset of that one, or the end.
+    /// Writes bytes from `start` up to the first quote, backslash, control character or 0xE2 (the first byte of
+    /// U+2028), sixteen at a time; returns that byte's offset, or the end.
     fileprivate mutating func write(plain utf8: RawSpan, from start: Int) -> Int {
         expectRoom(for: utf8.byteCount - start)
         var offset = start
         while offset &+ 16 <= utf8.byteCount {
             let chunk = utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: ByteChunk.self)
-            // What is written of the chunk behind a special byte is written over.
+            // Bytes of the chunk after a special one are overwritten later.
             next.storeBytes(of: chunk, as: ByteChunk.self)
             let count = Self.special(chunk).firstIndex
             next += count
@@ -89,7 +89,7 @@ extension ByteWriter {
         return writeShort(plain: utf8, from: offset)
     }
 
-    /// The same for fewer than sixteen bytes: as two words that overlap, or one by one.
+    /// The same for fewer than sixteen bytes: as two overlapping words, or one by one.
     private mutating func writeShort(plain utf8: RawSpan, from start: Int) -> Int {
         let count = utf8.byteCount &- start
         if count >= 8 {
@@ -108,7 +108,7 @@ extension ByteWriter {
         return offset
     }
 
-    /// Writes one word to two words of bytes; false, and nothing, when one of them is special.
+    /// Writes one to two words' worth of bytes; writes nothing and returns false when one of them is special.
     @inline(__always)
     private mutating func writeShort<Word: FixedWidthInteger & BitwiseCopyable>(
         plain utf8: RawSpan, from start: Int, _: Word.Type
@@ -118,7 +118,7 @@ extension ByteWriter {
             utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: Word.self),
             utf8.unsafeLoadUnaligned(fromUncheckedByteOffset: last, as: Word.self)
         )
-        // Of a shorter word each byte twice: which one is special does not matter here.
+        // A shorter word holds each byte twice, which does not matter here.
         let chunk =
             Word.bitWidth == 64
             ? SIMD2(UInt64(low), UInt64(high))

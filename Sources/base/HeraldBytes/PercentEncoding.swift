@@ -3,12 +3,12 @@ public enum PercentEncoding {
     private static let unreserved = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     private static let path = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
-    /// Appends the bytes with everything encoded that is not unreserved, for a value in a query or a path segment.
+    /// Appends the bytes and encodes all but unreserved characters, for a query value or a path segment.
     public static func append(_ bytes: RawSpan, to output: inout [UInt8]) {
         append(bytes, keeping: unreserved, to: &output)
     }
 
-    /// Appends the bytes with everything encoded that is neither unreserved nor `/`.
+    /// Appends the bytes and encodes all but unreserved characters and `/`.
     public static func appendPath(_ bytes: RawSpan, to output: inout [UInt8]) {
         append(bytes, keeping: path, to: &output)
     }

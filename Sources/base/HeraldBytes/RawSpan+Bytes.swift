@@ -20,7 +20,7 @@ extension RawSpan {
         return hasSameBytes(as: UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Compares with as many bytes in words; with those of a literal that is a comparison or two.
+    /// Compares equally many bytes word by word; for a literal that takes a comparison or two.
     @inlinable
     @inline(__always)
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
@@ -51,7 +51,7 @@ extension RawSpan {
 }
 
 extension RawSpan {
-    /// The number that the span writes in decimal digits, or nothing when it holds anything else or too many.
+    /// The number written in decimal digits; nil for any other text, or when it is too large.
     public var decimal: Int64? {
         guard byteCount > 0 else { return nil }
         var number: Int64 = 0
@@ -66,7 +66,7 @@ extension RawSpan {
         return number
     }
 
-    /// The span's bytes as text; what is not UTF-8 is replaced by U+FFFD.
+    /// The span's bytes as text; invalid UTF-8 is replaced by U+FFFD.
     public var text: String {
         withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }

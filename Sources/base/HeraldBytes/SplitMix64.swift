@@ -1,10 +1,10 @@
 /// A small generator with a seed: the same seed gives the same numbers (Steele, Lea, Flood: SplitMix).
 ///
-/// It makes no system call, unlike the system's own. Not for secrets.
+/// It makes no system call, unlike the system's own generator. Not for secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     @usableFromInline var state: UInt64
 
-    /// A generator that begins with this seed.
+    /// A generator that starts with this seed.
     public init(seed: UInt64) {
         state = seed
     }

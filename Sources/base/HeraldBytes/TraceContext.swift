@@ -1,13 +1,13 @@
-/// Which trace something belongs to, and the span that it came from: the `traceparent` of W3C's Trace Context.
+/// A position in a trace: the trace and a span in it, as the `traceparent` of W3C's Trace Context.
 public struct TraceContext: Hashable, Sendable {
     /// The trace.
     public var traceID: TraceID
-    /// The span in it; not 0.
+    /// The span in it; never 0.
     public var spanID: UInt64
     /// Whether the trace is recorded.
     public var isSampled: Bool
 
-    /// How many bytes a `traceparent` has.
+    /// The length of a `traceparent` in bytes.
     public static let byteCount = 55
 
     /// A span's context.
@@ -17,9 +17,9 @@ public struct TraceContext: Hashable, Sendable {
         self.isSampled = isSampled
     }
 
-    /// Reads a version, a trace id, a span id and flags in lower-case hexadecimal; nothing when they are not that.
+    /// Reads a version, a trace id, a span id and flags in lower-case hexadecimal; nil for other text.
     ///
-    /// Neither id is all zeros, the version is not ff, and nothing may follow, also in later versions, because it
+    /// Neither id may be all zeros, the version not ff, and nothing may follow, not even in later versions, because it
     /// would reach the backend unread.
     public init?(_ text: RawSpan) {
         guard text.byteCount == Self.byteCount, text[byteAt: 2] == 0x2D, text[byteAt: 35] == 0x2D,
@@ -39,7 +39,7 @@ public struct TraceContext: Hashable, Sendable {
         output.append(text: isSampled ? "-01" : "-00")
     }
 
-    /// As a `traceparent` of version 00.
+    /// The `traceparent` of version 00.
     public var bytes: [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(Self.byteCount)
@@ -60,7 +60,7 @@ public struct TraceContext: Hashable, Sendable {
     }
 }
 
-/// The 128 bits that all spans of one trace share; not all of them 0.
+/// The 128 bits shared by all spans of one trace; never all 0.
 public struct TraceID: Hashable, Sendable {
     /// The first half.
     public var high: UInt64

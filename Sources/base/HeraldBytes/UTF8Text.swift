@@ -1,6 +1,6 @@
-/// Checking UTF-8 (RFC 3629) where it lies.
+/// Checks UTF-8 (RFC 3629) in place.
 public enum UTF8Text {
-    /// The bytes of the well-formed character that begins at this offset, or nothing when none does.
+    /// The byte count of the well-formed character at this offset; nil without one.
     @inlinable
     public static func characterByteCount(at offset: Int, in bytes: RawSpan) -> Int? {
         let lead = bytes[byteAt: offset]
@@ -21,10 +21,10 @@ public enum UTF8Text {
         }
     }
 
-    /// Whether all of the bytes are well-formed UTF-8.
+    /// Whether the bytes are well-formed UTF-8.
     public static func isValid(_ bytes: RawSpan) -> Bool { characterCount(bytes) != nil }
 
-    /// How many characters (Unicode scalars) the bytes hold, or nothing when they are not well-formed UTF-8.
+    /// The number of characters (Unicode scalars); nil when the bytes are not well-formed UTF-8.
     public static func characterCount(_ bytes: RawSpan) -> Int? {
         var offset = 0
         var count = 0

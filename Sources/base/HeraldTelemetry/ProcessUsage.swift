@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this process takes of the machine, as /proc tells.
+/// This process's use of the machine, according to /proc.
 public struct ProcessUsage: Sendable, Equatable {
     /// Processor time of all threads, in seconds.
     public var processorSeconds: Double
@@ -10,17 +10,17 @@ public struct ProcessUsage: Sendable, Equatable {
     public var virtualBytes: Int
     /// Threads.
     public var threads: Int
-    /// When it was started, in seconds since the Unix epoch.
+    /// Its start, in seconds since the Unix epoch.
     public var startSeconds: Double
     /// Open file descriptors.
     public var openDescriptors: Int
-    /// How many may be open.
+    /// The limit of open file descriptors.
     public var maximumDescriptors: Int
 
-    /// As it is now; `nil` without /proc.
+    /// The present usage; `nil` without /proc.
     public static func current() -> ProcessUsage? {
         guard let stat = text(of: "/proc/self/stat"), let close = stat.lastIndex(of: ")") else { return nil }
-        // Behind the name in parentheses, which may hold anything: field 3 of proc(5) is the first.
+        // The name in parentheses may hold anything; field 3 of proc(5) is the first after it.
         let fields = stat[close...].dropFirst().split(separator: " ")
         func field(_ number: Int) -> Double {
             fields.indices.contains(number - 3) ? Double(fields[number - 3]) ?? 0 : 0
@@ -45,7 +45,7 @@ public struct ProcessUsage: Sendable, Equatable {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Without ".", ".." and the folder itself.
+        // Excludes ".", ".." and the folder itself.
         return max(0, count - 3)
     }
 

@@ -7,9 +7,9 @@ public enum DurationText {
     /// Ten digits of days still fit into `Int64` milliseconds.
     private static let longestNumber = 10
 
-    /// The duration that `text` writes; nil when it is none.
+    /// The duration written in `text`; nil for other text.
     ///
-    /// Leading zeros are refused, so a duration has one spelling in each unit.
+    /// Leading zeros are refused, so that a duration has one spelling in each unit.
     public static func parse(_ text: some StringProtocol) -> Duration? {
         if text == "0" { return .zero }
         let digits = text.prefix { $0.isASCII && $0.isNumber }

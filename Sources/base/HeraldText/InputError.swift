@@ -1,10 +1,10 @@
-/// What is wrong with a text or a file that a person wrote, and where.
+/// A mistake in text or a file that a person wrote, with its place.
 package struct InputError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what is allowed; without secrets.
+    /// The mistake and the allowed values; without secrets.
     package let message: String
-    /// From 1; nil where it is about the whole, or about a text of one line.
+    /// The line, from 1; nil for a mistake in the whole, or in text of one line.
     package let line: Int?
-    /// The first character that is wrong, from 1; nil where it is about the line.
+    /// The first wrong character, from 1; nil for a mistake in the line.
     package let column: Int?
 
     package init(_ message: String, line: Int? = nil, column: Int? = nil) {

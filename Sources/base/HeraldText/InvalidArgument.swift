@@ -1,6 +1,6 @@
-/// What a caller handed over, or what stands in a record or a setting, is not what it has to be.
+/// An argument, a record or a setting violates its rules.
 public struct InvalidArgument: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, where, and what is allowed, in one line, without secrets and messages' texts.
+    /// The mistake, its place and the allowed values in one line, without secrets and texts of messages.
     public let description: String
 
     /// An error with its sentence.

@@ -6,7 +6,7 @@ public indirect enum JSONValue: Sendable, Equatable {
     case bool(Bool)
     /// A whole number.
     case integer(Int)
-    /// A number with a fraction; one that JSON cannot write becomes `null`.
+    /// A number with a fraction; infinity and NaN become `null`.
     case number(Double)
     /// Text.
     case string(String)
@@ -43,7 +43,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         return text
     }
 
-    /// The member of that name, the last of several; nil when there is none, or this is no object.
+    /// The member of that name, the last of several; nil without one, or for a value that is not an object.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value

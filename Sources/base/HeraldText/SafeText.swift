@@ -1,7 +1,7 @@
-/// Text from outside, made safe to show on a terminal or in one line of a message.
+/// Makes text from outside safe to show on a terminal or in one line of a message.
 public enum SafeText {
-    /// `text` with control characters, line separators and bidirectional overrides written as escapes (`\n`, `\u{202E}`),
-    /// so that it can neither move the cursor nor reorder what stands beside it.
+    /// `text` with control characters, line separators and bidirectional overrides as escapes (`\n`, `\u{202E}`), so
+    /// that it can neither move the cursor nor reorder its surroundings.
     public static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
@@ -27,7 +27,7 @@ public enum SafeText {
         return "\"\(escaped(String(shown)))\""
     }
 
-    /// Controls (Cc), line and paragraph separators, and the marks, embeddings, overrides and isolates that steer
+    /// Controls (Cc), line and paragraph separators, and the marks, embeddings, overrides and isolates that change the
     /// writing direction.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

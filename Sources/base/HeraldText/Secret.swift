@@ -1,6 +1,6 @@
-/// Text that must not be seen: printing, dumping, interpolating or describing it gives `***`.
+/// Text that must not be seen: printing, dumping, interpolating or describing it yields `***`.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What is shown in its place.
+    /// The text shown in its place.
     public static let mask = "***"
 
     private let value: String
@@ -8,10 +8,10 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
     /// Wraps the text.
     public init(_ value: String) { self.value = value }
 
-    /// The text itself; only for where it is used.
+    /// The text itself; only for the place that uses it.
     public func reveal() -> String { value }
 
-    /// Whether two texts are the same; takes as long for one that is nearly right as for any other of its length.
+    /// Whether two texts are equal; the time taken depends on their length alone.
     public static func isSame(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }

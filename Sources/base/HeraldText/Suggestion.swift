@@ -1,12 +1,12 @@
-/// "Did you mean …?": the known name that a mistyped one is nearest to.
+/// Finds the known name nearest to a mistyped one, for "Did you mean …?".
 public enum Suggestion {
-    /// Longer names are not compared: what is mistyped is short, and the comparison is quadratic.
+    /// Longer names are not compared: mistyped names are short, and the comparison is quadratic.
     private static let longestName = 64
 
-    /// The candidate nearest to `name`; nil when none is near enough to be meant.
+    /// The candidate nearest to `name`; nil when none is near enough.
     ///
-    /// Edits are insert, delete, replace, and swap of neighbours; case does not count. The first of several equally
-    /// near candidates wins.
+    /// Edits are insert, delete, replace, and swap of neighbours; case is ignored. The first of several equally near
+    /// candidates wins.
     public static func nearest(to name: String, in candidates: some Sequence<String>) -> String? {
         guard name.utf8.count <= longestName else { return nil }
         let wanted = Array(name.lowercased().utf8)
@@ -20,7 +20,7 @@ public enum Suggestion {
         return best?.name
     }
 
-    /// Optimal string alignment distance: how many letters are to be changed, left out, put in, or exchanged with their neighbours.
+    /// Optimal string alignment distance: the number of replaced, deleted, inserted or swapped letters.
     package static func distance<Letter: Equatable>(_ left: [Letter], _ right: [Letter]) -> Int {
         var beforePrevious = [Int](repeating: 0, count: right.count + 1)
         var previous = Array(0...right.count)

@@ -1,12 +1,12 @@
 internal import CEpoll
 internal import Glibc
 
-/// What is left of a process that dies, and what others of its user may read of it while it lives.
+/// Protects the memory of this process from core dumps and from other processes of its user.
 public enum CoreDumps {
-    /// Keeps this process's memory, which holds messages, users and credentials, out of core dumps, and from debuggers
-    /// without a privilege of their own.
+    /// Keeps this process's memory, which holds messages, users and credentials, out of core dumps and away from
+    /// unprivileged debuggers.
     public static func forbid() {
-        // Neither can fail for a process of its own; the limit holds for its children too.
+        // Neither can fail for a process of its own; the limit also holds for its children.
         _ = herald_set_undumpable()
         _ = withUnsafePointer(to: rlimit(rlim_cur: 0, rlim_max: 0)) {
             setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), $0)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How many files and sockets this process may have open.
+/// The number of files and sockets that this process may have open.
 public enum FileDescriptorLimit {
-    /// Raises the soft limit to the hard one, and returns what holds now.
+    /// Raises the soft limit to the hard one and returns the resulting limit.
     ///
-    /// The soft limit is kept low (1024) for programs that use `select`; none of our parts does.
+    /// The soft limit is low (1024) for programs that use `select`; Herald does not.
     @discardableResult
     public static func raise() -> Int {
         var limit = rlimit()
@@ -16,7 +16,7 @@ public enum FileDescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Whether another file can be opened at the moment.
+    /// Whether another file can be opened now.
     public static var hasRoom: Bool {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

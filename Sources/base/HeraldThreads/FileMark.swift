@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Which file there is at a path: its place on the disk, its size and when it was changed.
+/// The identity of the file at a path: its place on the disk, its size and its time of change.
 ///
-/// It stands here because `stat` belongs, in a module that imports C libraries, to whichever of them is loaded first: with the whole
-/// module compiled at once its fields cannot be used there.
+/// It lives in this module because `stat` belongs to whichever C library is imported first: with whole-module
+/// compilation its fields cannot be used in a module that imports several.
 public struct FileMark: Equatable, Sendable {
     private let device: UInt
     private let inode: UInt
@@ -11,9 +11,9 @@ public struct FileMark: Equatable, Sendable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// The file at a path, through symbolic links: that is how Kubernetes changes a secret's files all at once.
+    /// The file at a path, through symbolic links: Kubernetes replaces a secret's files by changing one link.
     ///
-    /// Throws when there is none or this process may not read it.
+    /// Throws when it is missing or this process may not read it.
     public init(of path: String) throws(SystemError) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { throw SystemError(call: "stat", number: errno) }
@@ -26,16 +26,16 @@ public struct FileMark: Equatable, Sendable {
     }
 }
 
-/// What everybody on this machine may do with a file.
+/// The access that every user of this machine has to a file.
 ///
-/// It stands beside ``FileMark`` for the same reason.
+/// It lives beside ``FileMark`` for the same reason.
 public struct FileAccess: Equatable, Sendable {
-    /// Whether everybody can read it.
+    /// Whether every user can read it.
     public let isReadable: Bool
-    /// Whether everybody can write it.
+    /// Whether every user can write it.
     public let isWritable: Bool
 
-    /// Access to the file at a path, through symbolic links; none to a pipe, nor to a file without a name (memfd).
+    /// Access to the file at a path, through symbolic links; none to a pipe or an unnamed file (memfd).
     public init(ofOthersTo path: String) {
         var facts = stat()
         let isFile = stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && facts.st_nlink > 0

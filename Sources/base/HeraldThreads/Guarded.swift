@@ -2,8 +2,8 @@ import Glibc
 
 /// A value behind a lock.
 ///
-/// The same as `Mutex` of the module Synchronization, but over a POSIX mutex: the thread sanitizer does not see the
-/// former on Linux and reports races where there are none.
+/// It equals `Mutex` of the module Synchronization, but uses a POSIX mutex: the thread sanitizer does not see the
+/// former on Linux and reports false races.
 public final class Guarded<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
@@ -20,7 +20,7 @@ public final class Guarded<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Calls the closure with the value while no other thread has it; must not be nested for one lock.
+    /// Calls the closure with exclusive access to the value; calls for one lock must not be nested.
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -29,7 +29,7 @@ public final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// The same, unless another thread has the value at this moment: then `nil`, without waiting.
+    /// The same without waiting: `nil` when another thread has the value.
     public func withLockIfFree<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

@@ -1,20 +1,20 @@
 internal import CEpoll
 
-/// How many heaps the allocator keeps, and what does not go into them.
+/// The number of heaps that the allocator keeps, and the allocations that bypass them.
 public enum MemoryArenas {
-    /// Lets all threads share so many heaps.
+    /// Makes all threads share this many heaps.
     ///
-    /// glibc gives nearly every thread one of its own, up to eight for each core. What librdkafka's threads allocate and a lane frees
-    /// leaves holes in each of them: with two a worker of one lane is 5 MB smaller, and not slower (measured).
+    /// glibc gives nearly every thread a heap of its own, up to eight per core. Blocks that librdkafka's threads
+    /// allocate and a lane frees leave holes in each: with two, a worker of one lane is 5 MB smaller and no slower.
     ///
-    /// What is large stays outside of the heaps, and goes back to the system when it is freed: the records of a fetch, and tables
-    /// that have grown. glibc would learn from the first such block that is freed to take the others from the heaps, up to
-    /// 32 MB each, where they leave holes: with a backlog of a million a worker is 9 MB smaller, and not slower (measured).
+    /// Large blocks (the records of a fetch, grown tables) stay outside of the heaps and return to the system when
+    /// freed. By default, glibc raises the threshold to 32 MB after the first such block is freed, and later ones leave
+    /// holes in the heaps: with a backlog of a million, this makes a worker 9 MB smaller and no slower (measured).
     public static func limit(to count: Int) {
         _ = mallopt(M_ARENA_MAX, Int32(clamping: count))
         _ = mallopt(M_MMAP_THRESHOLD, largeBytes)
     }
 
-    /// glibc's own limit, as long as it has learnt nothing.
+    /// glibc's own initial threshold.
     private static let largeBytes: Int32 = 128 * 1024
 }

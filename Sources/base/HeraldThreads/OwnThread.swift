@@ -2,8 +2,8 @@ import Glibc
 
 /// A thread of the operating system that runs one closure.
 ///
-/// Asynchronous signals are blocked on it, so that they reach the main thread, and so that writing to a pipe whose
-/// reader is gone fails with EPIPE instead of ending the process.
+/// Asynchronous signals are blocked on it, so that they reach the main thread, and so that writing to a pipe without a
+/// reader fails with EPIPE instead of ending the process.
 public final class OwnThread: Sendable {
     private let thread: pthread_t
     private let isJoined = Guarded(false)
@@ -60,7 +60,7 @@ public final class OwnThread: Sendable {
             return nil
         }
 
-        /// Through the file system, because Swift's Glibc leaves the function out; a thread without a name works too.
+        /// Uses the file system, because Swift's Glibc lacks the function; a thread without a name works too.
         private func nameThisThread() {
             let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else { return }

@@ -3,11 +3,11 @@ internal import Glibc
 
 /// The memory that the process holds of its program and libraries.
 public enum ProgramPages {
-    /// Lets go of code that only the start needed, and of memory that was freed.
+    /// Releases code that only the start needed, and freed memory.
     ///
-    /// A program's code is read from its file page by page, and with each page fifteen more that lie around it: after a start
-    /// some 25 MB, of which the work that follows touches a part. What is touched again comes back at once, from the
-    /// machine's cache of the file. Code cannot be written, so nothing in it can be lost.
+    /// Code is read from its file page by page, together with fifteen pages around each: some 25 MB after a start, of
+    /// which later work touches only a part. Pages that are needed again come back at once from the file cache. Code is
+    /// not writable, so nothing is lost.
     public static func release() {
         for range in codeRanges() {
             _ = madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
@@ -15,7 +15,7 @@ public enum ProgramPages {
         _ = malloc_trim(0)
     }
 
-    /// Where code of files is mapped, as /proc tells it: `begin-end r-xp offset device inode path`.
+    /// The mapped code of files, parsed from /proc: `begin-end r-xp offset device inode path`.
     private static func codeRanges() -> [Range<UInt>] {
         guard let maps = fopen("/proc/self/maps", "re") else { return [] }
         defer { fclose(maps) }

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// SIGTERM and SIGINT as something to wait for, instead of the end of the process; for a worker SIGHUP too.
+/// Turns SIGTERM and SIGINT, and SIGHUP for a worker, into events to wait for instead of the end of the process.
 public enum StopSignals {
-    /// What the handler writes to; a signal handler may do little more than that.
+    /// The handler's end of the socket; a signal handler may do little more than write to it.
     private static let raisingEnd = Atomic<Int32>(-1)
     private static let waitingEnd = Atomic<Int32>(-1)
 
-    /// From now on both signals, and the others given, are kept for ``wait()``; a second call changes nothing.
+    /// Catches both signals and the given others for ``wait()``; a second call changes nothing.
     public static func catchAll(and others: [Int32] = []) throws(SystemError) {
         guard waitingEnd.load(ordering: .acquiring) < 0 else { return }
         var ends: [Int32] = [-1, -1]
@@ -27,7 +27,7 @@ public enum StopSignals {
         for number in [SIGTERM, SIGINT] + others { sigaction(number, &action, nil) }
     }
 
-    /// Blocks the calling thread until the next of the signals, and answers its number; each signal is answered once.
+    /// Blocks the calling thread until the next signal and returns its number; each signal is returned once.
     public static func wait() -> Int32 {
         var byte: UInt8 = 0
         while read(waitingEnd.load(ordering: .acquiring), &byte, 1) != 1 {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A system call that failed, and why.
+/// A failed system call, and the reason.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call's name, or what was wanted of the system.
+    /// The call's name, or the purpose of several calls.
     public let call: String
-    /// The operating system's error number (errno); 0 when there is none.
+    /// The system's error number (errno); 0 without one.
     public let number: Int32
 
     /// The failure of `call` with this error number.

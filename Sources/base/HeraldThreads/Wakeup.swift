@@ -1,12 +1,11 @@
 internal import CEpoll
 internal import Glibc
 
-/// Ends another thread's wait (eventfd): the way into a loop, or out of a `poll`, from outside of its thread.
+/// Ends another thread's wait (eventfd): the way into a loop, or out of a `poll`, from another thread.
 ///
-/// ``signal()`` may be called on any thread, the rest belongs to the loop's. Signals that come before a ``drain()``
-/// are one event.
+/// ``signal()`` may be called on any thread, the rest on the loop's only. Signals before a ``drain()`` are one event.
 public final class Wakeup: Sendable {
-    /// The descriptor, to be watched for reading, and for C libraries that write eight bytes to it.
+    /// The descriptor, watched for reading, and for C libraries that write eight bytes to it.
     public let descriptor: Int32
 
     /// A wake-up without a signal; throws when the process has no descriptor left.
@@ -21,15 +20,15 @@ public final class Wakeup: Sendable {
 
     /// Makes the descriptor readable.
     ///
-    /// Never blocks: a counter that is full is readable already.
+    /// It never blocks: a full counter is readable already.
     public func signal() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Waits for a signal, up to this long; whether one came.
+    /// Waits up to this long for a signal; returns whether one came.
     ///
-    /// It stays, for ``drain()``.
+    /// The signal stays, for ``drain()``.
     public func wait(for limit: Duration) -> Bool {
         let end = ContinuousClock.now + limit
         while true {
@@ -40,7 +39,7 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// Makes the descriptor wait for the next signal; called before looking at what the signal was about.
+    /// Resets the descriptor for the next signal; call it before looking for the signal's cause.
     public func drain() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

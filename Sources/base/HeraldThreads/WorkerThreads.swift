@@ -1,13 +1,13 @@
 import Glibc
 
-/// A few threads that do what blocks, in the order in which it came.
+/// A few threads that run blocking work in order of submission.
 public final class WorkerThreads: Sendable {
     private struct State {
         var queue: [@Sendable () -> Void] = []
         var isStopping = false
     }
 
-    /// So much may wait.
+    /// The most work that may wait.
     private static let queueLimit = 1_000
 
     private let state = Guarded(State())
@@ -15,7 +15,7 @@ public final class WorkerThreads: Sendable {
     private let threads = Guarded<[OwnThread]>([])
     private let count: Int
 
-    /// Starts the threads; their name is seen in the process's list.
+    /// Starts the threads; their name shows in process listings.
     public init(name: String, count: Int) throws(SystemError) {
         self.count = count
         for _ in 0..<count {
@@ -28,7 +28,7 @@ public final class WorkerThreads: Sendable {
 
     deinit { stop() }
 
-    /// Has something done; false when too much waits already, or everything ends.
+    /// Submits work; false when the queue is full or the threads are stopping.
     public func run(_ work: @escaping @Sendable () -> Void) -> Bool {
         let isTaken = state.withLock { state in
             guard !state.isStopping, state.queue.count < Self.queueLimit else { return false }
@@ -39,7 +39,7 @@ public final class WorkerThreads: Sendable {
         return isTaken
     }
 
-    /// Waits for what is being done and leaves out what is not begun; a second call does nothing.
+    /// Waits for work in progress and discards the rest; a second call does nothing.
     public func stop() {
         state.withLock { state in
             state.isStopping = true
@@ -61,7 +61,7 @@ public final class WorkerThreads: Sendable {
     }
 }
 
-/// A semaphore of POSIX.
+/// A POSIX semaphore.
 private final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -1,18 +1,18 @@
-/// What waits for a moment, earliest first: a binary heap in one array (Williams 1964, *Heapsort*).
+/// Entries that wait for a moment, earliest first: a binary heap in one array (Williams 1964, *Heapsort*).
 ///
-/// An entry is never removed early: it names what it is for, and the caller that takes it checks that this still holds.
-/// Of entries with the same moment any may come first.
+/// An entry is never removed early: it names its purpose, and the caller that takes it checks whether that still holds.
+/// Entries with the same moment have no order.
 @frozen
 public struct DueQueue<Purpose> {
-    /// One thing to be reminded of.
+    /// One reminder.
     @frozen
     public struct Entry {
-        /// When.
+        /// Its moment.
         public var due: MonotonicTime
-        /// What for.
+        /// Its purpose.
         public var purpose: Purpose
 
-        /// Something to be reminded of at this moment.
+        /// A reminder at this moment.
         @inlinable
         public init(due: MonotonicTime, purpose: Purpose) {
             self.due = due
@@ -22,28 +22,28 @@ public struct DueQueue<Purpose> {
 
     @usableFromInline var entries: [Entry] = []
 
-    /// An empty queue; with up to `capacity` entries it allocates nothing more.
+    /// An empty queue; up to `capacity` entries need no further allocation.
     @inlinable
     public init(capacity: Int = 0) {
         entries.reserveCapacity(capacity)
     }
 
-    /// Whether nothing waits.
+    /// Whether there are no entries.
     @inlinable
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The earliest moment that something waits for.
+    /// The earliest moment of all entries.
     @inlinable
     public var earliest: MonotonicTime? { entries.first?.due }
 
-    /// The earliest moment of those that wait for a purpose: to be asked for people, because it looks at all of them.
+    /// The earliest moment of entries with a suitable purpose; it reads all entries, so it is only for display.
     public func earliest(where suits: (Purpose) -> Bool) -> MonotonicTime? {
         entries.reduce(nil) { earliest, entry in
             suits(entry.purpose) ? min(earliest ?? entry.due, entry.due) : earliest
         }
     }
 
-    /// Adds an entry, and says whether it is now the earliest.
+    /// Adds an entry and returns whether it is now the earliest.
     @inlinable
     @discardableResult
     public mutating func add(_ entry: Entry) -> Bool {
@@ -70,7 +70,7 @@ public struct DueQueue<Purpose> {
         return top
     }
 
-    /// Forgets all entries, and keeps their room.
+    /// Forgets all entries and keeps their memory.
     @inlinable
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Dates of HTTP: reads the three formats, writes the first (RFC 9110, section 5.6.7).
+/// HTTP dates: reads the three formats, writes the first (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The moment that `text` names, or `nil` when it is in none of the formats or names no day of the calendar.
+    /// The moment named by `text`; `nil` for other formats or impossible days.
     package static func parse(_ text: String) -> WallTime? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "," }).map(String.init)
         switch words.count {
@@ -13,7 +13,7 @@ package enum HTTPDate {
         case 4 where words[3] == "GMT":  // Sunday, 06-Nov-94 08:49:37 GMT
             let date = words[1].split(separator: "-").map(String.init)
             guard date.count == 3, date[2].count == 2, let short = number(date[2]) else { return nil }
-            // A two-digit year is taken for the one that is at most 50 years ahead; this century's first half here.
+            // A two-digit year means the one at most 50 years ahead; here, this century's first half.
             return time(day: date[0], month: date[1], year: short < 70 ? 2_000 + short : 1_900 + short, clock: words[2])
         case 5:  // Sun Nov  6 08:49:37 1994
             return time(day: words[2], month: words[1], year: fourDigits(words[4]), clock: words[3])
@@ -61,7 +61,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Days from 1970-01-01 in the proleptic Gregorian calendar, counting years from March so that the leap day is last.
+    /// Days from 1970-01-01 in the proleptic Gregorian calendar; years begin in March, so that the leap day is last.
     private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64 {
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = (month + 9) % 12

@@ -1,24 +1,24 @@
 /// A span of time in whole milliseconds, such as a time-out, a pause or an age; negative when it leads back.
 ///
-/// It is told from other numbers by its type and made with its unit: `.seconds(5)`, `.milliseconds(500)`. What is
-/// computed stops at the ends of the range (292 million years) instead of overflowing. Integers remain where the
-/// outside speaks them: records, metrics, C.
+/// Its type keeps it apart from other numbers, and it is made with a unit: `.seconds(5)`, `.milliseconds(500)`.
+/// Arithmetic stops at the ends of the range (292 million years) instead of overflowing. Integers remain only at
+/// interfaces that require them: records, metrics, C.
 @frozen
 public struct Milliseconds: BitwiseCopyable, Comparable, Hashable, Sendable {
-    /// How many.
+    /// The number of milliseconds.
     public var count: Int64
 
-    /// So many milliseconds.
+    /// This many milliseconds.
     @inlinable
     public init(count: Int64) {
         self.count = count
     }
 
-    /// No time at all.
+    /// No time.
     @inlinable
     public static var zero: Self { Self(count: 0) }
 
-    /// The longest span: longer than anything waits.
+    /// The longest span.
     @inlinable
     public static var max: Self { Self(count: .max) }
 
@@ -26,23 +26,23 @@ public struct Milliseconds: BitwiseCopyable, Comparable, Hashable, Sendable {
     @inlinable
     public static var min: Self { Self(count: .min) }
 
-    /// So many milliseconds.
+    /// This many milliseconds.
     @inlinable
     public static func milliseconds(_ number: some BinaryInteger) -> Self { Self(count: Int64(clamping: number)) }
 
-    /// So many seconds.
+    /// This many seconds.
     @inlinable
     public static func seconds(_ number: some BinaryInteger) -> Self { milliseconds(number) * 1_000 }
 
-    /// So many minutes.
+    /// This many minutes.
     @inlinable
     public static func minutes(_ number: some BinaryInteger) -> Self { milliseconds(number) * 60_000 }
 
-    /// So many hours.
+    /// This many hours.
     @inlinable
     public static func hours(_ number: some BinaryInteger) -> Self { milliseconds(number) * 3_600_000 }
 
-    /// So many days of 24 hours.
+    /// This many days of 24 hours.
     @inlinable
     public static func days(_ number: some BinaryInteger) -> Self { milliseconds(number) * 86_400_000 }
 
@@ -50,14 +50,14 @@ public struct Milliseconds: BitwiseCopyable, Comparable, Hashable, Sendable {
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.count < right.count }
 
-    /// Both, one after the other.
+    /// The sum of both.
     @inlinable
     public static func + (left: Self, right: Self) -> Self {
         let (sum, overflow) = left.count.addingReportingOverflow(right.count)
         return Self(count: overflow ? (right.count < 0 ? .min : .max) : sum)
     }
 
-    /// By how much the left one is longer.
+    /// The left one minus the right one.
     @inlinable
     public static func - (left: Self, right: Self) -> Self {
         let (difference, overflow) = left.count.subtractingReportingOverflow(right.count)
@@ -68,70 +68,70 @@ public struct Milliseconds: BitwiseCopyable, Comparable, Hashable, Sendable {
     @inlinable
     public static prefix func - (span: Self) -> Self { .zero - span }
 
-    /// So many times as long.
+    /// The span times the factor.
     @inlinable
     public static func * (span: Self, factor: Int64) -> Self {
         let (product, overflow) = span.count.multipliedReportingOverflow(by: factor)
         return Self(count: overflow ? ((span.count < 0) == (factor < 0) ? .max : .min) : product)
     }
 
-    /// So many times as long.
+    /// The span times the factor.
     @inlinable
     public static func * (factor: Int64, span: Self) -> Self { span * factor }
 
-    /// One of so many equal parts (not none), rounded towards zero.
+    /// One of `parts` equal parts (not 0), rounded towards zero.
     @inlinable
     public static func / (span: Self, parts: Int64) -> Self {
         let (quotient, overflow) = span.count.dividedReportingOverflow(by: parts)
         return Self(count: overflow && parts == -1 ? .max : quotient)
     }
 
-    /// How many times the right one fits into the left one.
+    /// The ratio of the left span to the right one.
     @inlinable
     public static func / (left: Self, right: Self) -> Double { Double(left.count) / Double(right.count) }
 
-    /// Makes the left one longer by the right one.
+    /// Adds the right one to the left one.
     @inlinable
     public static func += (left: inout Self, right: Self) { left = left + right }
 
-    /// Makes the left one shorter by the right one.
+    /// Subtracts the right one from the left one.
     @inlinable
     public static func -= (left: inout Self, right: Self) { left = left - right }
 
-    /// Twice as long, so many times (0 or more) in a row.
+    /// The span doubled this many times (0 or more).
     @inlinable
     public func doubled(times: some BinaryInteger) -> Self { times < 63 ? self * (1 << Int64(times)) : self * .max }
 
-    /// The same span, leading on.
+    /// Its absolute length.
     @inlinable
     public var length: Self { count < 0 ? -self : self }
 
-    /// Any of these, each as likely as the next.
+    /// A uniformly random span of the range.
     @inlinable
     public static func random(in range: ClosedRange<Self>, using generator: inout some RandomNumberGenerator) -> Self {
         Self(count: .random(in: range.lowerBound.count...range.upperBound.count, using: &generator))
     }
 }
 
-// How others speak of spans.
+// Conversions to and from other representations of spans.
 extension Milliseconds {
     /// Whole seconds, rounded towards zero.
     @inlinable
     public var wholeSeconds: Int64 { count / 1_000 }
 
-    /// Seconds with their fraction, as metrics and rates have them.
+    /// Seconds with their fraction, for metrics and rates.
     @inlinable
     public var inSeconds: Double { Double(count) / 1_000 }
 
-    /// Nanoseconds, as ``MonotonicTime`` counts.
+    /// Nanoseconds, the unit of ``MonotonicTime``.
     @inlinable
     public var nanoseconds: Int64 { (self * 1_000_000).count }
 
-    /// The same for Swift's clocks.
+    /// The same span for Swift's clocks.
     @inlinable
     public var duration: Duration { .milliseconds(count) }
 
-    /// The whole milliseconds of what Swift's clocks and the settings have, rounded towards zero.
+    /// The whole milliseconds of a duration from Swift's clocks or the settings, rounded towards zero.
     @inlinable
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
@@ -140,17 +140,17 @@ extension Milliseconds {
 }
 
 extension Int32 {
-    /// The milliseconds as C libraries and the kernel take them; what is too long becomes the longest there is.
+    /// The milliseconds for C libraries and the kernel; a longer span becomes the longest possible.
     @inlinable
     public init(clamping span: Milliseconds) { self.init(clamping: span.count) }
 }
 
 extension DefaultStringInterpolation {
-    /// A text says in which unit it has a span: its `count` of milliseconds, its `wholeSeconds`.
+    /// Deprecated to make each text name its unit: `count` for milliseconds, or `wholeSeconds`.
     @available(*, deprecated, message: "say which unit the text has")
     public mutating func appendInterpolation(_ span: Milliseconds) { appendInterpolation(span.count) }
 
-    /// As of a span that is there.
+    /// The same for an optional span.
     @available(*, deprecated, message: "say which unit the text has")
     public mutating func appendInterpolation(_ span: Milliseconds?) {
         appendInterpolation(String(describing: span?.count))

@@ -2,7 +2,7 @@
 public struct Moment: Sendable, Equatable {
     /// For deadlines and waits.
     public var monotonic: MonotonicTime
-    /// For what records say.
+    /// For timestamps in records.
     public var wall: WallTime
 
     /// One moment on both clocks.
@@ -12,7 +12,7 @@ public struct Moment: Sendable, Equatable {
         self.wall = wall
     }
 
-    /// Another moment on the clock that people read, in whole milliseconds that are not before it.
+    /// Another moment on the wall clock, in whole milliseconds that are not before it.
     public func wall(_ other: MonotonicTime) -> WallTime {
         wall.advanced(by: -monotonic.time(since: other))
     }

@@ -1,8 +1,8 @@
 package import HeraldBytes
 
-/// Reading and writing moments as RFC 3339 date-times, without Foundation and without strings.
+/// Reads and writes moments as RFC 3339 date-times, without Foundation and without strings.
 public enum RFC3339 {
-    /// The bytes of a written moment: `2026-11-21T08:40:26.123Z`.
+    /// The length of a written moment in bytes: `2026-11-21T08:40:26.123Z`.
     public static let formattedByteCount = 24
 
     /// The first moment that can be written, 0000-01-01T00:00:00.000Z.
@@ -13,10 +13,10 @@ public enum RFC3339 {
 
     private static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// The moment that the bytes name, or nothing when they are not exactly one RFC 3339 date-time.
+    /// The moment named by the bytes; nil unless they are exactly one RFC 3339 date-time.
     ///
-    /// Digits after the milliseconds are cut off. A leap second counts as the second that follows it; it is
-    /// accepted where leap seconds can be, at 23:59:60 UTC.
+    /// Digits after the milliseconds are dropped. A leap second counts as the following second; it is accepted only
+    /// where leap seconds can occur, at 23:59:60 UTC.
     public static func parse(_ bytes: RawSpan) -> WallTime? {
         var reader = DigitReader()
         guard let year = reader.number(digits: 4, in: bytes), reader.skip("-", in: bytes),
@@ -38,7 +38,7 @@ public enum RFC3339 {
         return WallTime(milliseconds: dayStart + minuteOfDay * 60_000 + second * 1_000 + milliseconds)
     }
 
-    /// The moment in UTC with milliseconds, as ``append(_:to:)`` writes it.
+    /// The moment in UTC with milliseconds, in the format of ``append(_:to:)``.
     package static func text(_ time: WallTime) -> String {
         var bytes: [UInt8] = []
         append(time, to: &bytes)
@@ -52,10 +52,10 @@ public enum RFC3339 {
         output.append(room: formattedByteCount) { write(time, to: &$0) }
     }
 
-    /// Writes the moment as ``append(_:to:)`` does; it has ``formattedByteCount`` bytes.
+    /// Writes the moment in the format of ``append(_:to:)``; it has ``formattedByteCount`` bytes.
     package static func write(_ time: WallTime, to writer: inout ByteWriter) {
         let bounded = min(max(time, earliest), latest).milliseconds
-        // In numbers of 32 bits without a sign, which divide fast.
+        // Unsigned 32-bit numbers, which divide fast.
         let sinceEarliest = bounded &- earliest.milliseconds
         let day = sinceEarliest / millisecondsPerDay
         let ofDay = UInt32(truncatingIfNeeded: sinceEarliest &- day &* millisecondsPerDay)
@@ -89,8 +89,8 @@ public enum RFC3339 {
         }
     }
 
-    // Both conversions count in eras of 400 years that begin on the first of March, so that the leap day is the
-    // last day of a year and every era has the same number of days.
+    // Both conversions count in eras of 400 years that begin on the first of March, so that the leap day is the last
+    // day of a year and every era has the same number of days.
     private static let daysPerEra: Int64 = 146_097
     private static let daysFromEraZeroToEpoch: Int64 = 719_468
 
@@ -103,10 +103,10 @@ public enum RFC3339 {
         return era * daysPerEra + dayOfEra - daysFromEraZeroToEpoch
     }
 
-    /// The date so many days after the first of January of the year 0.
+    /// The date this many days after the first of January of the year 0.
     private static func civil(daysSinceYearZero: UInt32) -> (year: UInt32, month: UInt32, day: UInt32) {
-        // From the first of March 400 years before, so that the era is not negative; that year's January and February,
-        // a leap year's 60 days, belong to the year before.
+        // Counts from the first of March 400 years before, so that the era is not negative; that year's January and
+        // February, a leap year's 60 days, belong to the year before.
         let day = daysSinceYearZero &+ UInt32(daysPerEra) &- 60
         let era = day / UInt32(daysPerEra)
         let dayOfEra = day % UInt32(daysPerEra)
@@ -126,7 +126,7 @@ public enum RFC3339 {
     }
 }
 
-/// Walks over a date-time's characters; the bytes come in with each call because a span cannot be stored.
+/// Walks over a date-time's characters; each call gets the bytes, because a span cannot be stored.
 private struct DigitReader {
     var offset = 0
 
@@ -148,7 +148,7 @@ private struct DigitReader {
         return true
     }
 
-    /// Milliseconds of an optional fraction; nothing when a point has no digits behind it.
+    /// Milliseconds of an optional fraction; nil when no digit follows the point.
     mutating func fraction(in bytes: RawSpan) -> Int64? {
         guard skip(".", in: bytes) else { return 0 }
         var milliseconds: Int64 = 0

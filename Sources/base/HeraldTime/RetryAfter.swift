@@ -1,7 +1,7 @@
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds or an HTTP date.
 package enum RetryAfter {
-    /// The wait that the field asks for, at least 0 and at most `limit`; `nil` for anything that is
-    /// neither a number of seconds nor a date, which is then treated as if it were not there.
+    /// The wait that the field asks for, at least 0 and at most `limit`; `nil` for a field that is neither a number of
+    /// seconds nor a date, which callers ignore.
     package static func wait(_ field: String, now: WallTime, limit: Milliseconds) -> Milliseconds? {
         let text = field.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         guard let first = text.first else { return nil }
@@ -16,7 +16,7 @@ package enum RetryAfter {
         return min(max(wait, .zero), max(limit, .zero))
     }
 
-    /// Decimal digits to the end of the field; more than an `Int64` holds counts as its maximum.
+    /// Decimal digits to the end of the field; a value too large for an `Int64` counts as its maximum.
     private static func seconds(_ text: Substring.UTF8View) -> Int64? {
         var value: Int64 = 0
         var rest = text[...]

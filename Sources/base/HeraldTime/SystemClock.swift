@@ -2,9 +2,9 @@ import Glibc
 
 /// The machine's clocks.
 ///
-/// Only modules that do I/O read them; HeraldCore is given the time.
+/// Only modules that do I/O read them; HeraldCore receives the time as input.
 public enum SystemClock {
-    /// The present moment on the clock that never steps.
+    /// The present moment on the monotonic clock.
     public static func monotonic() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,7 +2,7 @@
 ///
 /// The wall clock can step: never use it for a deadline (``MonotonicTime`` is for those).
 public struct WallTime: Comparable, Hashable, Sendable {
-    /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (the Unix epoch, as Kafka's timestamps).
+    /// Milliseconds since 1970-01-01T00:00:00Z without leap seconds (the Unix epoch, as Kafka's timestamps).
     public var milliseconds: Int64
 
     /// The moment this many milliseconds after the Unix epoch.
@@ -20,11 +20,11 @@ public struct WallTime: Comparable, Hashable, Sendable {
         Self(milliseconds: (Milliseconds(count: milliseconds) + span).count)
     }
 
-    /// It when a record can have been written then, and `nil` when its time stamp is odd: publishers may set any, such as
-    /// seconds, 0, the end of time, or none at all (-1).
+    /// This moment if a record can have been written then; `nil` for an implausible timestamp: publishers may set any,
+    /// such as seconds, 0, the end of time, or none at all (-1).
     ///
-    /// Odd is more than a year ago, and more than an hour ahead, which brokers refuse by default. From such a moment
-    /// nothing is measured.
+    /// Implausible is more than a year ago, or more than an hour ahead, which brokers refuse by default. Nothing is
+    /// measured from such a moment.
     @inlinable
     public func credible(now: Self) -> Self? {
         let isCredible =
@@ -32,7 +32,7 @@ public struct WallTime: Comparable, Hashable, Sendable {
         return isCredible ? self : nil
     }
 
-    /// From `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
+    /// The time from `earlier` to this moment; negative when `earlier` is later; stops at the ends of the range.
     @inlinable
     public func time(since earlier: Self) -> Milliseconds {
         Milliseconds(count: milliseconds) - Milliseconds(count: earlier.milliseconds)

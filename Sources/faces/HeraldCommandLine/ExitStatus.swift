@@ -1,12 +1,12 @@
 import Glibc
 
-/// How every command ends.
+/// The exit statuses of every command.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1
     case usage = 2
     case partlyDone = 3
-    /// It needs a confirmation, and there is no terminal to ask on.
+    /// A confirmation is needed, and there is no terminal to ask on.
     case needsConfirmation = 4
     /// A broker or the backend could not be reached.
     case unreachable = 5
@@ -25,21 +25,21 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     }
 }
 
-/// A failure of a command: what to say on standard error, and the exit status.
+/// A failure of a command: the message for standard error, and the exit status.
 package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     package let status: ExitStatus
-    /// What went wrong and how to fix it.
+    /// The failure and its remedy.
     package let description: String
 
-    /// A failure; `failed` unless said.
+    /// A failure; its status is `failed` by default.
     package init(_ description: String, status: ExitStatus = .failed) {
         self.status = status
         self.description = description
     }
 
-    /// An output that takes no more, by the system's error number; a reader of standard output that has gone is no failure.
+    /// A failed write, by the system's error number; a closed reader of standard output is not a failure.
     ///
-    /// - Parameter name: the file's, if it is one.
+    /// - Parameter name: The file's name, if it is one.
     init(writing number: Int32, to name: String?) {
         self.init(
             (name.map { "\($0): " } ?? "") + "cannot write: \(String(cString: strerror(number)))",

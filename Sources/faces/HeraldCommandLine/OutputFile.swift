@@ -1,20 +1,19 @@
 import Glibc
 
-/// A file that is written as a whole or not at all: what was there before stays until ``finish()``.
+/// A file that is written as a whole or not at all: the former content stays until ``finish()``.
 ///
-/// Only its owner may read it unless said otherwise, because it may hold private data.
+/// By default only its owner may read it, because it may hold private data.
 package final class OutputFile {
-    /// Who may read it.
+    /// The users that may read it.
     package enum Readers: Sendable {
         case owner
-        /// Whom the process's umask lets.
+        /// The users allowed by the process's umask.
         case umask
 
         fileprivate var mode: mode_t { self == .owner ? 0o600 : 0o666 }
     }
 
-    /// Where it belongs, and where it is written until then; `nil` for what is no plain file, such as a pipe: that is written
-    /// at once.
+    /// The final and the temporary path; `nil` for a special file such as a pipe, which is written directly.
     private let places: (path: String, temporary: String)?
     private let name: String
     private let descriptor: Int32
@@ -23,8 +22,8 @@ package final class OutputFile {
     private static let mostParts = 100
 
     /// - Parameters:
-    ///   - readers: who may read it when it is whole.
-    ///   - replaces: whether it takes the place of what is there; else what is there stays, and this fails.
+    ///   - readers: The users that may read the finished file.
+    ///   - replaces: Whether it replaces an existing file; otherwise this fails if there is one.
     package init(_ path: String, readers: Readers = .owner, replaces: Bool = true) throws {
         name = path
         self.replaces = replaces
@@ -35,7 +34,7 @@ package final class OutputFile {
             places = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
-            // A link stays one.
+            // A link stays a link.
             let target = isThere ? Self.resolved(path) : path
             let part = Self.newPart(of: target, readers)
             places = (target, part.path)
@@ -44,9 +43,9 @@ package final class OutputFile {
         guard descriptor >= 0 else { throw CommandFailure(writing: errno, to: path) }
     }
 
-    /// A new file beside the target; the descriptor is negative when there can be none.
+    /// A new file beside the target; the descriptor is negative when none can be made.
     ///
-    /// What lies there already, another user's link for instance, is neither followed nor emptied.
+    /// An existing file there, such as another user's link, is neither followed nor emptied.
     private static func newPart(of target: String, _ readers: Readers) -> (path: String, descriptor: Int32) {
         for number in 1... {
             let path = "\(target).\(getpid())-\(number).part"
@@ -63,7 +62,7 @@ package final class OutputFile {
 
     package var stream: Console.Stream { .descriptor(descriptor, name: name) }
 
-    /// Puts the file where it belongs.
+    /// Moves the file to its final path.
     package func finish() throws {
         guard let places else { return }
         guard fsync(descriptor) == 0, place(places.temporary, at: places.path) else {
@@ -72,7 +71,7 @@ package final class OutputFile {
         isFinished = true
     }
 
-    /// Unlike `rename`, `link` does not replace what somebody else has put there meanwhile.
+    /// Unlike `rename`, `link` does not replace a file that appeared meanwhile.
     private func place(_ temporary: String, at path: String) -> Bool {
         guard !replaces else { return rename(temporary, path) == 0 }
         return link(temporary, path) == 0 && unlink(temporary) == 0

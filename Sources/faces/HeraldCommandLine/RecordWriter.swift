@@ -1,10 +1,10 @@
 package import HeraldText
 
-/// How data is written to standard output.
+/// The format of data on standard output.
 package enum OutputFormat: String, Sendable, CaseIterable {
     case table
     case json
-    /// One JSON object on each line, as soon as it is known.
+    /// One JSON object per line, as soon as it is known.
     case jsonl
 
     /// `-o`, `--output`, the same for every command that writes data.
@@ -16,7 +16,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
         try write(.object(members), lines: lines, to: console)
     }
 
-    /// The same of one value, without members that are null.
+    /// The same for one value, without null members.
     package func write(_ value: JSONValue, lines: @autoclosure () -> [String], to console: Console) throws {
         switch self {
         case .table: for line in lines() { try console.print(line) }
@@ -36,7 +36,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
 }
 
 extension JSONValue {
-    /// An object without its members that are null; anything else as it is.
+    /// An object without its null members; other values unchanged.
     fileprivate var withoutNulls: Self {
         guard case .object(let members) = self else { return self }
         return .object(members.filter { $0.value != .null })
@@ -44,25 +44,25 @@ extension JSONValue {
 }
 
 /// Writes records of the same columns as a table, a JSON array, or JSON lines, in bounded memory; call ``finish()`` at
-/// the end, also of a part.
+/// the end, even of an incomplete list.
 package struct RecordWriter {
     /// One column: its name in JSON, its heading in a table.
     package struct Column: Sendable {
         package let name: String
         package let heading: String
-        /// Whether a table aligns it on the right, as numbers are.
+        /// Whether a table aligns it on the right, like numbers.
         package let isNumber: Bool
-        /// Whether a table on a terminal gives it the room that the others leave, and leaves it out when that is too little; it
-        /// stands last.
+        /// Whether a table on a terminal gives it the remaining room, or omits it when that is too little; it stands
+        /// last.
         package let isElastic: Bool
-        /// Whether a narrow terminal leaves it out; files, pipes and JSON have it.
+        /// Whether a narrow terminal omits it; files, pipes and JSON include it.
         package let isForWide: Bool
-        /// How wide a table makes it at most; what is longer goes on in the next line, broken at a comma if there is one.
+        /// The greatest width in a table; longer values continue on the next line, broken at a comma if possible.
         package let limit: Int?
-        /// What a table shows where there is no value.
+        /// The table's text for a missing value.
         package let absence: String
 
-        /// A column; its heading is the name in capitals unless said.
+        /// A column; its default heading is the name in capitals.
         package init(
             _ name: String, heading: String? = nil, isNumber: Bool = false, isElastic: Bool = false,
             isForWide: Bool = false, limit: Int? = nil, absence: String = ""
@@ -79,22 +79,22 @@ package struct RecordWriter {
 
     private let format: OutputFormat
     private let columns: [Column]
-    /// Which of the columns that were asked for there are.
+    /// Whether each of the requested columns is shown.
     private let isShown: [Bool]
     /// Whether a narrow terminal gets fewer columns.
     package let isNarrow: Bool
-    /// What all columns of a wide table need.
+    /// The width that all columns of a wide table need.
     private static let wideColumns = 150
     private let console: Console
-    /// So many rows decide how wide a table's columns are, so that memory is bounded.
+    /// The number of rows that decide a table's column widths, so that memory is bounded.
     private static let tableSampleCount = 1_000
 
-    /// With less room than this (columns) an elastic column says nothing.
+    /// The least room (columns) in which an elastic column is useful.
     private static let leastRoom = 16
 
-    /// What a table must see before its first line.
+    /// The rows that a table collects before its first line.
     private var rows: [[JSONValue]] = []
-    /// A table's columns, once they are decided.
+    /// A table's column widths, once decided.
     private var widths: [Int]?
     private var count = 0
 
@@ -108,7 +108,7 @@ package struct RecordWriter {
         self.console = console
     }
 
-    /// Takes one record, a value for each column; JSON leaves out `null`.
+    /// Takes one record, a value for each column; JSON omits `null`.
     package mutating func write(_ values: [JSONValue]) throws {
         precondition(values.count == isShown.count, "a record has one value for each column")
         let values = zip(values, isShown).filter { $1 }.map { $0.0 }
@@ -124,7 +124,7 @@ package struct RecordWriter {
         }
     }
 
-    /// Writes what was kept, and the end; nothing may be written afterwards.
+    /// Writes the collected rows and the end; nothing may be written afterwards.
     package mutating func finish() throws {
         switch format {
         case .table: if !rows.isEmpty || widths == nil { try writeTable() }
@@ -133,7 +133,7 @@ package struct RecordWriter {
         }
     }
 
-    /// Writes these records, and the end.
+    /// Writes these records and the end.
     package static func write(
         _ records: [[JSONValue]], _ columns: [Column], as format: OutputFormat, to console: Console
     ) throws {
@@ -167,7 +167,7 @@ package struct RecordWriter {
         try console.output.write(text)
     }
 
-    /// The columns' widths on this output; without the elastic one when it has no room.
+    /// The column widths on this output, without an elastic one that has no room.
     private func shownColumns(_ widths: [Int]) -> [Int] {
         guard console.output.isTerminal, columns.last?.isElastic ?? false, let wanted = widths.last else {
             return widths
@@ -177,7 +177,7 @@ package struct RecordWriter {
         return widths.dropLast() + (room >= min(wanted, Self.leastRoom) ? [min(wanted, room)] : [])
     }
 
-    /// The lines of a row: one, or more where a column is limited.
+    /// The lines of a row: one, or more when a column has a limit.
     private func broken(_ cells: [String]) -> [[String]] {
         let pieces = zip(cells, columns).map { cell, column in
             column.limit.map { Wrapping.pieces(cell, width: $0) } ?? [cell]
@@ -199,7 +199,7 @@ package struct RecordWriter {
         return text
     }
 
-    /// A value in a cell: text as it is, escaped; lists with commas; objects as `k=v`.
+    /// A value in a cell: text is escaped, lists have commas, objects are `k=v`.
     private static func cell(_ value: JSONValue) -> String {
         switch value {
         case .null: ""

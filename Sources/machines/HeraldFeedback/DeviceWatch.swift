@@ -9,10 +9,10 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 
-/// Reads the hub's feedback container now and then, on a thread of its own, and hands over what is new in it.
+/// Reads the hub's feedback container periodically, on its own thread, and hands over new devices.
 ///
-/// Which blobs were read stands in the state topic and not in the metadata of an offset, which has room for a few dozen
-/// names, and not in the feedback topic, which would have to be read as a whole at each start.
+/// The blobs' marks are in the state topic: an offset's metadata has room for a few dozen names only, and the feedback
+/// topic would have to be read as a whole at each start.
 final class DeviceWatch: Sendable {
     private struct State {
         var work: [OutgoingRecord]?
@@ -20,21 +20,21 @@ final class DeviceWatch: Sendable {
         var isClosed = false
     }
 
-    /// A blob may have so many bytes.
+    /// The greatest size of a blob in bytes.
     private static let blobLimit = 32 << 20
     private static let listLimit = 4 << 20
-    /// A container may have so many pages of a thousand blobs: a hub keeps one for each hour with news.
+    /// The most pages, of a thousand blobs each, in a container: a hub keeps one blob for each hour with news.
     private static let pageLimit = 1_000
-    /// After trouble it is looked again.
+    /// The pause before the next look after trouble.
     private static let troublePause = Duration.seconds(60)
 
     private let configuration: FeedbackConfiguration
     private let hub: HubClient
     private let interval: Duration
     private let logger: Logger
-    /// The loop's.
+    /// Wakes the loop.
     private let wakeup: Wakeup
-    /// Its own thread's.
+    /// Wakes its own thread.
     private let answer: Wakeup
     private let state = Guarded(State())
     private let thread = Guarded<OwnThread?>(nil)
@@ -57,7 +57,7 @@ final class DeviceWatch: Sendable {
         thread.withLock { $0 = made }
     }
 
-    /// What is to be written in one transaction; ``written()`` follows.
+    /// Records to write in one transaction; ``written()`` follows.
     func takeWork() -> [OutgoingRecord]? {
         state.withLock { state in
             defer { state.work = nil }
@@ -65,7 +65,7 @@ final class DeviceWatch: Sendable {
         }
     }
 
-    /// The work is durable.
+    /// Notes that the work is durable.
     func written() {
         state.withLock { $0.isWritten = true }
         answer.signal()
@@ -103,7 +103,7 @@ final class DeviceWatch: Sendable {
                 logger.info("the hub's tier has no feedback container: devices that are gone are not told")
                 return
             } catch {
-                // What was handed over and is not durable must not count as known.
+                // Records handed over and not durable must not count as known.
                 marks = nil
                 pause = min(interval, Self.troublePause)
                 let reason = if case Trouble.sentence(let text) = error { text } else { "\(error)" }
@@ -209,7 +209,7 @@ final class DeviceWatch: Sendable {
         OutgoingRecord(topic: configuration.topics.state, key: record.key, value: record.value)
     }
 
-    /// Waits until the records are durable.
+    /// Hands the records over and waits until they are durable.
     private func hand(over records: [OutgoingRecord]) throws {
         state.withLock { state in
             state.work = records

@@ -9,16 +9,16 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 
-/// What a follower reaches: the brokers, the hub, clocks and people.
+/// A follower's access to the brokers, the hub, the clocks and the log.
 ///
-/// One thread; it blocks while the group's offsets are asked for, and while it waits.
+/// It belongs to one thread, and blocks while it queries the group's offsets and while it waits.
 final class FeedbackClients: JobIO {
     private static let wakeupOwner: UInt8 = 1
     private static let callsOwner: UInt8 = 2
     private static let questionTimeout = Milliseconds.seconds(5)
-    /// For a topic that was just made.
+    /// The wait for a topic that was just created.
     private static let topicPatience = Duration.seconds(5)
-    /// The loop looks for records so often: feedback is not urgent.
+    /// The interval at which the loop looks for records: feedback is not urgent.
     private static let turnLength: Milliseconds = .milliseconds(100)
     private static let recordsPerTurn = 2_000
     private static let lookInterval: Milliseconds = .seconds(5)
@@ -32,7 +32,7 @@ final class FeedbackClients: JobIO {
         var byteCount: Int
     }
 
-    /// The clients of one stretch of following: from what is committed to the first trouble.
+    /// The clients of one stretch of following: from the committed offsets to the first trouble.
     private struct Stretch {
         let connectionString: HubConnectionString
         let calls: MessageCalls
@@ -48,7 +48,7 @@ final class FeedbackClients: JobIO {
         }
     }
 
-    /// What ``FeedbackMachine/Action/findStarts`` has found.
+    /// The result of ``FeedbackMachine/Action/findStarts``.
     private enum Beginning {
         case started([FeedbackMachine.Start])
         case notStarted(KafkaError)
@@ -168,7 +168,7 @@ final class FeedbackClients: JobIO {
         nextPartitions = now.advanced(by: Self.partitionsInterval)
     }
 
-    /// Reads each partition from where the group's offsets say, after the name was claimed: from then on they stand still.
+    /// Reads each partition from the group's offsets, which no longer move once the name is claimed.
     private func start(
         _ reader: TopicReader
     ) throws(KafkaError) -> (partitions: [TopicPartition], starts: [FeedbackMachine.Start]) {
@@ -224,7 +224,7 @@ final class FeedbackClients: JobIO {
         lookAround(&machine, now.monotonic)
     }
 
-    /// Takes what there is room for.
+    /// Takes the next records while there is room.
     private func deliverRecords(to machine: inout FeedbackMachine, _ now: Moment) {
         isBusy = false
         do throws(KafkaError) {
@@ -256,7 +256,7 @@ final class FeedbackClients: JobIO {
         guard case .record(let message)? = try stretch?.reader.next() else { return nil }
         defer { message.release() }
         let result = message.withValue { value -> NotificationResult? in
-            // What others have written there is no result.
+            // Foreign records count as no result.
             guard let value else { return nil }
             return try? NotificationResult(decoding: value)
         }
@@ -300,7 +300,7 @@ final class FeedbackClients: JobIO {
         guard let stretch else { return }
         if now >= nextPartitions {
             nextPartitions = now.advanced(by: Self.partitionsInterval)
-            // Brokers that are away are noticed elsewhere.
+            // Absent brokers are noticed elsewhere.
             let found = try? stretch.reader.consumer.queries.partitions(
                 of: configuration.topics.results, timeout: Self.questionTimeout)
             if let found, found.count > stretch.partitions.count { machine.beginAgain() }
@@ -325,7 +325,7 @@ final class FeedbackClients: JobIO {
         report(counts())
     }
 
-    /// Says how far it is, unless nothing has changed since.
+    /// Logs the progress, unless nothing has changed since.
     func report(_ counts: FeedbackEngine.Counts) {
         guard counts != reported else { return }
         reported = counts

@@ -4,25 +4,25 @@ package import HeraldHub
 package import HeraldKafka
 package import HeraldTime
 
-/// What the following of a hub's telemetry needs to know.
+/// The configuration of following a hub's telemetry.
 package struct FeedbackConfiguration: Sendable {
     package var topics: Topics
-    /// librdkafka's properties for reading: `read_committed`, with end-of-partition events and the follower's own group,
-    /// which is not joined: its offsets are committed with the records.
+    /// librdkafka's properties for reading: `read_committed`, with end-of-partition events and the follower's own
+    /// group, which is not joined: its offsets are committed with the records.
     package var readerProperties: ClientProperties
-    /// librdkafka's properties for writing, with the `transactional.id` that all followers of the group share.
+    /// librdkafka's properties for writing, with the `transactional.id` shared by all followers of the group.
     package var writerProperties: ClientProperties
-    /// After so long the brokers end a transaction.
+    /// The time after which brokers abort a transaction.
     package var transactionTimeout: Duration
-    /// Reads the credentials for the hub; asked again now and then, so that it may change.
+    /// Reads the credentials for the hub; called repeatedly, so that they may change.
     package var connectionString: @Sendable () throws -> HubConnectionString
     package var hub: String
     /// Number, time-outs, proxy and files of the connections to the hub.
     package var connections: ConnectionOptions
-    /// How long one question may take.
+    /// The time limit of one query.
     package var timeout: Milliseconds
     package var engine: FeedbackEngine.Configuration
-    /// Between two looks into the feedback container; `nil` for never.
+    /// The interval of reading the feedback container; `nil` for never.
     package var containerInterval: Duration?
 
     package init(

@@ -6,15 +6,15 @@ package import HeraldTelemetry
 package import HeraldThreads
 internal import HeraldTime
 
-/// Follows the results topic and says what became of each notification that a hub took; one runs for a group at a time.
+/// Follows the results topic and records the fate of each notification that a hub accepted; one runs per group.
 ///
-/// ``FeedbackMachine`` decides, ``FeedbackClients`` carries out.
+/// ``FeedbackMachine`` decides, ``FeedbackClients`` performs.
 package final class FeedbackFollower: Sendable {
-    /// How it ended.
+    /// The way it ended.
     package enum End: Equatable, Sendable {
-        /// It was told to.
+        /// It was asked to stop.
         case stopped
-        /// It cannot go on; a sentence says why.
+        /// It cannot continue, for this reason.
         case failed(String)
     }
 
@@ -35,7 +35,7 @@ package final class FeedbackFollower: Sendable {
         wakeup.signal()
     }
 
-    /// Works until it is stopped or cannot go on.
+    /// Works until it is stopped or cannot continue.
     ///
     /// Blocks.
     package func run() -> End {
@@ -73,7 +73,7 @@ package final class FeedbackFollower: Sendable {
 }
 
 extension FeedbackConfiguration {
-    /// For a broker that comes back or a leader that moves, in a transaction.
+    /// The time that a transaction waits for an absent broker or a moving leader.
     private static let patience: Milliseconds = .minutes(1)
 
     fileprivate var machine: FeedbackMachine.Configuration {

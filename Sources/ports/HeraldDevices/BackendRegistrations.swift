@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// A request of the backend's contract for registrations.
+/// A request for registrations in the backend's contract.
 package struct RegistrationRequest: Sendable {
     package let method: String
-    /// What comes behind the address of registrations, encoded.
+    /// The part after the address of registrations, encoded.
     package let target: String
     package let json: String?
-    /// What it is for, in words without handles and ids.
+    /// Its purpose in words, without handles and ids.
     package let purpose: String
-    /// What must not be shown of it, and what to say instead.
+    /// The texts that must not be shown, and their replacements.
     package let secrets: [(text: String, name: String)]
 }
 
 /// An answer to a ``RegistrationRequest``.
 package struct RegistrationReply: Sendable {
     package let status: Int
-    /// The header's value as it came.
+    /// The header's raw value.
     package let retryAfter: String?
     /// An error's text as one line.
     package let detail: String?
@@ -29,19 +29,19 @@ package struct RegistrationReply: Sendable {
     }
 }
 
-/// How requests get to a backend, and what is thrown when it does not do what was asked.
+/// Carries requests to a backend, and makes the errors for unusable answers.
 package protocol RegistrationTransport: Sendable {
-    /// Where the backend's registrations are: scheme, host, port and path.
+    /// The address of the backend's registrations: scheme, host, port and path.
     var address: String { get }
     /// Makes a request; throws when there is no answer.
     func send(_ request: RegistrationRequest) async throws -> RegistrationReply
-    /// The error for an answer that refuses.
+    /// The error for a refusal.
     func refusal(of request: RegistrationRequest, _ reply: RegistrationReply) -> any Error
-    /// The error for an answer that is not what the contract says.
+    /// The error for an answer that violates the contract.
     func mistake(in request: RegistrationRequest, _ reason: String) -> any Error
 }
 
-/// A backend's registrations, as its contract has them: `POST ?handle=`, `PUT /ID`, `DELETE /ID`.
+/// A backend's registrations according to its contract: `POST ?handle=`, `PUT /ID`, `DELETE /ID`.
 package struct BackendRegistrations<Transport: RegistrationTransport>: RegistrationService {
     private static var idLimit: Int { 1_024 }
     private static var putting: String { "putting the registration" }
@@ -101,7 +101,7 @@ package struct BackendRegistrations<Transport: RegistrationTransport>: Registrat
         return String(decoding: try encoder.encode(body), as: UTF8.self)
     }
 
-    /// Everything encoded but what RFC 3986 leaves unreserved.
+    /// Encodes all but the characters that RFC 3986 calls unreserved.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in
@@ -120,7 +120,7 @@ package struct BackendRegistrations<Transport: RegistrationTransport>: Registrat
     }
 }
 
-/// The members are named as ASP.NET's model has them.
+/// The members have the names of ASP.NET's model.
 private struct Body: Encodable {
     let platform: String
     let handle: String

@@ -8,7 +8,7 @@ public enum Platform: String, Sendable, CaseIterable {
     case apns
 }
 
-/// What a push service calls one device.
+/// A push service's name for one device.
 public struct DeviceHandle: Sendable, Hashable {
     /// The handle as the backend gets it.
     public let text: String

@@ -1,8 +1,8 @@
-/// A device, as it is registered.
+/// A device as registered.
 package struct RegisteredDevice: Sendable, Hashable {
     package let handle: DeviceHandle
     package let platform: Platform
-    /// What it can be reached by.
+    /// The tags that reach it.
     package let tags: [String]
 
     package init(handle: DeviceHandle, platform: Platform, tags: [String]) {
@@ -12,21 +12,21 @@ package struct RegisteredDevice: Sendable, Hashable {
     }
 }
 
-/// Where devices are registered: a backend, or a notification hub itself.
+/// A place that registers devices: a backend, or a notification hub itself.
 package protocol RegistrationService: Sendable {
-    /// By what remembered ids are told apart from those of other services.
+    /// The address that keeps remembered ids apart from those of other services.
     var address: String { get }
-    /// An id for a device with this handle: the one that it has, or a new one.
+    /// An id for a device with this handle: its present one, or a new one.
     func makeID(for handle: DeviceHandle) async throws -> String
-    /// Puts the device at the id, whatever is there; false when the id is none any more.
+    /// Puts the device at the id, replacing any other; false when the id is no longer valid.
     func put(_ device: RegisteredDevice, at id: String) async throws -> Bool
-    /// Removes the registration; what is gone already need not be removed.
+    /// Removes the registration; a missing one is no error.
     func remove(_ id: String) async throws
-    /// What to throw when a new id is none any more at once.
+    /// The error for a new id that is already invalid.
     func goneAtOnce() -> any Error
 }
 
-/// How an app registers a device (the tutorial's RegisterClient), whatever it registers with.
+/// An app's way of registering a device (the tutorial's RegisterClient), with any service.
 package struct RegistrationFlow<Service: RegistrationService>: Sendable {
     private let service: Service
     private let store: any RegistrationStore
@@ -39,11 +39,11 @@ package struct RegistrationFlow<Service: RegistrationService>: Sendable {
         key = RegistrationKey(backend: service.address, installation: installation)
     }
 
-    /// Asks for an id unless one is remembered, and puts the device there.
+    /// Puts the device at the remembered id, or asks for a new one.
     ///
-    /// An id that is none any more is forgotten, and a new one tried once.
+    /// An id that is no longer valid is forgotten, and a new one tried once.
     ///
-    /// - Returns: the id.
+    /// - Returns: The id.
     package func register(_ device: RegisteredDevice) async throws -> String {
         if let known = try store.registrationID(for: key) {
             if try await service.put(device, at: known) { return known }

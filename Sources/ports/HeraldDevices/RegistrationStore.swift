@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Which registration an id belongs to: one per backend and installation, whatever the handle and user.
+/// The key of a remembered id: one per backend and installation, whatever the handle and user.
 public struct RegistrationKey: Sendable, Hashable {
     /// The backend's address for registrations.
     public let backend: String
-    /// The caller's name for the device or program that is registered.
+    /// The caller's name for the registered device or program.
     public let installation: String
 
     /// The key of one installation at one backend.
@@ -16,9 +16,9 @@ public struct RegistrationKey: Sendable, Hashable {
 
 /// Remembers registration ids between runs.
 public protocol RegistrationStore: Sendable {
-    /// The id that was remembered last; `nil` without one.
+    /// The id remembered last; `nil` without one.
     func registrationID(for key: RegistrationKey) throws -> String?
-    /// Remembers an id, in place of the last one; with `nil` forgets it.
+    /// Remembers an id in place of the last one; `nil` forgets it.
     func remember(_ id: String?, for key: RegistrationKey) throws
 }
 
@@ -27,26 +27,26 @@ public final class FileRegistrationStore: RegistrationStore {
     private let url: URL
     private let lock = NSLock()
 
-    /// A store in the file at this path; file and folder are made when there is something to remember.
+    /// A store in the file at this path; file and folder are made on the first change.
     public init(path: String) {
         url = URL(fileURLWithPath: path)
     }
 
-    /// The file that is used without another one named: in the user's folder for programs' state (XDG).
+    /// The default file, in the user's folder for programs' state (XDG).
     public static func defaultPath(environment: [String: String]) -> String {
         let home = environment["HOME"] ?? NSHomeDirectory()
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
         return state + "/herald/registrations.json"
     }
 
-    /// The id that was remembered last; `nil` without one.
+    /// The id remembered last; `nil` without one.
     ///
-    /// Throws when the file is there and cannot be read.
+    /// Throws when the file exists and cannot be read.
     public func registrationID(for key: RegistrationKey) throws -> String? {
         try lock.withLock { try read()[key.backend]?[key.installation] }
     }
 
-    /// Remembers an id, in place of the last one; with `nil` forgets it.
+    /// Remembers an id in place of the last one; `nil` forgets it.
     ///
     /// Throws when the file cannot be written.
     public func remember(_ id: String?, for key: RegistrationKey) throws {
@@ -57,7 +57,7 @@ public final class FileRegistrationStore: RegistrationStore {
         }
     }
 
-    /// The installations of a backend of which ids are remembered.
+    /// The installations of a backend with remembered ids.
     package func installations(of backend: String) throws -> [String] {
         try lock.withLock { try read()[backend]?.keys.sorted() ?? [] }
     }

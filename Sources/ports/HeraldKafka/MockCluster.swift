@@ -1,9 +1,9 @@
 internal import CRDKafka
 
-/// librdkafka's embedded brokers: Kafka's protocol on loopback ports, in this process, nothing kept.
+/// librdkafka's embedded brokers: Kafka's protocol on loopback ports, in this process, without storage.
 ///
-/// They discard offsets sent in a transaction, fence no producer, keep 5 MiB per partition, and know no admin requests;
-/// good for demonstrations and for injected errors. An unknown topic appears with 4 partitions.
+/// They discard offsets sent in a transaction, fence no producer, keep 5 MiB per partition, and support no admin
+/// requests; they serve demonstrations and injected errors. An unknown topic appears with 4 partitions.
 public final class MockCluster: @unchecked Sendable {
     /// The requests whose answers can be made to fail, by their numbers in Kafka's protocol.
     public enum RequestKind: Int16, Sendable {
@@ -15,7 +15,7 @@ public final class MockCluster: @unchecked Sendable {
         case metadata = 3
         /// Commits offsets.
         case offsetCommit = 8
-        /// Says that a member lives.
+        /// Shows that a member is alive.
         case heartbeat = 12
         /// Gives a producer its identity, for transactions too.
         case initProducerID = 22
@@ -50,18 +50,18 @@ public final class MockCluster: @unchecked Sendable {
             rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), Int32(clamping: replication)))
     }
 
-    /// The next requests of this kind are answered with these codes, one each; `_TRANSPORT` hangs up, 0 lets it pass.
+    /// Answers the next requests of this kind with these codes; `_TRANSPORT` hangs up, 0 lets the request pass.
     public func pushRequestErrors(_ kind: RequestKind, _ codes: [Int32]) {
         let errors = codes.map { rd_kafka_resp_err_t(rawValue: $0) }
         rd_kafka_mock_push_request_errors_array(cluster, kind.rawValue, errors.count, errors)
     }
 
-    /// The brokers do not know requests of this kind, and say so to clients that connect from now on.
+    /// Removes support for requests of this kind, as seen by clients that connect from now on.
     public func remove(_ kind: RequestKind) throws(KafkaError) {
         try KafkaError.check(rd_kafka_mock_set_apiversion(cluster, kind.rawValue, -1, -1))
     }
 
-    /// Metadata and transactions say this error of the topic from now on, 0 for none any more.
+    /// Makes metadata and transactions report this error for the topic from now on; 0 ends that.
     public func setError(ofTopic name: String, _ code: Int32) {
         rd_kafka_mock_topic_set_error(cluster, name, rd_kafka_resp_err_t(rawValue: code))
     }

@@ -7,10 +7,10 @@ public import HeraldDevices
 
 /// Registers an app's device with a backend of Herald's contract, over URLSession.
 ///
-/// It needs Foundation alone, so that apps can use it. Requests follow no redirect and keep no cookie. Ids are remembered
-/// by a ``RegistrationStore``; for an app that is a ``FileRegistrationStore`` in its folder for application support.
+/// It needs only Foundation, so that apps can use it. Requests follow no redirects and keep no cookies. A
+/// ``RegistrationStore`` remembers ids; an app's is a ``FileRegistrationStore`` in its folder for application support.
 public final class RegistrationClient: Sendable {
-    /// Where devices are registered, unless told otherwise.
+    /// The default path of registrations.
     public static let defaultPath = "/api/register"
 
     private let transport: SessionTransport
@@ -19,13 +19,13 @@ public final class RegistrationClient: Sendable {
     /// A client of the backend at this address.
     ///
     /// - Parameters:
-    ///   - url: scheme, host, port and perhaps a path, such as `https://notify.example.org`; no user, query or fragment.
-    ///   - path: where devices are registered, behind the URL's path.
-    ///   - credentials: the app's user, as the backend knows them.
-    ///   - store: where ids are remembered.
-    ///   - timeout: how long a request may stand still, in seconds.
-    ///   - configuration: of the session, for proxies and the like; its time-out, redirects and cookies are set here.
-    /// - Throws: ``RegistrationError/invalid(reason:)`` when the URL cannot be one.
+    ///   - url: Scheme, host, port and perhaps a path, such as `https://push.example.org`; no user, query, fragment.
+    ///   - path: The path of registrations, appended to the URL's path.
+    ///   - credentials: The app's user, as known to the backend.
+    ///   - store: The store of ids.
+    ///   - timeout: The time that a request may stand still, in seconds.
+    ///   - configuration: The session's, for proxies and the like; its time-out, redirects and cookies are set here.
+    /// - Throws: ``RegistrationError/invalid(reason:)`` for an unusable URL.
     public init(
         url: URL, path: String = RegistrationClient.defaultPath, credentials: RegistrationCredentials,
         store: any RegistrationStore, timeout: TimeInterval = 15,
@@ -53,18 +53,17 @@ public final class RegistrationClient: Sendable {
         transport.close()
     }
 
-    /// Registers a device, or renews its registration: asks for an id unless one is remembered, and puts the device
-    /// there.
+    /// Registers a device, or renews its registration: puts it at the remembered id, or asks for a new one.
     ///
-    /// Call it at every start of the app and whenever the handle changes: it is what keeps the registration good. An id
-    /// that the backend gave up (410) is forgotten, and a new one tried once.
+    /// Call it at every start of the app and whenever the handle changes, because that keeps the registration valid. An
+    /// id that the backend gave up (410) is forgotten, and a new one tried once.
     ///
     /// - Parameters:
-    ///   - handle: what the push service calls the device; for APNs ``DeviceHandle/init(apnsToken:)``.
-    ///   - tags: what the device can be reached by, besides the user's own tag, which the backend adds.
-    ///   - installation: the app's name for the device; each has one remembered id per backend.
-    /// - Returns: the registration's id.
-    /// - Throws: ``RegistrationError``, `CancellationError`, or what the store throws.
+    ///   - handle: The push service's name for the device; for APNs ``DeviceHandle/init(apnsToken:)``.
+    ///   - tags: The tags that reach the device, besides the user's own, which the backend adds.
+    ///   - installation: The app's name for the device; each has one remembered id per backend.
+    /// - Returns: The registration's id.
+    /// - Throws: ``RegistrationError``, `CancellationError`, or the store's error.
     @discardableResult
     public func register(
         handle: DeviceHandle, platform: Platform, tags: [String] = [], installation: String = "default"
@@ -74,8 +73,8 @@ public final class RegistrationClient: Sendable {
 
     /// Removes the installation's registration from the backend and forgets its id.
     ///
-    /// - Returns: false when no id is remembered, so that there is nothing to remove.
-    /// - Throws: ``RegistrationError``, `CancellationError`, or what the store throws; then the id is still remembered.
+    /// - Returns: False when no id is remembered, so that nothing was removed.
+    /// - Throws: ``RegistrationError``, `CancellationError`, or the store's error; the id then stays remembered.
     @discardableResult
     public func unregister(installation: String = "default") async throws -> Bool {
         try await flow(installation).unregister()

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The app user's credentials for the backend; printed or described they show nothing.
+/// The app user's credentials for the backend; their description shows nothing.
 public enum RegistrationCredentials: Sendable, CustomStringConvertible, CustomReflectable {
     /// Basic authentication (RFC 7617) in UTF-8.
     case basic(username: String, password: String)
     /// A bearer token (RFC 6750).
     case bearer(token: String)
 
-    /// Nothing of what it holds.
+    /// A mask.
     public var description: String { "***" }
-    /// Nothing of what it holds.
+    /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// The value of the header `Authorization`.

@@ -1,12 +1,12 @@
-/// Why a device was not registered, or its registration not removed; without handles, ids and credentials.
+/// A failure to register a device or to remove its registration; without handles, ids and credentials.
 public enum RegistrationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the caller gave cannot be used; `reason` says what is allowed.
+    /// The caller's input cannot be used; `reason` names the rule.
     case invalid(reason: String)
-    /// There is no answer: try again later.
+    /// No answer came: try again later.
     case unreachable(request: String, reason: String)
-    /// The backend refuses: 401 and 403 mean other credentials, 429 and 5xx later, anything else a mistake.
+    /// The backend refuses: 401 and 403 need other credentials, 429 and 5xx another attempt later, others a correction.
     case refused(request: String, status: Int, detail: String?)
-    /// The backend's answer is not what its contract says.
+    /// The backend's answer violates its contract.
     case unexpected(request: String, reason: String)
 
     /// One line for people.

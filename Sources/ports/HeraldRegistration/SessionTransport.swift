@@ -5,7 +5,7 @@ internal import HeraldDevices
     internal import FoundationNetworking
 #endif
 
-/// Requests for registrations over URLSession.
+/// Sends requests for registrations over URLSession.
 struct SessionTransport: RegistrationTransport {
     private static let detailLimit = 200
 
@@ -23,7 +23,7 @@ struct SessionTransport: RegistrationTransport {
         session = URLSession(configuration: configuration, delegate: SessionRules(), delegateQueue: nil)
     }
 
-    /// Ends the session, which keeps its delegate until then; requests under way are finished.
+    /// Ends the session, which keeps its delegate until then; pending requests finish.
     func close() { session.finishTasksAndInvalidate() }
 
     func send(_ request: RegistrationRequest) async throws -> RegistrationReply {
@@ -46,12 +46,12 @@ struct SessionTransport: RegistrationTransport {
             detail: Self.detail(of: body), body: Array(body))
     }
 
-    /// `nil` is a 401 without what it says.
+    /// `nil` stands for a 401 without a body.
     private func data(for message: URLRequest, _ request: RegistrationRequest) async throws -> (Data, URLResponse)? {
         do {
             return try await session.data(for: message)
         } catch let error as URLError where error.code == .cancelled {
-            // Where a task of ours was not cancelled, FoundationNetworking means that ``SessionRules`` did not log in.
+            // If no task of ours was cancelled, it means in FoundationNetworking that ``SessionRules`` did not log in.
             try Task.checkCancellation()
             return nil
         } catch let error as URLError {
@@ -70,7 +70,7 @@ struct SessionTransport: RegistrationTransport {
         RegistrationError.unexpected(request: request.purpose, reason: reason)
     }
 
-    /// What ASP.NET says of an error, `{"Message":"…"}`; `nil` when it says nothing that can be read.
+    /// The text of ASP.NET's errors, `{"Message":"…"}`; `nil` for any other body.
     private static func detail(of body: Data) -> String? {
         guard let members = try? JSONDecoder().decode([String: String].self, from: body),
             let text = members.first(where: { $0.key.lowercased() == "message" })?.value
@@ -82,9 +82,9 @@ struct SessionTransport: RegistrationTransport {
     }
 }
 
-/// What the session does by itself: nothing.
+/// Disables the session's automatic behaviour.
 private final class SessionRules: NSObject, URLSessionTaskDelegate {
-    /// A redirect is an answer: it is not followed, least of all with credentials.
+    /// A redirect counts as the answer: it is not followed, least of all with credentials.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -92,9 +92,9 @@ private final class SessionRules: NSObject, URLSessionTaskDelegate {
         completionHandler(nil)
     }
 
-    /// A 401 is an answer too.
+    /// A 401 counts as the answer too.
     ///
-    /// Without this FoundationNetworking never ends a task that has one.
+    /// Without this method, FoundationNetworking never ends a task with a 401.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -2,7 +2,7 @@ import Foundation
 
 /// The body of a collector's answer, an `ExportTraceServiceResponse`.
 enum ExportAnswer {
-    /// How many of the spans the collector says that it refused; 0 when it says nothing that can be read.
+    /// The number of spans that the collector reports as refused; 0 for an unreadable body.
     static func refusedSpans(in body: [UInt8]) -> Int {
         let response = try? JSONDecoder().decode(Response.self, from: Data(body))
         return max(0, response?.partialSuccess.rejectedSpans.value ?? 0)
@@ -15,7 +15,7 @@ enum ExportAnswer {
         var partialSuccess: Partial
     }
 
-    /// Protobuf's JSON has 64-bit numbers as strings; some write plain ones.
+    /// Protobuf's JSON writes 64-bit numbers as strings; some collectors write plain ones.
     private struct Count: Decodable {
         var value: Int?
 

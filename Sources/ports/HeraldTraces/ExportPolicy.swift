@@ -1,30 +1,30 @@
 import HeraldHTTP
 import HeraldTime
 
-/// What follows a request of spans (OpenTelemetry Protocol, "OTLP/HTTP Response", "Failures" and "Throttling").
+/// Decides what follows a request of spans (OTLP, "OTLP/HTTP Response", "Failures" and "Throttling").
 struct ExportPolicy {
-    /// What is to be done.
+    /// The next step.
     enum Verdict: Equatable {
-        /// The collector has them, but for so many that it refused.
+        /// The collector has them, except for this many that it refused.
         case exported(refused: Int)
-        /// The same request is made again after a pause.
+        /// The same request is repeated after a pause.
         case again(after: Milliseconds)
         /// The spans are given up.
         case dropped
     }
 
-    /// A batch is offered so often; meanwhile others wait.
+    /// The number of times that a batch is offered; meanwhile others wait.
     static let attempts = 5
     /// The pause after the first failure; it doubles with each further one.
     static let firstPause: Milliseconds = .seconds(1)
-    /// No collector makes a batch wait for longer than this.
+    /// The longest pause that a collector can impose.
     static let longestPause: Milliseconds = .seconds(30)
 
     private var failures = 0
 
-    /// Judges an answer, or why there was none.
+    /// Judges an answer or its absence.
     ///
-    /// - Parameter chance: between 0 and 1; it lengthens pauses by up to a fifth, so that workers do not all come back at
+    /// - Parameter chance: Between 0 and 1; it lengthens pauses by up to a fifth, so that workers do not all return at
     ///   once.
     mutating func judge(_ outcome: SingleRequest.Outcome, chance: Double) -> Verdict {
         switch outcome {

@@ -4,22 +4,22 @@ public import HeraldText
 public import HeraldThreads
 internal import HeraldTime
 
-/// Where spans go, and as whose.
+/// The destination of spans, and their origin.
 public struct TraceConfiguration: Sendable {
-    /// The collector's address for traces, used as it is.
+    /// The collector's address for traces, used unchanged.
     public var url: String
-    /// The authorities that are trusted instead of the system's (PEM).
+    /// The authorities trusted instead of the system's (PEM).
     public var caFile: String?
-    /// Reads the headers that the collector wants; called for each request, because their file may change.
+    /// Reads the headers that the collector requires; called for each request, because their file may change.
     public var headers: @Sendable () throws -> [(name: String, value: Secret)]
-    /// What is known of this process.
+    /// The attributes of this process.
     public var resource: [SpanAttribute]
     /// Herald's version.
     public var version: String
-    /// How long spans wait for others to go with them.
+    /// The time that spans wait for others to share a request.
     public var interval: Duration
 
-    /// A collector; spans wait for 5 seconds, as OpenTelemetry's own processor of batches lets them.
+    /// A collector; spans wait for 5 seconds, as in OpenTelemetry's own batch processor.
     public init(
         url: String, caFile: String? = nil,
         headers: @escaping @Sendable () throws -> [(name: String, value: Secret)] = { [] },
@@ -34,15 +34,15 @@ public struct TraceConfiguration: Sendable {
     }
 }
 
-/// Sends spans to a collector (OTLP/HTTP with JSON), from one thread of its own.
+/// Sends spans to a collector (OTLP/HTTP with JSON) on its own thread.
 ///
-/// Makers of spans never wait for it. A collector that is away, slow or wrong costs the spans, which are counted; the
-/// log says when that begins and when it ends.
+/// Makers of spans never wait for it. An absent, slow or wrong collector costs the spans, which are counted; the log
+/// reports the beginning and the end.
 public final class TraceExporter: Sendable {
-    /// How long one request may take.
+    /// The time limit of one request.
     private static let timeout: Milliseconds = .seconds(10)
 
-    /// Where spans are put.
+    /// The queue that takes spans.
     public let queue: SpanQueue
 
     private let configuration: TraceConfiguration
@@ -59,11 +59,11 @@ public final class TraceExporter: Sendable {
         writer = SpanJSON(resource: configuration.resource, version: configuration.version)
         closing = try Wakeup()
         ended = try Wakeup()
-        // Not waited for: it ends with the queue, or stays behind in a request that takes too long.
+        // Not joined: it ends with the queue, or remains in a request that takes too long.
         _ = try OwnThread(name: "traces") { [self] in run() }
     }
 
-    /// Exports what waits, but for no longer than the limit; afterwards spans are dropped.
+    /// Exports the waiting spans, but for no longer than the limit; afterwards spans are dropped.
     public func close(within limit: Duration) {
         let deadline = SystemClock.monotonic().advanced(by: Milliseconds(limit))
         queue.close(deadline: deadline)
@@ -81,7 +81,7 @@ public final class TraceExporter: Sendable {
         ended.signal()
     }
 
-    /// Offers a batch until the collector has it, or it is given up; whether it was taken.
+    /// Offers a batch until the collector has it or it is given up; returns whether it was accepted.
     private func export(_ batch: [TraceSpan], _ troubles: inout ExportTroubles) -> Bool {
         let body = writer.encoded(batch)
         var policy = ExportPolicy()
@@ -123,7 +123,7 @@ public final class TraceExporter: Sendable {
         })
     }
 
-    /// How long the next request may take; `nil` when the time to end is over.
+    /// The time limit of the next request; `nil` when the time for ending is over.
     private func timeLeft() -> Milliseconds? {
         guard let deadline = queue.deadline else { return Self.timeout }
         let left = deadline.time(since: SystemClock.monotonic())
@@ -131,7 +131,7 @@ public final class TraceExporter: Sendable {
     }
 }
 
-/// Says once that spans are lost, and once that they are not any more.
+/// Reports once that spans are lost, and once that they no longer are.
 private struct ExportTroubles {
     private let logger: Logger
     private var isLosing = false

@@ -3,9 +3,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("What is said of a campaign's people", .realKafka("What is said of a campaign's people"), .hangLimit)
+@Suite("Reports on a campaign's people", .realKafka("Reports on a campaign's people"), .hangLimit)
 struct CampaignPeopleTests {
-    @Test("After a cancellation the report says who was reached, and a list names all others with the reason")
+    @Test("After a cancellation the report names the reached users, and a list all others with the reason")
     func cancelled() async throws {
         let plan = CampaignPublishTests.plan {
             $0.settings["retry.delays"] = "[1s, 1h]"
@@ -58,7 +58,7 @@ struct CampaignPeopleTests {
         }
     }
 
-    @Test("What ends is over at once: in its last words, its status, its orders; and people can be added")
+    @Test("An ended campaign is over at once: in its last output, its status, its orders; people can be added")
     func finished() async throws {
         try await Fixture.run(CampaignPublishTests.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -86,7 +86,7 @@ struct CampaignPeopleTests {
             #expect((grown["replacedAudiences"] as? [Any])?.isEmpty == true && grown["state"] as? String == "finished")
             let page = try await fixture.campaign("status", "spring", "--once")
             #expect(page.output.contains("2 recipients added at "), "\(page.output)")
-            // A start that finds nobody left changes nothing, and needs no word.
+            // A start that finds no users left changes nothing and needs no confirmation.
             let third = try fixture.startTool(more.filter { $0 != "--yes" })
             #expect(try await third.waitForExit() == 0, "\(third.output)")
             #expect(third.output.contains("the campaign is finished: nobody is left to notify"), "\(third.output)")
@@ -94,7 +94,7 @@ struct CampaignPeopleTests {
         }
     }
 
-    @Test("A publisher whose campaign a worker has paused knows what had failed by then")
+    @Test("A publisher whose campaign a worker has paused knows the failures up to then")
     func pausedByWorker() async throws {
         let plan = CampaignPublishTests.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
         try await Fixture.run(plan) { fixture in

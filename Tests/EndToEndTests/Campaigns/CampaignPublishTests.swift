@@ -16,7 +16,7 @@ extension Fixture {
         return file.path
     }
 
-    /// The words of a start of the campaign `spring`.
+    /// The arguments of a start of the campaign `spring`.
     func startWords(_ audience: String, pns: String = "apns", _ more: [String] = []) -> [String] {
         [
             "campaign", "start", "--name", "spring", "--audience", audience, "--message", "Hi {{first_name}}",
@@ -24,15 +24,15 @@ extension Fixture {
         ] + more
     }
 
-    /// How often each user's event was published.
+    /// The number of published events of each user.
     func publishedCounts() -> [String: Int] {
-        // A reader that loses its broker may begin again, and have read records twice.
+        // A reader that loses its broker may begin again and read records twice.
         var seen: Set<String> = []
         return records("notifications.bulk").filter { seen.insert($0.place).inserted }
             .reduce(into: [:]) { $0[String(decoding: $1.key ?? [], as: UTF8.self), default: 0] += 1 }
     }
 
-    /// How often whom the backend was called for, for a failure's description.
+    /// The number of calls of each user, for a failure's description.
     var callCounts: String {
         let calls = backend.calls
         let repeated = Dictionary(grouping: calls, by: \.notification).values.filter { $0.count > 1 }
@@ -44,7 +44,7 @@ extension Fixture {
             + "\(repeated.count) repeated: \(shown.joined(separator: "; "))"
     }
 
-    /// Whether each of so many users was called exactly once, with a key of his own.
+    /// Whether each of `count` users was called exactly once, with a key of its own.
     func isEachCalledOnce(_ count: Int) -> Bool {
         let calls = backend.calls
         return calls.count == count && calls.last?.number == count
@@ -53,12 +53,12 @@ extension Fixture {
 }
 
 @Suite(
-    "Campaigns that are disturbed", .realKafka("Campaigns that are disturbed"), .hangLimit)
+    "Disturbed campaigns", .realKafka("Disturbed campaigns"), .hangLimit)
 struct CampaignPublishTests {
     static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
-        // Calls that are held end when the test says so, and by nothing else.
+        // Held calls end only when the test releases them.
         plan.settings["backend.timeout"] = "5m"
         change(&plan)
         return plan
@@ -94,7 +94,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("The late end of a batch arrives in the next: the campaign goes on, each is called once")
+    @Test("The late end of a batch arrives in the next: the campaign continues, each user is called once")
     func lateEnd() async throws {
         let plan = Self.plan { $0.cluster = .proxied }
         try await Fixture.run(plan) { fixture in
@@ -112,7 +112,7 @@ struct CampaignPublishTests {
         }
     }
 
-    /// Publishes what is left: everybody has one event, one call and one key.
+    /// Publishes the rest: each user has one event, one call and one key.
     private static func complete(_ words: [String], _ fixture: Fixture, count: Int) async throws {
         let last = try fixture.startTool(words + ["-o", "jsonl"])
         #expect(try await last.waitForExit(within: 180) == 0, "\(last.output)")
@@ -124,7 +124,7 @@ struct CampaignPublishTests {
         #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("Two starts of one campaign at the same time: the second takes over, and nobody is called twice")
+    @Test("Two starts of one campaign at the same time: the second takes over, and no user is called twice")
     func two() async throws {
         try await Fixture.run(Self.heldPlan()) { fixture in
             let count = 1_000
@@ -142,13 +142,13 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A publisher that stood still for longer than its transaction may be open goes on, and repeats nobody")
+    @Test("A publisher that stood still past its transaction's time-out continues and repeats no event")
     func stoodStill() async throws {
         let plan = Self.plan { $0.cluster = .proxied }
         try await Fixture.run(plan) { fixture in
             let count = 2_000
             _ = try await fixture.startWorker()
-            // A time-out that is meant to expire.
+            // This time-out is meant to expire.
             let own = ["kafka.properties": #"{transaction.timeout.ms: "3000"}"#]
             let run = try fixture.startTool(
                 fixture.startWords(try fixture.audience(count), ["--ramp", "500,500,500"]),
@@ -164,17 +164,17 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("Ctrl-C leaves a campaign so that the same command continues it, and the audit says all of it")
+    @Test("After Ctrl-C the same command continues the campaign, and the audit has all of it")
     func interrupted() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let words = fixture.startWords(try fixture.audience(500), ["--ramp", "100"])
-            // Nobody delivers: it waits for the outcomes of its first step.
+            // No worker runs: it waits for the outcomes of its first step.
             let first = try fixture.startTool(words)
             try await fixture.wait("it publishes") { fixture.count("notifications.bulk") == 100 }
             first.terminate()
             #expect(try await first.waitForExit() == 3)
             #expect(first.output.contains("the same command continues with the rest"), "\(first.output)")
-            // Before anybody is asked: who is left, and what stays as it was begun.
+            // Before the confirmation: the remaining users, and the kept options.
             let unsure = try fixture.startTool(words.filter { !["--yes", "--ramp", "100"].contains($0) })
             #expect(try await unsure.waitForExit() == 4)
             for part in [
@@ -194,7 +194,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A pause holds a publisher back that might go on, a resume lets it, and a cancellation ends it")
+    @Test("A pause holds back a publisher that could continue, a resume releases it, a cancellation ends it")
     func paused() async throws {
         try await Fixture.run(Self.heldPlan()) { fixture in
             let words = fixture.startWords(try fixture.audience(400), ["--ramp", "50,50"])
@@ -206,7 +206,7 @@ struct CampaignPublishTests {
             let refused = try fixture.startTool(words)
             #expect(try await refused.waitForExit() == 1 && refused.output.contains("herald campaign resume spring"))
             fixture.backend.release(50)
-            // Its heartbeat says that it has seen every outcome of the step, and it publishes nothing.
+            // Its heartbeat shows that it has seen every outcome of the step, and it publishes nothing.
             try await fixture.wait("it knows the outcomes") {
                 let progress = fixture.records("notifications.campaigns").last { $0.keyText == "spring/progress" }?.json
                 return (progress?["outcomes"] as? [String: Int])?["delivered"] == 50
@@ -222,7 +222,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("Too many failures pause it, by whoever sees them first; without a terminal that is the end, with 3")
+    @Test("Too many failures pause it, whichever side sees them first; without a terminal it ends with 3")
     func failures() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
         try await Fixture.run(plan) { fixture in
@@ -237,7 +237,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("After a fix and a resume failures from before do not pause it again")
+    @Test("After a fix and a resume, earlier failures do not pause it again")
     func resumedAfterFix() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.user = "user-*1" }] }
         try await Fixture.run(plan) { fixture in
@@ -251,12 +251,12 @@ struct CampaignPublishTests {
                 try await fixture.campaignStatus("spring")["state"] as? String == "paused"
             }
             #expect(isPaused)
-            // What was called when it was paused has its outcomes, and what waits is in the retry topics.
+            // Calls from before the pause have their outcomes, and waiting events are in the retry topics.
             try await fixture.catchUp()
             let failed = fixture.backend.calls.count { $0.status == 400 }
             fixture.backend.misbehave([.hold()])
             #expect(try await fixture.campaign("resume", "spring").status == 0)
-            // It knows of all that failed, while no new call can end.
+            // It knows all failures, while no new call can end.
             let second = try fixture.startTool(words)
             try await fixture.wait("it knows the outcomes") {
                 let progress = fixture.records("notifications.campaigns").last { $0.keyText == "spring/progress" }?.json
@@ -273,14 +273,14 @@ struct CampaignPublishTests {
     }
 
     @Test(
-        "Another audience under the same name is refused, and replaces the former one only by word"
+        "Another audience under the same name is refused, and replaces the former one only on request"
     )
     func anotherAudience() async throws {
         try await Fixture.run(Self.heldPlan()) { fixture in
             let first = try fixture.startTool(fixture.startWords(try fixture.audience(400), ["--ramp", "50"]))
             _ = try await fixture.startWorker()
             try await fixture.wait("the first step is called") { fixture.backend.heldCount == 50 }
-            // The published ones but two, and 250 others.
+            // The published users but two, and 250 others.
             let file = URL(fileURLWithPath: try fixture.audience(300, name: "other.csv"))
             let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
             try await fixture.wait("the step is read back") { fixture.count("notifications.bulk") == 50 }
@@ -308,7 +308,7 @@ struct CampaignPublishTests {
             let status = try await fixture.campaignStatus("spring")
             let replaced = try #require((status["replacedAudiences"] as? [[String: Any]])?.first)
             #expect(replaced["recipients"] as? Int == 400 && replaced["unpublished"] as? Int == 350, "\(replaced)")
-            // For ever, also when it is started again.
+            // Permanently, also when it is started again.
             #expect(try await fixture.startTool(other).waitForExit() == 0)
             let page = try await fixture.campaign("status", "spring", "--once")
             #expect(page.output.contains("another audience since "), "\(page.output)")
@@ -325,11 +325,11 @@ struct CampaignPublishTests {
             try await fixture.wait("the first step is published") { fixture.count("notifications.bulk") == 2 }
             _ = try await fixture.startWorker()
             #expect(try await run.waitForExit() == 3, "\(run.output)")
-            // One of seven is too many, also before the others are known.
+            // One of seven is too many, even before the others are known.
             #expect(run.output.contains(" outcomes failed, more than 10%"), "\(run.output)")
             #expect(fixture.count("notifications.bulk") == 7)
             #expect(try await fixture.campaign("resume", "spring").status == 0)
-            // What was seen does not count again.
+            // Failures that were seen do not count again.
             let rest = try fixture.startTool(fixture.startWords("\(fixture.directory.path)/users.csv", more))
             #expect(try await rest.waitForExit() == 3, "\(rest.output)")
             #expect(
@@ -337,7 +337,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("What retention has deleted is missed: nothing more is published")
+    @Test("Events deleted by retention are missed: nothing more is published")
     func retention() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let words = fixture.startWords(try fixture.audience(300), ["--ramp", "100"])
@@ -354,7 +354,7 @@ struct CampaignPublishTests {
         }
     }
 
-    @Test("A campaign that is started again with something else is refused, and people who are appended come in")
+    @Test("Starting a campaign with other options is refused, and appended people are added")
     func differs() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -374,7 +374,7 @@ struct CampaignPublishTests {
     @Test("With -o json and --quiet it writes one object, and an expired campaign ends with 3")
     func withoutTerminal() async throws {
         try await Fixture.run(Self.plan()) { fixture in
-            // One that is starting is told of, because what is published waits for it.
+            // Even a starting worker is mentioned, because published events wait for it.
             try await fixture.startWorker().waitUntilReady()
             let path = try fixture.audience(3)
             let run = try fixture.startTool(fixture.startWords(path, ["-o", "json", "--quiet", "--expires-in", "1h"]))
@@ -395,7 +395,7 @@ struct CampaignPublishTests {
 
 @Suite("A campaign whose broker dies", .ownKafka("A campaign whose broker dies"), .hangLimit)
 struct CampaignBrokerTests {
-    @Test("Its broker dies in a transaction and comes back: it goes on, and each has one event and one key")
+    @Test("Its broker dies in a transaction and comes back: it continues, and each user has one event and key")
     func brokerDies() async throws {
         let plan = CampaignPublishTests.plan {
             $0.cluster = .mortal
@@ -417,7 +417,7 @@ struct CampaignBrokerTests {
             try await fixture.catchUp()
             let counts = fixture.publishedCounts()
             #expect(counts.count == count && counts.values.allSatisfy { $0 == 1 })
-            // A worker that has lost its broker may repeat calls whose outcomes it could not write, with the same keys.
+            // A worker that has lost its broker may repeat calls without written outcomes, with the same keys.
             #expect(Set(fixture.backend.calls.compactMap(\.notification)).count == count)
         }
     }

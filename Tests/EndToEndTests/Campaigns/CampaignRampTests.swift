@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Ramps of campaigns with users who retry", .realKafka("Ramps of campaigns"), .hangLimit)
 struct CampaignRampTests {
-    /// The second delay is longer than any test waits, so who is in it is not waited for.
+    /// The second delay is longer than any test, so users in it are not waited for.
     private static func plan(failing user: String) -> Fixture.Plan {
         CampaignPublishTests.plan {
             $0.settings["retry.delays"] = "[1s, 1h]"
@@ -14,7 +14,7 @@ struct CampaignRampTests {
     }
 
     @Test(
-        "One who retries does not hold the step, with a share that may fail and without",
+        "A retrying user does not hold the step, with a share that may fail and without",
         arguments: [["--pause-if-failures", "10%"], []])
     func oneRetries(limit: [String]) async throws {
         try await Fixture.run(Self.plan(failing: "user-3")) { fixture in
@@ -27,7 +27,7 @@ struct CampaignRampTests {
     }
 
     @Test(
-        "A step in which all retry is waited for, and the status says what for",
+        "A step in which all users retry is waited for, and the status gives the reason",
         arguments: [["--pause-if-failures", "100%"], []])
     func allRetry(limit: [String]) async throws {
         try await Fixture.run(Self.plan(failing: "user-*")) { fixture in
@@ -42,7 +42,7 @@ struct CampaignRampTests {
         }
     }
 
-    @Test("One who retries and can still fail the step holds it, which is said, and --ramp none goes on without")
+    @Test("A retrying user that can still fail the step holds it visibly, and --ramp none continues without")
     func undecided() async throws {
         try await Fixture.run(Self.plan(failing: "user-3")) { fixture in
             _ = try await fixture.startWorker()

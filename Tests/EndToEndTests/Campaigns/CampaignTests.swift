@@ -16,17 +16,17 @@ struct CampaignTests {
         return plan
     }
 
-    /// Control characters and marks that steer the writing direction.
+    /// Control characters and marks that change the writing direction.
     private static let hostile = "\u{1B}]0;pwned\u{7}\u{202E}<script>=1+1"
 
-    @Test("status counts what really came, and nothing twice: delivered, failed, not published")
+    @Test("status counts the real outcomes, and none twice: delivered, failed, not published")
     func outcomes() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
             try await fixture.publish(try fixture.beginning(of: "spring") + fixture.events(of: "spring", 0..<30))
             try await fixture.publish([try fixture.progress(of: "spring", recipients: 40, published: 30)])
-            // Others have results, too, also of a campaign whose name has this one's inside.
+            // Others have results, too, one of them a campaign whose name contains this one's.
             try await fixture.publish(Batch.events(0..<9) + fixture.events(of: "spring-2", 0..<5))
             try await fixture.publish([Publication(id: "spring", user: "spring")])
             try await fixture.waitForResults(80)
@@ -36,7 +36,7 @@ struct CampaignTests {
             #expect(json["unpublished"] as? Int == 20 && json["waiting"] as? Int == 0 && json["retrying"] as? Int == 0)
             #expect(json["finished"] as? Bool == false && json["state"] as? String == "running")
 
-            // What its publisher has counted is not counted again, though it is looked at for the pace.
+            // Outcomes counted by its publisher are not counted again, though they are read for the pace.
             let seen = ["delivered": 30, "dead-lettered": 30]
             try await fixture.publish([
                 try fixture.progress(of: "spring", recipients: 40, published: 30, outcomes: seen)
@@ -46,7 +46,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("A report has what came, and its message only when it is asked for, which the audit says")
+    @Test("A report has the outcomes, and the message only on request, which the audit records")
     func report() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await Fixture.run(plan) { fixture in
@@ -79,7 +79,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("The list and the detail say the same of a campaign: replayed, cancelled, expired or running")
+    @Test("The list and the detail agree on a campaign: replayed, cancelled, expired or running")
     func oneTruth() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await Fixture.run(plan) { fixture in
@@ -119,7 +119,7 @@ struct CampaignTests {
                 #expect(outcomes?["delivered"] == wanted.delivered && outcomes?["failed"] == wanted.failed)
                 #expect(entry["open"] as? Int == wanted.open && entry["unpublished"] as? Int == wanted.unpublished)
                 #expect(entry["finished"] as? Bool == (wanted.state == "finished"))
-                // What only the detail reads is missing in the list, and nothing says something else.
+                // The list lacks members that only the detail reads, and contradicts it in none.
                 let detail = try await fixture.campaignStatus(name)
                 for (member, value) in entry where member != "publisher" {
                     #expect((detail[member] as? NSObject)?.isEqual(value) ?? false, "\(name): \(member)")
@@ -142,7 +142,7 @@ struct CampaignTests {
         ]
     }
 
-    @Test("What waits for another call is retrying, and what a pause holds back is suspended")
+    @Test("Events that wait for another call are retrying, and events that a pause holds back are suspended")
     func backlog() async throws {
         let plan = Self.plan {
             $0.settings["retry.delays"] = "[1h]"
@@ -168,7 +168,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("Workers follow pause, resume and cancel, each is in the audit topic, and what cannot be is refused")
+    @Test("Workers follow pause, resume and cancel; each is audited, and impossible ones are refused")
     func controls() async throws {
         let plan = Self.plan {
             $0.settings["delivery.maxInFlight"] = "50"
@@ -260,7 +260,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("A command that changes something waits for an open transaction's end, and sees what it wrote")
+    @Test("A changing command waits for an open transaction's end, and sees its records")
     func openTransaction() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let (definition, servers, topic) = (
@@ -291,7 +291,7 @@ struct CampaignTests {
 
     private static let terminal = ["/bin/sh", "-c", #"exec script -qec "stty cols 80 rows 24; $*" /dev/null"#, "sh"]
 
-    @Test("On a terminal status goes on until the campaign is finished, and gives the terminal back")
+    @Test("On a terminal, status continues until the campaign is finished, and restores the terminal")
     func live() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publish(
@@ -308,12 +308,12 @@ struct CampaignTests {
         }
     }
 
-    @Test("A status that dies gives the terminal back, and --once does not take it")
+    @Test("A status that dies restores the terminal, and --once does not change it")
     func diesOnTerminal() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publish(
                 try fixture.beginning(of: "autumn") + [try fixture.progress(of: "autumn", recipients: 9, published: 1)])
-            // As a trap does: nothing that the program has decided.
+            // Like a trap: an end that the program does not choose.
             let trapped = try fixture.startTool(["campaign", "status", "autumn"], under: Self.terminal)
             try await fixture.wait("it is shown") { trapped.output.contains("Ctrl-C ends") }
             kill(try #require(trapped.descendant(named: "herald")), SIGILL)

@@ -4,9 +4,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Campaigns that are paused and cancelled", .realKafka("CampaignWorker"))
+@Suite("Paused and cancelled campaigns", .realKafka("CampaignWorker"))
 struct CampaignWorkerTests {
-    /// What `herald campaign` writes, in the form that workers read.
+    /// A record of `herald campaign`, in the form that workers read.
     private static func control(
         _ campaign: String, _ state: String, key: String? = nil, more: String = ""
     ) -> Publication {
@@ -43,7 +43,7 @@ struct CampaignWorkerTests {
         fixture.backend.calls.filter { $0.user?.hasPrefix("member-") ?? false }
     }
 
-    /// How many events were suspended; one that is so for long goes round, and has a record each time.
+    /// The number of suspended events; a long suspension has several records.
     private static func suspendedCount(_ fixture: Fixture) -> Int {
         Set(fixture.retries.compactMap { $0.heraldHeaders["herald-id"] }).count
     }
@@ -57,7 +57,7 @@ struct CampaignWorkerTests {
             try await fixture.publish([Self.control("autumn", "paused")])
             let line = try await worker.waitForLog("campaign paused")
             #expect(line.text.contains("anna@test") && line.text.contains("a test"))
-            // One after the other, until the engine has something else to do than the next call.
+            // One by one, until the engine has something else to do than the next call.
             try await fixture.wait("what comes next is suspended", until: { !fixture.retries.isEmpty }) {
                 fixture.backend.release(1)
             }
@@ -87,7 +87,7 @@ struct CampaignWorkerTests {
         }
     }
 
-    @Test("A cancelled campaign's events end without a call or a dead letter, whatever is written after that")
+    @Test("A cancelled campaign's events end without a call or a dead letter, whatever is written later")
     func cancel() async throws {
         try await Fixture.run(Self.heldPlan) { fixture in
             let worker = try await fixture.startWorker()
@@ -96,7 +96,7 @@ struct CampaignWorkerTests {
             try await fixture.publish([Self.cancellation("autumn")])
             try await worker.waitForLog("campaign cancelled")
             try await fixture.publish([Self.control("autumn", "running")])
-            // One after the other, until the engine has something else to do than the next call.
+            // One by one, until the engine has something else to do than the next call.
             try await fixture.wait(
                 "what comes next is cancelled",
                 until: { ((try? fixture.results) ?? []).contains { $0.outcome == "cancelled" } },
@@ -113,15 +113,15 @@ struct CampaignWorkerTests {
         }
     }
 
-    @Test("A worker that starts knows what was written before: it calls nothing of a paused campaign")
+    @Test("A starting worker knows the earlier records: it calls no event of a paused campaign")
     func restart() async throws {
         var plan = Fixture.Plan()
-        // The second worker has the first one's partitions at once: no session has to run out.
+        // The second worker has the first one's partitions at once: no session has to expire.
         plan.settings = [
             "retry.delays": "[1s, 2s, 1h]", "kafka.instance": "one", "kafka.staticMembership": "true",
         ]
         try await Fixture.run(plan) { fixture in
-            // Thousands of records of other kinds and other campaigns stand before and behind it.
+            // Thousands of records of other kinds and campaigns come before and after it.
             let noise = (0..<2_000).map { Self.control("other-\($0)", "running") }
             try await fixture.publish(
                 noise + [Self.cancellation("autumn"), Self.control("spring", "paused")]
@@ -148,7 +148,7 @@ struct CampaignWorkerTests {
         }
     }
 
-    @Test("A campaign of which too many events fail is paused by the worker, with the numbers, once")
+    @Test("A worker pauses a campaign with too many failures, once, and gives the numbers")
     func failures() async throws {
         var plan = Self.heldPlan
         plan.settings["outages.deadLetterBreaker.of"] = "0"
@@ -158,7 +158,7 @@ struct CampaignWorkerTests {
             try await fixture.publish([Self.control("autumn", "running", more: #","pauseIfFailures":0.05"#)])
             try await worker.waitForLog("campaign runs")
             try await fixture.publish(Self.campaign(1_000))
-            // As many outcomes as a judgement needs, some at a time: what was answered is recorded before more is.
+            // Enough outcomes for a judgement, a few at a time: each answer is recorded before the next ones.
             func results() -> Int { fixture.count("notifications.results") }
             try await fixture.wait("it is judged", until: { results() >= 200 }) {
                 if fixture.backend.calls.count <= results() + 50 { fixture.backend.release(25) }
@@ -178,7 +178,7 @@ struct CampaignWorkerTests {
         }
     }
 
-    @Test("A record that is no control record is reported and ignored, and a topic that is made later is found")
+    @Test("A damaged control record is reported and ignored, and a topic that is created later is found")
     func damaged() async throws {
         var plan = Fixture.Plan()
         plan.missing = "notifications.campaigns"

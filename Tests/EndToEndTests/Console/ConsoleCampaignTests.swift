@@ -13,7 +13,7 @@ struct ConsoleCampaignTests {
         return plan
     }
 
-    /// Uploads a text in pieces; the upload's key.
+    /// Uploads a text in pieces; returns the upload's key.
     private func upload(_ text: String, pieceBytes: Int = 1 << 20, to console: ConsoleProbe) async throws -> String {
         let bytes = Array(text.utf8)
         let declared = try await console.post("/api/uploads", ["name": "users.csv", "bytes": bytes.count])
@@ -30,7 +30,7 @@ struct ConsoleCampaignTests {
         page.json["entries"] as? [[String: Any]] ?? []
     }
 
-    /// Starts what was previewed; the campaign's publisher works in the console.
+    /// Starts a previewed campaign; its publisher runs in the console.
     private func start(
         _ form: [String: Any], typed: Int? = nil, in console: ConsoleProbe
     ) async throws -> ConsoleProbe.Answer {
@@ -61,7 +61,7 @@ struct ConsoleCampaignTests {
         return console
     }
 
-    @Test("An audience is uploaded in pieces and previewed, and only who types its count starts it")
+    @Test("An audience is uploaded in pieces and previewed, and starts only after its count is typed")
     func draft() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await ConsoleProbe(fixture)
@@ -98,7 +98,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("An audience is read by the form's words; too many invalid lines are left out only when told so")
+    @Test("An audience is read by the form's options; too many invalid lines are skipped only on request")
     func invalidLines() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await ConsoleProbe(fixture)
@@ -116,7 +116,7 @@ struct ConsoleCampaignTests {
                 #expect(found["readAs"] as? String == #"CSV with pipes, users in the column "Mail""#)
                 #expect(found["refusal"] != nil, "\(preview.text)")
                 let command = try #require(preview.json["command"] as? [String])
-                // It starts what the console does once it is told to leave them out.
+                // The command starts the same campaign as the console with invalid lines skipped.
                 #expect(command.contains("--user-column") && command.suffix(2) == ["--max-invalid", "100%"])
                 let hash = try #require(preview.json["hash"] as? String)
                 let word: [String: Any] = ["hash": hash, "form": form, "leavesOut": leavesOut]
@@ -162,7 +162,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("A finished campaign has a report, its text is an operator's, and the audit says who did what")
+    @Test("A finished campaign has a report, operators alone see its text, and the audit has every action")
     func afterwards() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await consoleWithSpring(fixture)
@@ -188,7 +188,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("People are added to a campaign; an audience without some of its people is refused, unless by word")
+    @Test("People are added to a campaign; an audience that lacks some of them is refused, unless confirmed")
     func anotherAudience() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await consoleWithSpring(fixture)
@@ -211,7 +211,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("A console that is killed while it publishes leaves a campaign that goes on with the same audience")
+    @Test("A console killed while it publishes leaves a campaign that continues with the same audience")
     func killed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let users = "user\n" + (0..<400).map { "member-\($0)\n" }.joined()
@@ -221,13 +221,13 @@ struct ConsoleCampaignTests {
                     "upload": try await upload(users, to: first), "name": "spring", "message": "Secret {{user}}",
                     "pns": ["apns"], "ramp": "50",
                 ], typed: 400, in: first)
-            // Nobody delivers: it waits for the outcomes of its first step.
+            // No worker runs: it waits for the outcomes of its first step.
             try await fixture.wait("a step is published") { fixture.count("notifications.bulk") == 50 }
             first.process.kill()
 
             _ = try await fixture.startWorker()
             let second = try await ConsoleProbe(fixture)
-            // The message is the one that it was begun with, and stays masked.
+            // The message is the original one, and stays masked.
             let preview = try await start(
                 ["upload": try await upload(users, to: second), "name": "spring"], typed: 350, in: second)
             #expect(preview.json["continues"] as? Bool == true && !preview.text.contains("Secret"), "\(preview.text)")
@@ -237,7 +237,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("An event is found and explained, without its message, and what is asked for wrongly is told")
+    @Test("An event is found and explained without its message, and wrong queries get an error")
     func find() async throws {
         let plan = Self.plan { $0.misbehaviour = [.status(400) { $0.pns = "gcm" }] }
         try await Fixture.run(plan) { fixture in
@@ -265,7 +265,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("An event's message is shown to operators alone, also of a read-only console, and the audit says so")
+    @Test("Only operators see an event's message, even of a read-only console, and the audit records it")
     func message() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             var event = Publication(id: "order-17", user: "ann")
@@ -289,7 +289,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("Files that are refused, or left, lock nobody out")
+    @Test("Refused or abandoned files lock no user out")
     func refusedUploads() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await ConsoleProbe(fixture)
@@ -309,7 +309,7 @@ struct ConsoleCampaignTests {
         }
     }
 
-    @Test("An upload of more than the limit is refused, and one that is not whole begins nothing")
+    @Test("An upload over the limit is refused, and an incomplete one starts nothing")
     func uploads() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let console = try await ConsoleProbe(fixture, changing: ["console.uploadLimit": "1MiB"])

@@ -15,7 +15,7 @@ struct ConsoleFailuresTests {
     /// Batches of fifty, each of which waits for its outcomes.
     private static let stepping = #"{"filter":{"group":"status=503"},"ramp":"50"}"#
 
-    @Test("Groups are those of herald dlq list, and follow what comes")
+    @Test("Groups are those of herald dlq list, and follow new records")
     func groups() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<30)
@@ -30,7 +30,7 @@ struct ConsoleFailuresTests {
                     try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
                 var object = group
                 object["key"] = nil
-                // Which one is met first depends on which partition answers first.
+                // The first one depends on which partition answers first.
                 for sample in [object.removeValue(forKey: "sample"), expected.removeValue(forKey: "sample")] {
                     #expect((sample as? String)?.contains(":") == true)
                 }
@@ -43,7 +43,7 @@ struct ConsoleFailuresTests {
             let hours = try await console.groups(
                 "?by=status&where=status%20%3D%20429%20or%20status%20%3D%20400", of: 15)
             #expect(Set(hours.compactMap { $0["key"] as? String }) == ["status=400", "status=429"])
-            // What the index does not remember is read from the topic.
+            // Letters that the index does not remember are read from the topic.
             let users = try await console.groups("?where=user%20~%20%27user-4*%27", of: 6)
             #expect(users.compactMap { $0["count"] as? Int }.reduce(0, +) == 6)
             let page = try await console.ask("/api/failures/letters?group=reason%3Drejected&limit=7")
@@ -56,7 +56,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    @Test("A message is masked; an operator reveals it and stands in the audit, a viewer is refused")
+    @Test("A message is masked; an operator's reveal is audited, a viewer's is refused")
     func reveal() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<3)
@@ -124,7 +124,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    @Test("Two tabs start the same plan: one does, and each dead letter is replayed once; a pause holds it")
+    @Test("Two tabs start the same plan: one succeeds, each dead letter is replayed once; a pause holds it")
     func twoTabs() async throws {
         var plan = Self.plan()
         plan.settings["backend.timeout"] = "5m"
@@ -162,7 +162,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    /// What Find says of the only event with an id.
+    /// The explanation that Find gives of the only event with an id.
     private func explanation(of id: String, by console: ConsoleClient) async throws -> String {
         let begun = try await console.ask("/api/find?id=\(id)")
         let search = try #require(begun.object["search"] as? String, "\(begun.text)")
@@ -172,14 +172,14 @@ struct ConsoleFailuresTests {
         return try await console.ask("/api/find/\(search)/explanation?event=\(origin)").text
     }
 
-    @Test("A console that is killed in a replay: the next one finds the job, and what is left is replayed once")
+    @Test("After a console is killed in a replay, the next one finds the job and replays the rest once")
     func killed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<300)
             let console = try await ConsoleClient(fixture, "--allow-changes")
             let (id, _) = try await console.plan(Self.stepping)
             _ = try await console.start(id, count: 300)
-            // Nobody delivers: it waits for the outcomes of its first batch.
+            // No worker runs: it waits for the outcomes of its first batch.
             try await fixture.wait("a batch is replayed") { fixture.count("notifications") == 50 }
             console.process.kill()
 
@@ -208,7 +208,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    @Test("A dead-letter topic that is recreated is read from its beginning")
+    @Test("A recreated dead-letter topic is read from its beginning")
     func anew() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<10)
@@ -221,7 +221,7 @@ struct ConsoleFailuresTests {
         }
     }
 
-    @Test("What is edited is shown as a plan and replayed; resolved dead letters are left out")
+    @Test("Edited letters are shown as a plan and replayed; resolved ones are left out")
     func editAndResolve() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<4)

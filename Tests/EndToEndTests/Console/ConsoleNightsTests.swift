@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// Nights on call: what the verdict and a plan say before, during and after, and a console that has no worker's word.
+/// Nights on call: the verdict and a plan before, during and after, and a console without a worker's report.
 ///
 /// The night of dead brokers is in ``DeadBrokersTests``.
 @Suite("Nights on call", .realKafka("Nights on call"), .hangLimit)
@@ -22,7 +22,7 @@ struct ConsoleNightsTests {
         }
     }
 
-    /// All findings by their keys, once that is so.
+    /// All findings by their keys, once the condition holds.
     @discardableResult
     private func verdict(
         _ console: ConsoleClient, _ isSo: @escaping ([String: Finding]) -> Bool
@@ -40,14 +40,14 @@ struct ConsoleNightsTests {
     private struct Blind {
         let console: ConsoleClient
 
-        /// In good times and when all is over.
+        /// For good times, and after the end.
         func expectNotKnown() async throws {
             _ = try await console.ask("/api/verdict") {
                 $0["key"] as? String == "not-known" && $0["state"] as? String == "unknown"
             }
         }
 
-        /// While something is wrong: it says what Kafka shows, and that it does not know the rest.
+        /// For times of trouble: it shows Kafka's state, and that the rest is unknown.
         func expectNotGreen() async throws {
             let answer = try await console.ask("/api/verdict") { !$0.isEmpty }
             let all = [answer] + (answer["others"] as? [[String: Any]] ?? [])
@@ -75,7 +75,7 @@ struct ConsoleNightsTests {
         }
     }
 
-    @Test("A push service dies, users are rejected: red with who and why, and good again when all is delivered")
+    @Test("A push service dies, users are rejected: red with both causes, and good again after delivery")
     func deadServiceAndRejectedUsers() async throws {
         // Retries go on for more than a minute, and only the push service is in trouble.
         let settings = [
@@ -95,7 +95,7 @@ struct ConsoleNightsTests {
             let dead = try #require(during["service-dead"])
             #expect(dead.state == "bad" && dead.since != nil)
             try await blind.expectNotGreen()
-            // The retry topics tell it without a worker's word, and long before there is a dead letter.
+            // The retry topics reveal it without a worker's report, and long before the first dead letter.
             let shown = try await verdict(blind.console) { $0["service-dead"]?.state == "bad" }
             let told = try #require(shown["service-dead"])
             #expect(told.sentence.hasPrefix("Nothing is delivered by wns since"), "\(told.sentence)")
@@ -112,7 +112,7 @@ struct ConsoleNightsTests {
             }
             #expect(still["service-dead"]?.since == dead.since, "one beginning")
 
-            // Who replays nevertheless sees what the canary waits for.
+            // A replay in spite of this sees the reason for the canary's wait.
             let canary = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"ramp":"1,all"}"#)
             let job = try await console.start(canary.id, count: 5)
             let began = try #require(try await console.ask("/api/jobs/\(job)").object["beganAt"] as? String)
@@ -126,7 +126,7 @@ struct ConsoleNightsTests {
             #expect(recovered.values.allSatisfy { $0.state != "bad" })
             let late = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"again":true}"#)
             #expect(warnings(late.plan) == [])
-            // Not an hour later: what is delivered is open no more.
+            // Not an hour later: delivered letters are no longer open.
             try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
 
             fixture.backend.misbehave([.status(400) { $0.user = "bad-*" }])
@@ -155,7 +155,7 @@ struct ConsoleNightsTests {
             let day = try await spans(console) { !$0.isEmpty }
             let lasted = day.first { $0["key"] as? String == "service-dead" }
             #expect(lasted?["state"] as? String == "bad" && lasted?["from"] is String, "\(day)")
-            // Kafka tells of the dead letters, also a console that was not there.
+            // Kafka reveals the dead letters, even to a new console.
             console.process.terminate()
             _ = try await console.process.waitForExit()
             let next = try await ConsoleClient(fixture)
@@ -165,7 +165,7 @@ struct ConsoleNightsTests {
         }
     }
 
-    /// What was wrong within the last day, once that is so.
+    /// The troubles of the last day, once the condition holds.
     private func spans(
         _ console: ConsoleClient, _ isSo: @escaping ([[String: Any]]) -> Bool
     ) async throws -> [[String: Any]] {
@@ -173,7 +173,7 @@ struct ConsoleNightsTests {
         return spans(try await console.ask("/api/verdict/day") { isSo(spans($0)) })
     }
 
-    @Test("One service writes nonsense, a password is refused: source and since when are told, the plan warns")
+    @Test("A service writes nonsense, a password is refused: source and beginning are shown, the plan warns")
     func nonsenseAndPassword() async throws {
         try await look { console, blind, fixture in
             try await fixture.publish(
@@ -216,7 +216,7 @@ struct ConsoleNightsTests {
         }
     }
 
-    @Test("Calls time out that the backend accepts: all say that they may have arrived, none afterwards")
+    @Test("Calls that the backend accepts time out: all views say that they may have arrived, none afterwards")
     func timeOuts() async throws {
         // Two calls for each push service, and no outage: the dead letters come within seconds.
         let settings = [
@@ -229,7 +229,7 @@ struct ConsoleNightsTests {
             let quiet = try await fixture.dlq("list")
             #expect(!quiet.output.contains("may have arrived"), "\(quiet.output)")
 
-            // It takes each call, and answers when nobody listens any more.
+            // It accepts each call, and answers after the caller has gone.
             fixture.backend.misbehave([.hold()])
             let night = (0..<20).map { Publication(id: "t\($0)", user: "user-\($0)", pns: ["apns", "gcm"]) }
             try await fixture.publish(night)
@@ -267,7 +267,7 @@ struct ConsoleNightsTests {
         }
     }
 
-    /// What list, show, plan, explain and the console's groups say of the letters of the night, each in both units.
+    /// The reports of list, show, plan, explain and the console's groups on the night's letters, each in both units.
     private func toolsSay(mayHaveArrived letters: Int, _ console: ConsoleClient, _ fixture: Fixture) async throws {
         let units = "\(letters) dead letters, 40 notifications."
         let list = try await fixture.dlq("list")

@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// What the pages Verdict and Now are made of, on a cluster that can be hurt.
+/// The data of the pages Verdict and Now, on a cluster that may be harmed.
 @Suite("The console's verdict", .ownKafka("The console's verdict"), .hangLimit)
 struct ConsoleVerdictTests {
     private struct Finding: Decodable {
@@ -52,7 +52,7 @@ struct ConsoleVerdictTests {
         _ console: ConsoleClient, for what: String, _ isMeant: (Finding) -> Bool
     ) async throws -> Finding {
         var last: Finding?
-        // A shared machine needs a while for a broker to come back, and a rebalance besides.
+        // A shared machine needs a while for a broker to come back, and for a rebalance.
         let isSo = try await eventually(within: 2 * Patience.seconds) {
             let verdict: Finding = try await console.look("/api/verdict")
             last = verdict
@@ -64,7 +64,7 @@ struct ConsoleVerdictTests {
         return last
     }
 
-    /// A console and where it finds the worker: by the group's members, at this port.
+    /// A console and the worker that it finds through the group's members, at this port.
     private func look(
         _ plan: Fixture.Plan = Fixture.Plan(), _ body: (ConsoleClient, Fixture) async throws -> Void
     ) async throws {
@@ -75,7 +75,7 @@ struct ConsoleVerdictTests {
         }
     }
 
-    @Test("It follows a worker from its start through an outage to its end, and says how much waits")
+    @Test("It follows a worker from its start through an outage to its end, and shows the backlog")
     func outage() async throws {
         try await look { console, fixture in
             let idle = try await wait(console, for: "that no worker runs") { $0.key == "no-worker" }
@@ -110,7 +110,7 @@ struct ConsoleVerdictTests {
         }
     }
 
-    @Test("New dead letters lead to the failures, and what waits for its moment is shown as due later")
+    @Test("New dead letters lead to the failures, and delayed events are shown as due later")
     func deadLetters() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.status(400) { $0.user = "bad-*" }]
@@ -136,7 +136,7 @@ struct ConsoleVerdictTests {
     }
 
     @Test(
-        "Brokers that are gone are said to be, and all is well again when they are back",
+        "Absent brokers are reported, and all is well again when they are back",
         .long("it takes most of a minute until brokers are called gone and all is well again"))
     func unreachable() async throws {
         var plan = Fixture.Plan()

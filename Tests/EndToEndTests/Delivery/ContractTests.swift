@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("What settings, replays and producers may do", .realKafka("What settings, replays and producers may do"))
+@Suite("Rights of settings, replays and producers", .realKafka("Rights of settings, replays and producers"))
 struct ContractTests {
     @Test("A replay calls only the services that it names, with its fresh key, for the request that it names")
     func replay() async throws {
@@ -42,7 +42,7 @@ struct ContractTests {
         }
     }
 
-    @Test("Aliases, other push services, other meanings of a status and other sizes hold as they are set")
+    @Test("Aliases, other push services, other meanings of a status and other sizes apply as set")
     func settings() async throws {
         var plan = Fixture.Plan()
         plan.settings = [
@@ -74,10 +74,10 @@ struct ContractTests {
         }
     }
 
-    @Test("Users that are any text are called, reported and found as they are, where the settings allow them")
+    @Test("Users that are any text are called, reported and found unchanged, where the settings allow them")
     func texts() async throws {
         let plan = CampaignPublishTests.plan { $0.settings["backend.users"] = "text" }
-        // But for what the reference backend takes for an expression.
+        // Without characters that the reference backend takes for an expression.
         let users = ["user+tag@example.org", "o'neil", "müller", "a b\"c\\d/e?f=h#i%20", "山田🎉", "-=@'ann"]
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
@@ -100,7 +100,7 @@ struct ContractTests {
         }
     }
 
-    @Test("Events of an aborted transaction are never sent, and the markers between the others hold nothing up")
+    @Test("Events of an aborted transaction are never sent, and the markers between others delay nothing")
     func transactions() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1

@@ -3,7 +3,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-@Suite("Batches that a disk has damaged", .ownKafka("Batches that a disk has damaged"), .hangLimit)
+@Suite("Batches damaged by a disk", .ownKafka("Batches damaged by a disk"), .hangLimit)
 struct DamagedBatchTests {
     struct Damage: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -18,7 +18,7 @@ struct DamagedBatchTests {
     ]
 
     @Test(
-        "One is passed over, with one dead letter; a broker's look-up that fails because of it stops nothing",
+        "A damaged batch is skipped, with one dead letter; a broker's failed look-up stops nothing",
         arguments: damages)
     func passedOver(damage: Damage) async throws {
         var plan = Fixture.Plan()

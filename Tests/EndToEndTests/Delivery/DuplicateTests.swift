@@ -15,7 +15,7 @@ struct DuplicateTests {
         return requests.map { request in oracle.results.filter { $0.origin == request.place }.map(\.summary) }
     }
 
-    @Test("Events that come twice are called once, also after kill -9 and a restart, but for those that failed")
+    @Test("Repeated events are called once, even after kill -9 and a restart, except those that failed")
     func twice() async throws {
         var plan = Fixture.Plan()
         plan.settings = CrashTests.named
@@ -43,13 +43,13 @@ struct DuplicateTests {
         }
     }
 
-    @Test("What failed and comes again is called although no dead letter can be read; later all is as ever")
+    @Test("A failed event that comes again is called although no dead letter can be read; later all is normal")
     func unreadable() async throws {
         var plan = Fixture.Plan()
         plan.settings = CrashTests.named
         plan.misbehaviour = [.status(400) { $0.user = "user-0" }]
         try await Fixture.run(plan) { fixture in
-            // What lies behind an open transaction is not read before its end.
+            // Records behind an open transaction are not read before its end.
             let stranger = try await Self.openTransaction(fixture, on: "notifications.dead-letter")
             defer { stranger.close() }
             let first = try await fixture.startWorker()

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("A backend over HTTP/2", .realKafka("A backend over HTTP/2"))
 struct HTTP2Tests {
-    /// What the backend does to a call, by its user and how often that user was called before, and what becomes of the
-    /// event.
+    /// The backend's treatment of a call, by its user and the number of earlier calls, and the event's outcome.
     private struct Case: Sendable {
         let user: String
         let outcome: String
@@ -48,7 +47,7 @@ struct HTTP2Tests {
         },
     ]
 
-    /// Those that take their connection along, with whatever else is on it.
+    /// The cases that end their connection, with all other calls on it.
     private static let harmful: [Case] = [
         Case(user: "dies", outcome: "delivered 200") { peer, stream, before in
             if before == 0 { throw ScriptedPeer.Ended() }
@@ -92,7 +91,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test("Every answer ends as what it is; what the backend did not read is called again without an attempt")
+    @Test("Every answer has its own outcome; a call that the backend did not read repeats without an attempt")
     func everyAnswer() async throws {
         let calls = Guarded<[String: Int]>([:])
         let server = try Self.server(calls)
@@ -104,7 +103,7 @@ struct HTTP2Tests {
         ]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
-            // Alone: a GOAWAY takes along what is behind its call on the connection, and that is called again unread.
+            // Alone, because a GOAWAY also ends later calls on the connection, which are then repeated unread.
             try await fixture.publish([Publication(id: "goaway", user: "goaway")])
             try await fixture.waitForResults(1)
             let others = Self.cases.filter { $0.user != "goaway" }
@@ -123,7 +122,7 @@ struct HTTP2Tests {
         }
     }
 
-    /// Debian's nghttpx in front of the fixture's backend; what is left of a former one may have to leave the port first.
+    /// Debian's nghttpx in front of the fixture's backend; a former one may still have to leave the port.
     private static func proxy(
         _ program: String, _ port: Int, _ fixture: Fixture, isEncrypted: Bool = false
     ) async throws -> ChildProcess {
@@ -193,7 +192,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test("A proxy is killed with calls on its connections: no result is missing, or there twice")
+    @Test("A proxy is killed with calls on its connections: no result is missing or duplicated")
     func proxyDies() async throws {
         guard let program = HTTP2Server.path("nghttpx", package: "nghttp2-proxy") else { return }
         var plan = Fixture.Plan()
@@ -215,7 +214,7 @@ struct HTTP2Tests {
                     try await worker.metrics()["herald_backend_connections{http=\"2\"}"] ?? 0 > 0
                 }
                 #expect(isShown)
-                // Its calls are in doubt, and made again when there is a proxy again.
+                // Its calls are in doubt, and repeated once there is a proxy again.
                 proxy.kill()
                 proxy = try await Self.proxy(program, port, fixture)
                 fixture.backend.misbehave([])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A hostile backend, over TLS", .realKafka("A hostile backend"))
 struct HostileBackendTests {
-    /// What the backend does to a user, and what becomes of the event.
+    /// The backend's treatment of a user, and the event's outcome.
     private static let cases: [(user: String, outcome: String, act: @Sendable (ScriptedPeer) throws -> Void)] = [
         ("fine", "delivered 200", { try $0.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }),
         ("no-content", "delivered 204", { try $0.write("HTTP/1.1 204 No\r\nContent-Length: 7\r\n\r\n") }),
@@ -77,7 +77,7 @@ struct HostileBackendTests {
         ("reset", "dead-lettered attempts-exhausted", { $0.reset() }),
     ]
 
-    @Test("Every answer ends as what it is, within its time, and none is taken for a delivery that is none")
+    @Test("Every answer has its own outcome, within its time, and only a delivery counts as one")
     func everyAnswer() async throws {
         let certificates = try TestCertificates.shared()
         let server = try ScriptedServer(tls: certificates.good) { peer in
@@ -109,11 +109,11 @@ struct HostileBackendTests {
     }
 
     @Test(
-        "What comes behind an answer, at once, soon or late, is nobody's answer, and nobody is called twice",
+        "Bytes after an answer, at once, soon or late, answer no call, and no user is called twice",
         arguments: [204, 304], [UInt32(0), 300, 20_000])
     func surplus(status: Int, delay: UInt32) async throws {
         let calls = Guarded<[String: Int]>([:])
-        // What comes late reads as an answer, which would be taken for the next call's.
+        // Late bytes read as an answer, which could be taken for the next call's.
         let body = "HTTP/1.1 503 Not Yours\r\nContent-Length: 0\r\n\r\n"
         let server = try ScriptedServer { peer in
             while true {
@@ -140,7 +140,7 @@ struct HostileBackendTests {
         }
     }
 
-    @Test("A Retry-After that is ignored is named once, and a date counts from the answer's own on")
+    @Test("An ignored Retry-After is named once, and a date counts from the answer's own date")
     func retryAfter() async throws {
         let users = ["dated", "odd-1", "odd-2", "odd-3"]
         let calls = Guarded<[String: [ContinuousClock.Instant]]>([:])
@@ -151,7 +151,7 @@ struct HostileBackendTests {
                     calls[String(user), default: []].append(.now)
                     return calls[String(user)]?.count
                 }
-                // A backend whose clock stands in 2020.
+                // A backend whose clock is in 2020.
                 let fields =
                     user == "dated"
                     ? "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\nRetry-After: Wed, 01 Jan 2020 00:00:03 GMT"
@@ -215,7 +215,7 @@ struct HostileBackendTests {
         }
     }
 
-    @Test("A backend whose name nobody knows holds with the reason, and nothing is recorded")
+    @Test("A backend with an unknown name holds with the reason, and nothing is recorded")
     func nameNotFound() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker(changing: ["backend.url": "https://no-such-host.invalid"])
@@ -229,7 +229,7 @@ struct HostileBackendTests {
         }
     }
 
-    @Test("An authority that is not trusted holds without a call, and trusting it ends that without a restart")
+    @Test("An untrusted authority holds without a call, and trusting it ends that without a restart")
     func unknownAuthority() async throws {
         let certificates = try TestCertificates.shared()
         let called = Guarded(0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Records that are as large as the topics allow", .realKafka("Records that are as large as the topics allow"),
+    "Records as large as the topics allow", .realKafka("Records as large as the topics allow"),
     .hangLimit)
 struct LargeRecordTests {
     /// A binary CloudEvent for `user` with this source.
@@ -28,7 +28,7 @@ struct LargeRecordTests {
     }
 
     @Test(
-        "Four records that would be too large again as results, retries and dead letters hold up nobody",
+        "Four records that would be too large again as results, retries and dead letters delay no others",
         arguments: ["atomic", "at-least-once"])
     func four(guarantee: String) async throws {
         var plan = Fixture.Plan()
@@ -63,14 +63,14 @@ struct LargeRecordTests {
     }
 
     @Test(
-        "A record that just fits its topic is retried and kept without what the call does not need",
+        "A record that just fits its topic is retried and kept with only the parts that the call needs",
         arguments: ["atomic", "at-least-once"])
     func degraded(guarantee: String) async throws {
         var plan = Fixture.Plan()
         plan.settings = ["delivery.guarantee": guarantee, "retry.immediate": "0", "retry.delays": "[1s]"]
         plan.misbehaviour = [.status(400) { $0.user = "refused" }, .status(503) { $0.user = "failing" }]
         try await Fixture.run(plan) { fixture in
-            // 1 048 588 bytes is what a topic takes; these leave some 300 of them.
+            // A topic accepts 1 048 588 bytes; these leave some 300 of them.
             let records = [
                 Self.binary(
                     "retried", user: "failing", source: "shop",

@@ -2,9 +2,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("A backend that bears less than there is to send", .realKafka("Load"))
+@Suite("A backend that is slower than the load", .realKafka("Load"))
 struct LoadTests {
-    @Test("Its rate is found by itself: everything is delivered, and there is no dead letter")
+    @Test("Its rate is found automatically: everything is delivered, and there is no dead letter")
     func capacity() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.status(429) { $0.perSecond = 200 }]
@@ -27,7 +27,7 @@ struct LoadTests {
         }
     }
 
-    @Test("An event of the first topic does not stand behind a campaign")
+    @Test("An event of the first topic does not wait behind a campaign")
     func priority() async throws {
         var plan = Fixture.Plan()
         plan.settings = Held.settings
@@ -55,7 +55,7 @@ struct LoadTests {
         }
     }
 
-    /// Where the calls of codes are among all.
+    /// The positions of the codes' calls among all calls.
     private static func places(_ fixture: Fixture) -> [Int] {
         let calls = fixture.backend.calls
         return calls.indices.filter { calls[$0].notification?.hasPrefix("code") == true }

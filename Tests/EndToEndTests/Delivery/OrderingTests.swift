@@ -2,9 +2,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("What is sent in order", .realKafka("What is sent in order"))
+@Suite("Ordered sending", .realKafka("Ordered sending"))
 struct OrderingTests {
-    @Test("With delivery.ordering partition a call under way holds back its partition, and no other")
+    @Test("With delivery.ordering partition, a call under way holds back its partition, and no other")
     func partition() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["delivery.ordering": "partition", "backend.timeout": "5m"]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Outages", .realKafka("Outages"))
 struct OutageTests {
-    /// Waits until the worker holds for this reason, and says so in its log, readiness and metrics, in one sentence.
+    /// Waits until the worker holds for this reason, with the same sentence in its log, readiness and metrics.
     private func expectHold(_ reason: String, of worker: HeraldProcess, in fixture: Fixture) async throws {
         let sentence = try await worker.waitUntilNotReady("outage-\(reason)")
         #expect(sentence.contains(": ") && sentence.hasSuffix("."))
@@ -19,7 +19,7 @@ struct OutageTests {
         try await fixture.wait("a probe was made") { fixture.backend.calls.count > called }
     }
 
-    /// Lets the backend answer, and waits until the worker has gone on by itself.
+    /// Lets the backend answer, and waits until the worker has continued by itself.
     private func expectEnd(of worker: HeraldProcess, in fixture: Fixture) async throws {
         fixture.backend.misbehave([])
         try await worker.waitForLog("resuming")
@@ -31,7 +31,7 @@ struct OutageTests {
         #expect(worker.logLines.count { $0.message.contains("resuming") } == 1)
     }
 
-    @Test("When every call is refused the worker holds, loses no event and no attempt, and goes on by itself")
+    @Test("When every call is refused, the worker holds, loses no event and no attempt, and continues by itself")
     func credentials() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.status(403)]
@@ -56,7 +56,7 @@ struct OutageTests {
         }
     }
 
-    @Test("When most calls have no answer the worker holds and probes; nothing is a dead letter, and it goes on")
+    @Test("When most calls have no answer, the worker holds and probes, makes no dead letter, and continues")
     func breaker() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.hangUp()]
@@ -71,7 +71,7 @@ struct OutageTests {
         }
     }
 
-    @Test("A password file that is fixed while the worker holds is read again, and everything is delivered")
+    @Test("A password file fixed while the worker holds is read again, and everything is delivered")
     func passwordFile() async throws {
         try await Fixture.run { fixture in
             let file = fixture.directory.appending(path: "password")
@@ -89,7 +89,7 @@ struct OutageTests {
     }
 }
 
-@Suite("What others hear of a worker that holds", .realKafka("What others hear of a worker"))
+@Suite("Reports on a worker that holds", .realKafka("Reports on a worker that holds"))
 struct ToldOutageTests {
     private static var plan: Fixture.Plan {
         var plan = Fixture.Plan()
@@ -98,7 +98,7 @@ struct ToldOutageTests {
         return plan
     }
 
-    /// Runs a tool that asks workers for seconds at most, and changes nothing, until they have answered in time.
+    /// Repeats a tool that changes nothing and asks workers for seconds at most, until they have answered in time.
     @discardableResult
     private func expectSaid(
         _ parts: [String], location: SourceLocation = #_sourceLocation,
@@ -113,7 +113,7 @@ struct ToldOutageTests {
         return run.status
     }
 
-    @Test("The doctor, and who publishes, hear from a worker that it holds, and why")
+    @Test("The doctor and publishers learn from a worker that it holds, and why")
     func told() async throws {
         var plan = Self.plan
         plan.misbehaviour = [.status(404)]
@@ -132,7 +132,7 @@ struct ToldOutageTests {
         }
     }
 
-    @Test("What is published while no worker runs is said to wait")
+    @Test("Events published while no worker runs are reported as waiting")
     func noWorker() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await fixture.publishDeadLetters(0..<1)

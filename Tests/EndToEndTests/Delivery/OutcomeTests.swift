@@ -7,15 +7,15 @@ import Testing
 struct OutcomeTests {
     private static let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    /// A kind of event, and the summary of the result that each push service has to get.
+    /// A kind of event, and the summary of the result that each push service must get.
     private struct Case {
-        /// Absent when none can be read.
+        /// Absent when it cannot be read.
         var id: String?
         var publication: Publication
         var results: [String: String]
     }
 
-    @Test("Every kind of event gets exactly the results of the design, and no others")
+    @Test("Every kind of event gets exactly the results of the design")
     func everyKind() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [
@@ -47,7 +47,7 @@ struct OutcomeTests {
             oracle.expectResults(expected)
             oracle.expectNothingPassed(try await fixture.committed())
             oracle.expectCalls { $0.hasPrefix("flaky:") ? 2 : 1 }
-            // The split event's, and one for each of those that fail.
+            // The split event's, and one for each event that fails.
             #expect(fixture.deadLetters.count == 1 + Self.failed().count)
         }
     }
@@ -163,7 +163,7 @@ struct OutcomeTests {
         }
     }
 
-    /// Registers an Apple device of a user with the reference backend, as an app does.
+    /// Registers an Apple device of a user with the reference backend, like an app.
     private static func register(_ handle: String, user: String, at backend: ReferenceBackend) throws {
         let password = Data("\(user):\(user)".utf8).base64EncodedString()
         let headers = ["Authorization": "Basic \(password)", "Content-Type": "application/json"]

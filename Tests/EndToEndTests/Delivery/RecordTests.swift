@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Retry records and dead letters", .realKafka("Retry records and dead letters"))
 struct RecordTests {
-    /// A key and headers that only survive where nobody looks at them: bytes that are no text, a name twice, an
+    /// A key and headers that survive only if they are passed on unread: bytes that are not text, a name twice, an
     /// empty value, a null.
     private static let headers: [StoredRecord.Header] = [
         .init("x-bytes", [0x00, 0xFF, 0xC3]), .init("X-Twice", "one"), .init("X-Twice", "two"), .init("x-empty", []),
@@ -22,7 +22,7 @@ struct RecordTests {
         #expect(record.originalHeaders == request.headers)
     }
 
-    /// Checks the headers that tell a moment and takes them away; the others can be compared then.
+    /// Checks and removes the headers with times, so that the others can be compared.
     private func takeMoments(
         _ names: [String], from headers: inout [String: String], since start: Int64
     ) {
@@ -32,7 +32,7 @@ struct RecordTests {
         }
     }
 
-    @Test("An event whose services end differently is split, and the records tell it header by header")
+    @Test("An event whose services end differently is split, and the records show it header by header")
     func split() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [
@@ -66,7 +66,7 @@ struct RecordTests {
         }
     }
 
-    /// The headers that every record of the event has.
+    /// The headers common to every record of the event.
     private func commonHeaders(_ request: StoredRecord) -> [String: String] {
         [
             "herald-id": "s1", "herald-origin": request.place, "herald-origin-timestamp": "\(request.timestamp)",
@@ -126,7 +126,7 @@ struct RecordTests {
         ("expired", #"{"id":"e","user":"anna","pns":"apns","message":"x","expiresAt":"2020-01-01T00:00:00Z"}"#, "e"),
     ]
 
-    @Test("What cannot be read or sent is a dead letter with its bytes, its key and its headers")
+    @Test("An unreadable or unsendable record becomes a dead letter with its bytes, key and headers")
     func undeliverable() async throws {
         try await Fixture.run { fixture in
             _ = try await fixture.startWorker()
@@ -155,7 +155,7 @@ struct RecordTests {
         }
     }
 
-    @Test("Headers of Herald's names are replaced and never doubled, and what a producer forges does not count")
+    @Test("Headers with Herald's names are replaced and never doubled, and a producer's forgeries do not count")
     func forged() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [.status(503)]

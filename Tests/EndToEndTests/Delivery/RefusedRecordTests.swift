@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Records that the brokers refuse", .realKafka("Records that the brokers refuse"), .hangLimit)
 struct RefusedRecordTests {
-    @Test("The result topic is deleted under a worker: no commit, an alarm, and it goes on when it is back")
+    @Test("The result topic is deleted under a worker: no commit, an alarm, and it continues when it is back")
     func deletedResultTopic() async throws {
         var plan = Fixture.Plan()
-        // Records for a topic that is gone are given up in a transaction's time, which is the default's.
+        // Records for a missing topic are given up in a transaction's time, here the default.
         plan.settings = ["kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#]
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
@@ -33,7 +33,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A dead letter is too large for its topic: it is kept without its value, and says so")
+    @Test("A dead letter too large for its topic is kept without its value, and says so")
     func withoutValue() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "2000"]]
@@ -53,7 +53,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A dead letter is too large whatever is left out: an alarm, and it is there when the limit is raised")
+    @Test("A dead letter too large in any form raises an alarm, and is written once the limit is raised")
     func dead() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.dead-letter": ["max.message.bytes": "300"]]
@@ -83,7 +83,7 @@ struct RefusedRecordTests {
         }
     }
 
-    @Test("A retry is too large for its topic: it becomes a dead letter that says oversized, with its bytes")
+    @Test("A retry too large for its topic becomes a dead letter with reason oversized and its bytes")
     func retry() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.retry.1s": ["max.message.bytes": "2000"]]
@@ -131,7 +131,7 @@ struct RefusedRecordTests {
     }
 
     @Test(
-        "Two keyless events, a compacted results topic: others are recorded, these when it is mended",
+        "With a compacted results topic, keyless events are recorded after its repair, others at once",
         arguments: ["atomic", "at-least-once"])
     func keyless(guarantee: String) async throws {
         var plan = Fixture.Plan()
@@ -144,7 +144,7 @@ struct RefusedRecordTests {
             try await fixture.waitForResults(38)
             let alarm = try await worker.waitForLog("does not take a record")
             #expect(alarm.level == "error" && alarm.message.contains("INVALID_RECORD"))
-            // Each costs some log n transactions, and as many more when it is tried again.
+            // Each costs some log n transactions, and as many more at each new attempt.
             #expect(try await worker.metrics()["herald_transaction_aborts_total"] ?? 0 < 30)
             try await fixture.publish(Batch.events(38..<60))
             try await fixture.waitForResults(60)
@@ -166,7 +166,7 @@ struct RefusedRecordTests {
     }
 
     @Test(
-        "A results topic that takes nothing is said once, calls wait, all is recorded when it is mended",
+        "A results topic that accepts nothing is logged once, calls wait, and all is recorded after a repair",
         arguments: [
             ("max.message.bytes", "160", "1048588", "max.message.bytes"),
             ("cleanup.policy", "compact", "delete", "herald topics plan"),
@@ -174,7 +174,7 @@ struct RefusedRecordTests {
     func everyRecord(setting: String, bad: String, good: String, words: String) async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications.results": [setting: bad]]
-        // A compacted topic takes no record without a key.
+        // A compacted topic accepts no record without a key.
         let events = Batch.events(0..<200).map { event in
             var event = event
             if bad == "compact" { event.key = nil }

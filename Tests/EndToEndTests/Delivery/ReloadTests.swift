@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Settings that change while a worker runs", .realKafka("Settings that change while a worker runs"))
 struct ReloadTests {
-    /// Writes the worker's file anew and tells it so, and waits until it has said what it made of that.
+    /// Rewrites the worker's file, signals it, and waits until it has logged the effect.
     private func reload(
         _ worker: HeraldProcess, of fixture: Fixture, _ changes: [String: String], saying part: String
     ) async throws {
@@ -57,7 +57,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("A file with mistakes changes nothing, and all of them are said")
+    @Test("A file with mistakes changes nothing, and all of them are logged")
     func mistakes() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retries through the delay topics", .realKafka("Retries through the delay topics"))
 struct RetryTests {
-    @Test("Quick retries and delays come in order and not early, with one key, and then there is a dead letter")
+    @Test("Quick retries and delays come in order and not early, with one key, followed by a dead letter")
     func tiers() async throws {
         let immediate = 1
         let delays: [Int64] = [1_000, 2_000]
@@ -53,7 +53,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A retry topic whose delay was taken out of the settings is still consumed")
+    @Test("A retry topic whose delay was removed from the settings is still consumed")
     func removedDelay() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1s, 3s]"]

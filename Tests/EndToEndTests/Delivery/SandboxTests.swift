@@ -5,11 +5,11 @@ import HeraldTime
 import TestSupport
 import Testing
 
-@Suite("herald sandbox on a broker that workers use", .realKafka("The sandbox on a broker"), .hangLimit)
+@Suite("herald sandbox on a broker with workers", .realKafka("The sandbox on a broker"), .hangLimit)
 struct SandboxTests {
     /// A sandbox on the fixture's topics.
     ///
-    /// - Parameter prefix: before the names of its topics.
+    /// - Parameter prefix: Put before the names of its topics.
     private func sandbox(_ fixture: Fixture, prefix: String = "", _ words: [String] = []) throws -> RunningHerald {
         let topics = [
             "requests": "notifications", "results": "notifications.results", "retry": "notifications.retry",
@@ -23,7 +23,7 @@ struct SandboxTests {
             keepsErrors: true)
     }
 
-    @Test("It takes no event from the workers, and gets what is published from its start on")
+    @Test("It takes no event from the workers, and gets all events published after its start")
     func ownGroup() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()
@@ -47,10 +47,10 @@ struct SandboxTests {
         }
     }
 
-    @Test("It warns of live workers that consume the same topics, and of no others")
+    @Test("It warns of live workers on the same topics, and of no others")
     func beside() async throws {
         try await Fixture.run { fixture in
-            // The group of the settings' default, in which the sandbox is none, and one that no settings name.
+            // The default group, which the sandbox does not join, and a group that no settings name.
             let groups = ["herald", "\(fixture.name)-others"]
             for group in groups { _ = try await fixture.startWorker(changing: ["kafka.group": group]) }
             let runs: [(prefix: String, words: [String], isWarned: Bool)] = [
@@ -96,7 +96,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("A group that has members, or had some, is refused before anything is taken")
+    @Test("A group with present or former members is refused before any event is taken")
     func usedGroup() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()

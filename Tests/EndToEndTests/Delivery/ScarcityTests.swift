@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Scarce descriptors, and a log that nobody reads", .realKafka("Scarcity"))
+@Suite("Scarce descriptors, and an unread log", .realKafka("Scarcity"))
 struct ScarcityTests {
     @Test("With too few file descriptors for its calls a worker still delivers every event")
     func descriptors() async throws {
@@ -16,7 +16,7 @@ struct ScarcityTests {
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker(under: ["prlimit", "--nofile=128"])
             try await fixture.publish(Batch.events(0..<300))
-            // As many as there are descriptors for beside those that brokers, files and scrapers need.
+            // All descriptors that brokers, files and scrapers leave.
             try await fixture.wait("every connection is in use") { fixture.backend.heldCount == 32 }
             fixture.backend.misbehave([])
             try await fixture.waitForResults(300)
@@ -27,10 +27,10 @@ struct ScarcityTests {
         }
     }
 
-    @Test("A reader of the log that has stopped stops nothing")
+    @Test("A stopped reader of the log stops nothing")
     func stoppedLogReader() async throws {
         try await Fixture.run { fixture in
-            // A pipe that somebody holds open and does not read; full after 64 KiB.
+            // A pipe that is held open and not read; full after 64 KiB.
             let pipe = fixture.directory.appending(path: "worker-0.log").path
             #expect(mkfifo(pipe, 0o600) == 0)
             let reader = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)

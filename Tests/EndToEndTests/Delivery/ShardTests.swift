@@ -4,12 +4,12 @@ import Testing
 
 @Suite("A backend that refuses a shard of the users", .realKafka("Shard"))
 struct ShardTests {
-    /// Refused sooner than others are answered: what comes first looks as if nothing were taken any more.
+    /// They are refused sooner than others are answered, so that at first everything seems to fail.
     ///
-    /// No user has a second event, and no refused one is called again: the worker has to know from first calls alone. How long
-    /// that may hold up others is the simulation's to judge (`Bystanders.refusals`): here a busy machine decides how many calls
-    /// a second get through, and so how long it takes.
-    @Test("All others are called although each of these is to wait for an hour", arguments: [(503, 2), (429, 3)])
+    /// No user has a second event, and no refused one is called again: the worker must learn from first calls alone.
+    /// The simulation judges how long that may delay others (`Bystanders.refusals`): here, a busy machine decides how
+    /// many calls a second succeed, and so how long it takes.
+    @Test("All others are called although each of these must wait for an hour", arguments: [(503, 2), (429, 3)])
     func others(status: Int, every: Int) async throws {
         var plan = Fixture.Plan()
         plan.settings = ["retry.delays": "[1h]", "delivery.maxInFlight": "200"]
@@ -18,7 +18,7 @@ struct ShardTests {
         ]
         try await Fixture.run(plan) { fixture in
             _ = try await fixture.startWorker()
-            // How long a delivery takes is known by then.
+            // The duration of a delivery is known by then.
             try await fixture.publish(Batch.events(0..<200))
             try await fixture.waitForResults(200)
             let events = (200..<800).map { number in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Calls that hang", .realKafka("Calls that hang"), .hangLimit)
 struct StuckTests {
-    @Test("Every slot is stuck for longer than max.poll.interval.ms: the worker stays a member and goes on")
+    @Test("Every slot is stuck for longer than max.poll.interval.ms: the worker stays a member and continues")
     func longerThanPollInterval() async throws {
         var plan = Fixture.Plan()
         // A session may not be longer than the interval; the worker keeps it alive.
@@ -35,7 +35,7 @@ struct StuckTests {
         }
     }
 
-    @Test("A user whose call hangs holds up nobody else, and its events wait behind it in their order")
+    @Test("A user whose call hangs delays no others, and its events wait behind it in their order")
     func hangingUser() async throws {
         var plan = Fixture.Plan()
         plan.settings = Held.settings
@@ -78,7 +78,7 @@ struct StuckTests {
             try await fixture.waitUntilAllIsCommitted()
             let oracle = try await Oracle(fixture)
             oracle.expectResults(Batch.delivered(0..<200).merging(Self.deliveredStuck) { $1 })
-            // One call at a time of one user, and nobody behind it was called before it gave way.
+            // One call at a time of one user, and none behind it was called before it gave way.
             let keys = oracle.calls.filter { $0.user == "stuck" && $0.status == nil }.compactMap(\.notification)
             #expect(Set(keys.prefix(2)) == ["stuck0:apns"])
         }
@@ -99,7 +99,7 @@ struct StuckTests {
         plan.settings = ["backend.timeout": "2s", "retry.delays": "[1s, 1h]", "outages.breaker.of": "0"]
         plan.misbehaviour = [.hang()]
         try await Fixture.run(plan) { fixture in
-            // Without an id: none of them is another one's duplicate.
+            // Without an id, so that none is another one's duplicate.
             let padding = String(repeating: "x", count: 100)
             for part in 0..<6 {
                 let events = (part * 50_000..<(part + 1) * 50_000).map {
@@ -117,7 +117,7 @@ struct StuckTests {
                 try await fixture.publish(events)
             }
             let worker = try await fixture.startWorker()
-            // Many rounds of time-outs: whatever can be fetched ahead is.
+            // After many rounds of time-outs, everything that can be fetched ahead has been.
             try await fixture.wait("the calls hang, again and again", within: 120) {
                 fixture.backend.calls.count >= 1_000
             }
@@ -147,7 +147,7 @@ struct StuckTests {
         try await Self.backlogOfLargeHeaders(600, "2s", [.hang { $0.user = "large-*" }])
     }
 
-    /// A topic that nobody follows: this process need not hold gigabytes.
+    /// A topic without a follower: this process need not hold gigabytes.
     private static let largeTopic = "notifications.large"
 
     private static func backlogOfLargeHeaders(
@@ -161,7 +161,7 @@ struct StuckTests {
             try await publishLarge(count, in: fixture)
             let requests = "[{name: \(fixture.topic("notifications")), weight: 10}, \(fixture.topic(largeTopic))]"
             let worker = try await fixture.startWorker(changing: ["topics.requests": requests])
-            // Small ones in the other topic, one after another: none of them waits for the large ones.
+            // Small ones in the other topic, one by one: none of them waits for the large ones.
             for number in 0..<20 {
                 try await fixture.publish([Publication(id: "small-\(number)", user: "small-\(number)")])
                 try await fixture.wait("a small event is called") {

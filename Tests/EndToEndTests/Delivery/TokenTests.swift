@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Access tokens", .realKafka("Access tokens"))
 struct TokenTests {
-    /// A token endpoint and a backend that takes its tokens, from a certain one on.
+    /// A token endpoint, and a backend that accepts its tokens from a certain one on.
     private final class Realm: Sendable {
         private struct State {
             var given = 0
@@ -98,7 +98,7 @@ struct TokenTests {
         }
     }
 
-    @Test("Without a token the worker says why and calls nobody, and it goes on by itself when there is one")
+    @Test("Without a token the worker gives the reason, makes no call, and continues by itself when it gets one")
     func noToken() async throws {
         let realm = try Realm(isClientKnown: false)
         defer { realm.stop() }

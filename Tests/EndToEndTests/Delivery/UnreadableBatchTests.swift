@@ -3,7 +3,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-@Suite("Batches that nobody can read", .realKafka("Batches that nobody can read"), .hangLimit)
+@Suite("Unreadable batches", .realKafka("Unreadable batches"), .hangLimit)
 struct UnreadableBatchTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -16,7 +16,7 @@ struct UnreadableBatchTests {
     ]
 
     @Test(
-        "One is passed over, with one dead letter that names it; all else is delivered, and commands go on",
+        "One is skipped, with one dead letter that names it; all else is delivered, and commands continue",
         arguments: kinds)
     func passedOver(kind: Kind) async throws {
         var plan = Fixture.Plan()
@@ -51,7 +51,7 @@ struct UnreadableBatchTests {
             let listed = try await fixture.dlq("list")
             #expect(listed.output.contains("unreadable"), "\(listed.output)")
 
-            // The next owner reads what came before, to know it again: nothing is told twice.
+            // The next owner reads earlier records for duplicates: nothing is reported twice.
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
             let next = try await fixture.startWorker()
@@ -65,7 +65,7 @@ struct UnreadableBatchTests {
         }
     }
 
-    @Test("One that is the first of its partition is passed over, too, before anything was taken", arguments: kinds)
+    @Test("The first batch of a partition is skipped, too, before any event was taken", arguments: kinds)
     func first(kind: Kind) async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = ["notifications": ["compression.type": "producer"]]
@@ -82,7 +82,7 @@ struct UnreadableBatchTests {
         }
     }
 
-    @Test("Brokers refuse a bomb for a topic as `topics apply` makes it, and take it with another compression")
+    @Test("Brokers refuse a bomb for a topic made by `topics apply`, and accept it with another compression")
     func refused() async throws {
         var plan = Fixture.Plan()
         plan.topicConfigurations = [

@@ -2,7 +2,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("A broker that is away", .ownKafka("A broker that is away"), .hangLimit)
+@Suite("An absent broker", .ownKafka("An absent broker"), .hangLimit)
 struct BrokerTests {
     @Test("A worker waits for a broker that is down, and goes on after one that dies in a transaction")
     func brokerDown() async throws {
@@ -21,7 +21,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("Commands that ask a broker that has only just started wait for leaders and coordinators, and answer")
+    @Test("Commands on a broker that has just started wait for leaders and coordinators, and succeed")
     func commandsAtTheStart() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .mortal
@@ -32,7 +32,7 @@ struct BrokerTests {
             try await fixture.waitForResults(1)
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)
-            // What waits, so that the group is asked, too.
+            // A waiting event, so that the group is queried, too.
             try await fixture.publish([Publication(id: "late", user: "anna")])
             fixture.kafka.kill(node: 1)
             try await fixture.kafka.revive(node: 1)
@@ -48,7 +48,7 @@ struct BrokerTests {
         }
     }
 
-    /// Ten events are delivered by a worker that was started before their broker.
+    /// A worker started before its broker delivers ten events.
     private static func waitAtTheStart(_ fixture: Fixture) async throws {
         try await fixture.publish(Batch.events(0..<10))
         fixture.kafka.kill(node: 1)
@@ -60,7 +60,7 @@ struct BrokerTests {
         #expect(try await worker.waitForExit() == 0)
     }
 
-    /// The broker dies while a transaction is open that has outcomes, and while calls are in flight.
+    /// The broker dies while a transaction with outcomes is open and calls are in flight.
     private static func dieInTransaction(_ fixture: Fixture) async throws {
         let worker = try await fixture.startWorker(changing: ["delivery.commitInterval": "60s"])
         fixture.backend.misbehave([.hold()])
@@ -112,7 +112,7 @@ struct HurtfulBrokerTests {
         }
     }
 
-    @Test("publish says that an event whose answers were lost may be published, and what to do")
+    @Test("publish reports that an event with a lost answer may be published, and the next step")
     func publishInDoubt() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .proxied
@@ -132,7 +132,7 @@ struct HurtfulBrokerTests {
         }
     }
 
-    @Test("A slow broker costs time, and nothing else")
+    @Test("A slow broker costs only time")
     func slow() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .proxied
@@ -151,7 +151,7 @@ struct HurtfulBrokerTests {
         }
     }
 
-    @Test("A broker hangs for longer than a transaction may be open: memory stays flat, and everything goes on")
+    @Test("A broker hangs past the transaction's time-out: memory stays flat, and everything continues")
     func hangs() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .proxied
@@ -187,13 +187,13 @@ struct HurtfulBrokerTests {
         }
     }
 
-    @Test("Without a permission a worker ends with 1 and the kafka-acls line that grants it; with it it goes on")
+    @Test("Without a permission a worker ends with 1 and the kafka-acls line that grants it; then it continues")
     func forbidden() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .proxied
         plan.more = ["forbidden"]
         try await Fixture.run(plan) { fixture in
-            // Only the user ANONYMOUS is here. What no rule names is allowed; of what one names, only what it allows.
+            // The only user is ANONYMOUS. Resources without a rule allow everything; others, what their rules allow.
             let locked: [AccessResource] = [
                 .topic(fixture.topic("forbidden")), .transactionalID("\(fixture.name)-locked-0"),
                 .group("\(fixture.name)-locked"),

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("A cluster that loses a node", .ownKafka("A cluster that loses a node"), .hangLimit)
 struct ClusterTests {
-    /// Long enough for a cluster to find new leaders, so that nobody loses partitions meanwhile.
+    /// Long enough for a cluster to find new leaders, so that no member loses partitions meanwhile.
     private static let patient = [
         "kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#
     ]
 
-    @Test("Coordinators of the group and of transactions die: no event is lost, none recorded or called twice")
+    @Test("Coordinators of group and transactions die: no event is lost, none recorded or called twice")
     func leadersMove() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .three
@@ -46,7 +46,7 @@ struct ClusterTests {
         }
     }
 
-    /// Has some calls answered, whose outcomes the worker then writes, while others are in flight.
+    /// Lets some calls be answered, whose outcomes the worker then writes, while others are in flight.
     private static func openTransaction(_ fixture: Fixture) async throws {
         try await fixture.wait("calls are in flight") { fixture.backend.heldCount == Held.inFlight }
         let before = fixture.backend.calls.count
@@ -54,7 +54,7 @@ struct ClusterTests {
         try await fixture.wait("the next are in flight") { fixture.backend.calls.count == before + 5 }
     }
 
-    /// The node that coordinates a group or a transactional id, found as brokers do: by Java's hash of its name.
+    /// The node that coordinates a group or a transactional id, found like brokers do: by Java's hash of its name.
     private static func coordinator(of name: String, in topic: String, _ kafka: RealKafka) throws -> Int {
         let hash = name.utf16.reduce(Int32(0)) { $0 &* 31 &+ Int32($1) }
         let found = try kafka.admin().metadata(topics: [topic], timeout: Patience.timeout).topics
@@ -63,7 +63,7 @@ struct ClusterTests {
         return Int(try #require(partitions.first { $0.id == number }?.leader))
     }
 
-    @Test("One partition without a leader: its events wait, others are delivered, and it goes on by itself")
+    @Test("Events of a partition without a leader wait, others are delivered, and it continues by itself")
     func leaderless() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .three
@@ -78,7 +78,7 @@ struct ClusterTests {
                 try admin.metadata(topics: [name], timeout: Patience.timeout).topics.flatMap(
                     \.partitions)
             }
-            // A node that has just come back, for a test before this one, learns of a topic a moment later.
+            // A node that has just come back from an earlier test learns of a topic a moment later.
             try await fixture.wait("the topic's partitions") { (try? partitions().count { $0.leader != nil }) == 3 }
             let lost = try #require(try partitions().first)
             let node = Int(try #require(lost.leader))
@@ -96,7 +96,7 @@ struct ClusterTests {
             try await fixture.publish(events(0..<30, in: [lost.id]))
             try await fixture.waitForResults(30)
             try await fixture.waitUntilAllIsCommitted()
-            // Published while the worker is not looking, and then there is nobody to fetch them from.
+            // Published while the worker is stopped, after which they can no longer be fetched.
             kafka.kill(node: node)
             try await fixture.wait("the partition has no leader") {
                 try partitions().first { $0.id == lost.id }?.leader == nil

@@ -4,20 +4,20 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Workers that are killed", .realKafka("Workers that are killed"), .hangLimit)
+@Suite("Killed workers", .realKafka("Killed workers"), .hangLimit)
 struct CrashTests {
-    /// A name for the worker, so that nobody waits for a session's or a transaction's end.
+    /// A name for the worker, so that no session or transaction has to expire.
     static let named = ["kafka.instance": "pod-0", "kafka.staticMembership": "true"]
-    /// So rare that only a test's own doing ends a transaction, and with so few calls that the first outcome opens it.
+    /// So rare that only the test ends a transaction, and with so few calls that the first outcome opens it.
     static let noCommit = ["delivery.commitInterval": "60s", "delivery.maxInFlight": "15"]
 
-    /// Waits until the broker has results that belong to a transaction which is still open.
+    /// Waits until the broker has results of a transaction that is still open.
     static func waitForOpenResults(_ count: Int, in fixture: Fixture) async throws {
         try await fixture.waitUntilWritten(count, to: "notifications.results")
         #expect(fixture.count("notifications.results") == 0, "nothing is committed yet")
     }
 
-    @Test("kill -9 after the answers and before the commit: the same keys are called again, each has one result")
+    @Test("kill -9 between the answers and the commit: the same keys are called again, each has one result")
     func openTransaction() async throws {
         var plan = Fixture.Plan()
         plan.settings = Self.named
@@ -49,7 +49,7 @@ struct CrashTests {
         oracle.expectNothingPassed(try await fixture.committed())
     }
 
-    @Test("kill -9 behind a slow event: what was done and committed beyond it is not called again")
+    @Test("kill -9 behind a slow event: committed completions beyond it are not called again")
     func completionsBeyondSlowEvent() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1
@@ -58,7 +58,7 @@ struct CrashTests {
         try await Fixture.run(plan) { fixture in
             let first = try await fixture.startWorker()
             try await fixture.publish(Batch.events(0..<50))
-            // In a transaction what is read is committed, and so are the completions with it.
+            // Results read are committed in a transaction, and the completions with them.
             try await fixture.waitForResults(48)
             #expect(try await fixture.committed().values.allSatisfy { $0 == 0 }, "the slow event holds the offset")
             first.kill()
@@ -72,23 +72,23 @@ struct CrashTests {
         }
     }
 
-    /// How a worker ends, after so many of a round's calls are answered and recorded; the others are in flight.
+    /// A worker's end, after some of a round's calls are answered and recorded; the others are in flight.
     private struct End {
         var worker: Int
         var isKill: Bool
         var answered: Int
     }
 
-    /// With nothing, some and everything recorded.
+    /// With none, some and all recorded.
     private static let ends = [
         End(worker: 0, isKill: true, answered: 6), End(worker: 1, isKill: true, answered: 0),
         End(worker: 0, isKill: false, answered: 6), End(worker: 1, isKill: false, answered: 0),
         End(worker: 0, isKill: true, answered: 12), End(worker: 1, isKill: true, answered: 6),
     ]
-    /// Of each round; both workers together may call all at once.
+    /// The size of each round; both workers together may call all at once.
     private static let eventsOfRound = 12
 
-    @Test("Workers killed, stopped, started: only what was in flight is called again, each event has one result")
+    @Test("Workers killed, stopped, started: only calls in flight are repeated, each event has one result")
     func killsAndStops() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 6
@@ -125,12 +125,12 @@ struct CrashTests {
         }
     }
 
-    /// Publishes a round's events, has some of their calls answered and recorded, and holds the others; these.
+    /// Publishes a round's events, has some calls answered and recorded, and holds the others, which it returns.
     private static func hold(_ round: Int, _ answered: Int, in fixture: Fixture) async throws -> Set<String> {
         fixture.backend.misbehave([.hold()])
         let before = fixture.count("notifications.results")
         var events = Batch.events(round * eventsOfRound..<(round + 1) * eventsOfRound)
-        // As many for each worker.
+        // The same number for each worker.
         for index in events.indices { events[index].partition = Int32(index % 6) }
         try await fixture.publish(events)
         try await fixture.wait("all are called") { fixture.backend.heldCount == eventsOfRound }
@@ -142,7 +142,7 @@ struct CrashTests {
     }
 
     @Test(
-        "Workers killed, stopped, started anywhere: only what was in flight is called again, one result each",
+        "Workers killed, stopped, started anywhere: only calls in flight are repeated, one result each",
         .long("5 000 events and six kills and stops wherever the workers happen to be"))
     func random() async throws {
         var generator = SplitMix64(seed: 1)
@@ -158,7 +158,7 @@ struct CrashTests {
                 workers.append(try fixture.spawnWorker(changing: ["kafka.instance": "pod-\(number)"]))
             }
             for worker in workers { try await worker.waitForLog("partitions assigned") }
-            // What was recorded at a kill, and how many calls there were when the killed one was gone.
+            // The recorded events at a kill, and the number of calls once the killed worker was gone.
             var kills: [(recorded: Set<String>, calls: Int)] = []
             for round in 0..<rounds {
                 try await fixture.publish(Batch.events(round * count / rounds..<(round + 1) * count / rounds))
@@ -174,7 +174,7 @@ struct CrashTests {
                     workers[number].kill()
                     kills.append((recorded, fixture.backend.calls.count))
                 } else {
-                    // The other one may have delivered it all before this one hears signals.
+                    // The other one may have delivered it all before this one handles signals.
                     try await workers[number].waitForLog("starting")
                     workers[number].terminate()
                     let status = try await workers[number].waitForExit()
@@ -201,7 +201,7 @@ struct CrashTests {
         }
     }
 
-    @Test("The time to drain is over: what was settled is recorded once, what hangs is called again")
+    @Test("At the drain deadline, settled events are recorded once and hanging ones are called again")
     func drainDeadline() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["delivery.drainTimeout": "1s", "backend.timeout": "60s"]

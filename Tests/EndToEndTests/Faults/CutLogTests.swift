@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Logs that are cut off, and other programs in the group", .ownKafka("Logs that are cut off"), .hangLimit)
+@Suite("Truncated logs, and other programs in the group", .ownKafka("Truncated logs"), .hangLimit)
 struct CutLogTests {
     private static let patient = [
         "kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#
@@ -24,7 +24,7 @@ struct CutLogTests {
     }
 
     @Test(
-        "An unclean election takes the end of a log: nobody is called again, and what is new is called"
+        "An unclean election loses the end of a log: no user is called again, and new events are called"
     )
     func uncleanElection() async throws {
         var plan = Self.onePartition(on: .three)
@@ -74,7 +74,7 @@ struct CutLogTests {
     }
 
     @Test(
-        "A disk has lost the end of a log while no worker runs: what was written since is called, no more",
+        "A disk loses the end of a log while no worker runs: only events written since are called",
         arguments: [2, 15])
     func lostEnd(new: Int) async throws {
         try await Fixture.run(Self.onePartition(on: .mortal)) { fixture in
@@ -103,7 +103,7 @@ struct CutLogTests {
         }
     }
 
-    @Test("A topic that is made again while no worker runs begins at its first record", arguments: [3, 30])
+    @Test("A topic recreated while no worker runs begins at its first record", arguments: [3, 30])
     func madeAgain(new: Int) async throws {
         try await Fixture.run(Self.onePartition(on: .shared)) { fixture in
             let first = try await fixture.startWorker()
@@ -127,7 +127,7 @@ struct CutLogTests {
         }
     }
 
-    @Test("Offsets that another program commits in the group are counted, and people are told")
+    @Test("Offsets that another program commits in the group are counted and reported")
     func stranger() async throws {
         var plan = Self.onePartition(on: .shared)
         plan.more = ["notifications.audit"]
@@ -138,7 +138,7 @@ struct CutLogTests {
             try await fixture.publish(Batch.events(0..<10))
             try await fixture.waitForResults(10)
             try await fixture.waitUntilAllIsCommitted()
-            // A worker that is paused is thrown out of its group, which then has no members.
+            // A paused worker is expelled from its group, which then has no members.
             worker.pause()
             try await fixture.publish(Batch.events(10..<14))
             let admin = try fixture.kafka.admin()
@@ -154,7 +154,7 @@ struct CutLogTests {
             #expect(passed == 4)
             try await fixture.publish(Batch.events(14..<16))
             try await fixture.waitForResults(12)
-            // As the line advises: those that the other program has taken are called, and nobody twice.
+            // Following the line's advice: events that the other program took are called, and no user twice.
             #expect(line.message.contains("\(partition.topic):0 --delete-offsets"))
             worker.terminate()
             #expect(try await worker.waitForExit() == 0)

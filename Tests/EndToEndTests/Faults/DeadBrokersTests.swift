@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// Two of three brokers die, and with them the quorum of the controllers: the one that is left answers every question about the
+/// Two of three brokers die, and the controllers' quorum with them: the remaining broker answers every query about the
 /// cluster as if nothing had happened, and nothing can be written any more.
 @Suite("Two of three brokers are dead", .ownKafka("Two of three brokers are dead"), .hangLimit)
 struct DeadBrokersTests {
@@ -37,7 +37,7 @@ struct DeadBrokersTests {
     private static func isPlain(_ verdict: Verdict) -> Bool { verdict.state == "good" && verdict.key == "delivering" }
 
     @Test(
-        "Worker, metrics and console say so and name them; without a worker's word nothing is ever green",
+        "Worker, metrics and console report and name them; without a worker's report nothing is ever green",
         .long("it takes most of a minute until outcomes have waited for too long"))
     func worker() async throws {
         var plan = Fixture.Plan()
@@ -45,7 +45,7 @@ struct DeadBrokersTests {
         plan.partitions = 3
         plan.settings = Held.settings
         try await Fixture.run(plan) { fixture in
-            // Its admin port is a free one: the console finds it by the group.
+            // Its admin port is a free one: the console finds it through the group.
             let worker = try await fixture.startWorker()
             let console = try await ConsoleClient(fixture)
             let blind = try await ConsoleClient(fixture, changing: ["admin.listen": "off"])
@@ -58,7 +58,7 @@ struct DeadBrokersTests {
             try await fixture.publish(Batch.events(0..<8))
             try await fixture.wait("calls are in flight") { fixture.backend.heldCount == 8 }
             for node in [2, 3] { fixture.kafka.kill(node: node) }
-            // Called, and not recorded: nothing takes the outcomes.
+            // Called, and not recorded: no broker accepts the outcomes.
             fixture.backend.misbehave([])
             let named = Self.dead(fixture, living: 1)
             let sentence = try await worker.waitUntilNotReady("too-few-brokers", naming: named[0])
@@ -120,7 +120,7 @@ struct DeadBrokersTests {
             let interrupted = [["dlq", "list"], ["campaign", "pause", "spring"], ["campaign", "status"], ["doctor"]]
             let hanging = try interrupted.map { try fixture.startTool($0) }
             for (command, process) in zip(interrupted, hanging) {
-                // Before it asks anybody it waits for signals itself.
+                // Before its first request it handles signals itself.
                 try await fixture.wait("it has its own way with signals") {
                     process.catchesSignals || !process.isRunning
                 }
@@ -132,7 +132,7 @@ struct DeadBrokersTests {
         }
     }
 
-    @Test("The only broker is dead: campaign commands end with 5 and name it, and doctor ends with 1 and does")
+    @Test("With the only broker dead, campaign commands end with 5 and name it, and doctor ends with 1 and does")
     func onlyBroker() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .mortal
@@ -157,7 +157,7 @@ struct DeadBrokersTests {
         }
     }
 
-    /// Its first line says what failed in words for people.
+    /// Its first line states the failure in words for people.
     private static func expectHeadline(of command: [String], _ process: HeraldProcess) {
         let headline = process.output.split(separator: "\n").first { $0.hasPrefix("herald: ") } ?? ""
         #expect(
@@ -165,7 +165,7 @@ struct DeadBrokersTests {
             "\(command): \(process.output)")
     }
 
-    /// The doctor names the dead brokers, whom they lead, and what to do.
+    /// The doctor names the dead brokers, their partitions, and the remedy.
     private static func expectDoctor(_ fixture: Fixture, names named: [String]) async throws {
         let doctor = try await fixture.tool("doctor", "--only", "kafka")
         #expect(doctor.status == 1, "\(doctor.output)")
@@ -181,7 +181,7 @@ struct DeadBrokersTests {
 }
 
 extension HeraldProcess {
-    /// Whether SIGTERM is taken by the process itself (SigCgt has it).
+    /// Whether the process itself handles SIGTERM (SigCgt contains it).
     fileprivate var catchesSignals: Bool {
         let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// docs/SCALING.md, *Two regions*, on two clusters, one test after another.
-@Suite("A region that is lost", .ownKafka("A region that is lost"), .serialized, .hangLimit)
+@Suite("A lost region", .ownKafka("A lost region"), .serialized, .hangLimit)
 struct FailoverTests {
-    /// Runs a test in two regions, the second of which has a topic for the copies of the first one's requests.
+    /// Runs a test in two regions, the second of which has a topic for copies of the first one's requests.
     private func inTwoRegions(
         partitions: Int = 2, _ misbehaviour: [Misbehaviour],
         _ body: (_ lost: Fixture, _ other: Fixture) async throws -> Void
@@ -30,7 +30,7 @@ struct FailoverTests {
     private static let copies = "lost.notifications"
     private static let retry = "takeover.retry"
 
-    /// A worker that consumes the copies, in a group of this name and with retry topics of its own.
+    /// A worker that consumes the copies, in a group of this name and with its own retry topics.
     private func startSuccessor(in other: Fixture, group: String) async throws -> HeraldProcess {
         try await other.startWorker(changing: [
             "kafka.group": group, "topics.requests": "[\(other.topic(Self.copies))]",
@@ -38,14 +38,14 @@ struct FailoverTests {
         ])
     }
 
-    /// The events that were called, by their ids.
+    /// The ids of the called events.
     private func called(_ calls: some Sequence<RecordedCall>) -> Set<String> {
         Set(calls.compactMap { $0.notification.flatMap { $0.split(separator: ":").first.map(String.init) } })
     }
 
     private func ids(_ range: Range<Int>) -> Set<String> { Set(range.map { "e\($0)" }) }
 
-    /// Events whose calls hang in the lost region, until its backend is told to behave.
+    /// Events whose calls hang in the lost region, until its backend behaves again.
     private func hanging(_ range: Range<Int>) -> [Publication] {
         range.map { Publication(id: "e\($0)", user: "hanging-\($0)") }
     }
@@ -56,7 +56,7 @@ struct FailoverTests {
     }
 
     @Test(
-        "The other region delivers what was copied since the chosen moment; the rest waits for the lost one",
+        "The other region delivers events copied since the chosen moment; the rest waits for the lost one",
         .long("two clusters and a mirror"))
     func takeover() async throws {
         try await inTwoRegions([.hang { $0.user = "hanging-*" }]) { lost, other in
@@ -110,7 +110,7 @@ struct FailoverTests {
             let repeated = oracle.calls.filter { $0.notification?.hasPrefix("own") == false }
             #expect(repeated.allSatisfy { $0.idempotencyKey.map(keys.contains) == true })
 
-            // What had no outcome when the region was lost is called again, and what nobody had copied is there.
+            // Events without an outcome at the loss are called again, and uncopied ones are still there.
             lost.backend.misbehave([])
             try await lost.kafka.revive(node: 1)
             _ = try await lost.startWorker()
@@ -122,7 +122,7 @@ struct FailoverTests {
     }
 
     @Test(
-        "Offsets that a mirror has translated skip nothing: their metadata is foreign, and one line says so",
+        "Offsets translated by a mirror skip nothing: their metadata is foreign, and one line says so",
         .long("two clusters and a mirror"))
     func translatedOffsets() async throws {
         try await inTwoRegions(partitions: 1, [.hang { $0.user = "hanging-*" }]) { lost, other in
@@ -143,7 +143,7 @@ struct FailoverTests {
             mirror.stop()
             worker.kill()
 
-            // As sync.group.offsets.enabled does it: the offset is the copy's, the metadata goes with it unchanged.
+            // Like sync.group.offsets.enabled: the offset is the copy's, the metadata is unchanged.
             let copy = TopicPartition(topic: other.topic(Self.copies), partition: 0)
             try await other.commit([copy: 0], metadata: committed.metadata)
             let successor = try await startSuccessor(in: other, group: other.name)

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("A request of one transaction that arrives in the next", .realKafka("Late requests"), .hangLimit)
 struct LateRequestTests {
-    /// A transaction ends when so many outcomes are in it, and otherwise not within the test.
+    /// The number of outcomes at which a transaction ends; otherwise it does not end within the test.
     ///
-    /// Five times as many as calls in flight; the first transaction has room for them, too.
+    /// Five times the calls in flight, which the first transaction also has room for.
     private static let crowd = 25
 
     /// Runs a worker behind the proxy whose first transaction leaves a late request behind.
@@ -29,7 +29,7 @@ struct LateRequestTests {
         }
     }
 
-    /// Has another worker do what is left, and compares.
+    /// Lets another worker do the rest, and compares.
     private static func finish(_ fixture: Fixture, _ count: Int) async throws {
         _ = try await fixture.startWorker()
         try await fixture.waitForResults(count)
@@ -69,7 +69,7 @@ struct LateRequestTests {
     }
 
     @Test(
-        "Fifty late ends and late offsets under ten kills: nothing is lost, nothing recorded twice",
+        "Fifty late ends and late offsets under ten kills: no event is lost or recorded twice",
         .long("2 000 events, ten workers and fifty late requests, each delivered amid another transaction"))
     func many() async throws {
         var plan = Fixture.Plan()

@@ -3,8 +3,7 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-/// Secrets and messages are planted, everything is done that Herald does with them, and then everything is searched that
-/// it has written.
+/// Secrets and messages are planted, Herald does everything that it can with them, and all its output is searched.
 @Suite("Nothing leaks", .realKafka("Nothing leaks"))
 struct LeakTests {
     private static let password = "CANARY-password-5f3e"
@@ -15,7 +14,7 @@ struct LeakTests {
     private static let handle = "CANARY-handle-3b"
     private static let registration = "CANARY-registration-8d"
 
-    /// Where something was found that must not be there.
+    /// Reports each line of a text that must not be there.
     private static func expectClean(_ text: String, _ place: String, messages: Bool = false) {
         for line in text.split(separator: "\n") where line.contains("CANARY") {
             if messages, !line.replacing("CANARY-message", with: "").contains("CANARY") { continue }
@@ -25,7 +24,7 @@ struct LeakTests {
         #expect(!text.contains(encoded), "\(place): the credentials in Base64")
     }
 
-    /// A backend that repeats whatever it was sent in the body of each error, as some do in development.
+    /// A backend that repeats each request in the body of its error, as some do in development.
     private static func backend() throws -> ScriptedServer {
         let calls = Guarded(0)
         return try ScriptedServer { peer in
@@ -80,7 +79,7 @@ struct LeakTests {
                 removing: kind == .password ? [] : ["backend.auth.password"])
             let settings = fixture.directory.appending(path: "worker-0.yaml").path
             try await fixture.publish(Self.events)
-            // Two of the flaky ones may be called by turns.
+            // Two of the flaky ones may be called alternately.
             try await fixture.waitForResults(Self.events.count)
             try await fixture.waitUntilAllIsCommitted()
 
@@ -163,7 +162,7 @@ struct LeakTests {
             let process = try HeraldProcess(command.arguments + ["--config", settings], log: log)
             let status = try await process.waitForExit()
             #expect(status == command.status, "\(command.arguments[0...1]): \(process.output)")
-            // The registration's id is what `register` is asked for.
+            // The registration's id is the output of `register`.
             let output = status == 0 ? process.output.replacing(registration, with: "") : process.output
             expectClean(output, "\(command.arguments[0...1])")
         }

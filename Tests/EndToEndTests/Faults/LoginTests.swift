@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Logging in to the brokers", .ownKafka("Logging in to the brokers"))
 struct LoginTests {
-    /// A token endpoint whose tokens are good for some seconds, and which can be closed.
+    /// A token endpoint whose tokens are valid for some seconds, and which can be closed.
     private final class Realm: Sendable {
         private struct State {
             var given = 0
@@ -40,7 +40,7 @@ struct LoginTests {
         func open() { state.withLock { $0.isOpen = true } }
         func stop() { endpoint.stop() }
 
-        /// A JSON Web Token without a signature (RFC 7519 §6), as a broker without keys takes it.
+        /// A JSON Web Token without a signature (RFC 7519 §6), accepted by brokers without keys.
         private static func token(lifetimeSeconds: Int) -> String {
             let now = Int(Date().timeIntervalSince1970)
             let claims = #"{"sub":"\#(SecuredUser.bearer.rawValue)","iat":\#(now),"exp":\#(now + lifetimeSeconds)}"#
@@ -65,7 +65,7 @@ struct LoginTests {
         return own.merging(login) { $1 }
     }
 
-    @Test("A command that speaks no TLS to a port that does is told of TLS, and not whether Kafka runs")
+    @Test("A command without TLS on a TLS port gets a hint at TLS, and no question whether Kafka runs")
     func withoutTLS() async throws {
         try await Self.run { fixture, kafka in
             let servers = try #require(kafka.secureServers).split(separator: ",").map { "\"\($0)\"" }
@@ -75,7 +75,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A wrong password is named by readiness; the right one in its file lets the worker in, not restarted")
+    @Test("Readiness names a wrong password; the right one in its file lets the worker in without a restart")
     func passwordRotated() async throws {
         try await Self.run { fixture, kafka in
             let file = fixture.directory.appending(path: "password")
@@ -98,7 +98,7 @@ struct LoginTests {
         }
     }
 
-    @Test("Tokens are renewed before they end, connections that end with them are made anew, nothing is lost")
+    @Test("Tokens are renewed before they end, connections that end with them are replaced, nothing is lost")
     func tokensRenewed() async throws {
         let realm = try Realm(lifetimeSeconds: 8, isOpen: false)
         defer { realm.stop() }

@@ -4,9 +4,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Offsets that were lost", .realKafka("Offsets that were lost"), .hangLimit)
+@Suite("Lost offsets", .realKafka("Lost offsets"), .hangLimit)
 struct LostOffsetsTests {
-    /// Of the events one goes on as a retry that is due long after the test.
+    /// One of the events becomes a retry that is due long after the test.
     private static var plan: Fixture.Plan {
         var plan = Fixture.Plan()
         plan.more = ["notifications.audit"]
@@ -15,7 +15,7 @@ struct LostOffsetsTests {
         return plan
     }
 
-    /// Delivers twenty events, of which one is retried later, and deletes the group.
+    /// Delivers twenty events, one of which is retried later, and deletes the group.
     private static func deliverAndLose(_ fixture: Fixture) async throws {
         let worker = try await fixture.startWorker()
         try await fixture.publish(Batch.events(0..<20))
@@ -29,7 +29,7 @@ struct LostOffsetsTests {
         fixture.backend.misbehave([])
     }
 
-    @Test("A group that lost its offsets calls nobody again; offsets restore gives them back to waiting workers")
+    @Test("A group without its offsets calls no user again; offsets restore returns them to waiting workers")
     func restored() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await Self.deliverAndLose(fixture)
@@ -75,7 +75,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("Restored before the worker starts, it goes on at once; what lives on as a retry is no request again")
+    @Test("Restored before its start, a worker continues at once; an event that is now a retry is not repeated")
     func restoredBefore() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await Self.deliverAndLose(fixture)
@@ -88,7 +88,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("Under another kafka.group all name the former one, and restore writes nothing unless it is meant")
+    @Test("Under another kafka.group all views name the former one, and restore writes only on confirmation")
     func renamed() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let first = try await fixture.startWorker()
@@ -104,7 +104,7 @@ struct LostOffsetsTests {
             let sentence = try await worker.waitUntilNotReady("offsets-missing", naming: question)
             #expect(sentence.contains("was kafka.group renamed?"), "\(sentence)")
             try await worker.waitForLog(question)
-            // What waits is all that retention has left, as soon as the brokers have said how much that is.
+            // The backlog is all that retention has left, once the brokers have reported how much that is.
             let isKnown = try await eventually {
                 let page = try JSONSerialization.jsonObject(with: Data(try await worker.page("/readyz").body))
                 let lag = (page as? [String: Any])?["lag"] as? [String: Any]
@@ -129,7 +129,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("A second group on purpose begins at the end, when it is told so")
+    @Test("A deliberate second group begins at the end, on request")
     func secondGroup() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await Self.deliverAndLose(fixture)
@@ -143,7 +143,7 @@ struct LostOffsetsTests {
         }
     }
 
-    @Test("At least once: a worker killed before its first commit is followed by one that does not wait")
+    @Test("At least once: the successor of a worker killed before its first commit does not wait")
     func firstCommit() async throws {
         var plan = Fixture.Plan()
         plan.settings = [

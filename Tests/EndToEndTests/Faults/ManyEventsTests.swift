@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Many events, and workers that end", .realKafka("Many events, and workers that end"), .hangLimit)
+@Suite("Many events, and ending workers", .realKafka("Many events, and ending workers"), .hangLimit)
 struct ManyEventsTests {
     private static let partitions = 6
 
@@ -23,7 +23,7 @@ struct ManyEventsTests {
                     }
                 let id = "\(user)_\(number)"
                 var event = Publication(id: id, user: user, message: "Event \(number)")
-                // As many users in each, so that no lane is done before the others.
+                // Equally many users in each, so that no lane is done before the others.
                 event.partition = Int32(index % partitions)
                 publications.append(event)
                 expected[id] = ["apns": result]
@@ -42,12 +42,12 @@ struct ManyEventsTests {
         var plan = Fixture.Plan()
         plan.partitions = partitions
         plan.settings = Held.settings.merging(settings) { $1 }
-        // Most calls are held: a test says how far the workers get.
+        // Most calls are held: a test decides how far the workers get.
         plan.misbehaviour = failures + [.hold { $0.user = "user-*" }]
         return plan
     }
 
-    /// Has held calls answered, and those that follow them, until there are so many results.
+    /// Answers held calls, and their successors, until there are `count` results.
     private static func answer(until count: Int, in fixture: Fixture) async throws {
         try await fixture.wait("\(count) results") {
             fixture.count("notifications.results") >= count
@@ -56,7 +56,7 @@ struct ManyEventsTests {
         }
     }
 
-    /// Has held calls answered until so many are, with those that are not held; the others stay held.
+    /// Answers held calls until `count` are answered, including those that are not held; the others stay held.
     private static func answer(calls count: Int, in fixture: Fixture) async throws {
         let backend = fixture.backend
         func missing() -> Int { count - (backend.calls.count - backend.heldCount) }
@@ -67,7 +67,7 @@ struct ManyEventsTests {
         }
     }
 
-    /// Has held calls answered until everything is delivered and committed, and ends the worker.
+    /// Answers held calls until everything is delivered and committed, and ends the worker.
     private static func finish(_ worker: HeraldProcess, _ count: Int, in fixture: Fixture) async throws {
         try await answer(until: count, in: fixture)
         try await fixture.waitUntilAllIsCommitted()
@@ -77,7 +77,7 @@ struct ManyEventsTests {
 
     @Test("Two workers, one stopped on the way: every outcome as expected, in order, and no call repeated")
     func gracefulStop() async throws {
-        // As many as a user may have in memory: what goes into delay topics may lose its order when partitions move.
+        // At most what a user may have in memory: events in delay topics may lose their order when partitions move.
         try await Self.stopOnTheWay(users: 60, each: 16, inFlight: Held.inFlight)
     }
 
@@ -93,12 +93,12 @@ struct ManyEventsTests {
         try await Fixture.run(plan) { fixture in
             let (publications, expected) = events(users: users, each: each)
             let first = try await fixture.startWorker()
-            // As many for each of its lanes.
+            // Equally many for each of its lanes.
             let second = try await fixture.startWorker(
                 changing: ["delivery.lanes": "2", "delivery.maxInFlight": "\(2 * inFlight)"])
             try await second.waitForLog("partitions assigned", count: 2)
             try await fixture.publish(publications)
-            // Less than a lane has: however much faster one is than the others, all of them have calls to make then.
+            // Less than a lane has: however fast one is, all of them still have calls to make then.
             try await answer(calls: publications.count / 4, in: fixture)
             try await fixture.wait("all three lanes are calling") {
                 fixture.backend.heldCount >= 3 * Held.inFlight
@@ -122,7 +122,7 @@ struct ManyEventsTests {
         }
     }
 
-    @Test("Workers that come and go while events and their retries flow: no call repeated, one result each")
+    @Test("Workers come and go while events and their retries flow: no call repeated, one result each")
     func comingAndGoing() async throws {
         // The flaky users' third call comes through a delay topic.
         let plan = Self.plan([
@@ -155,7 +155,7 @@ struct ManyEventsTests {
         }
     }
 
-    /// Starts another worker, for which this one gives partitions back while it is calling.
+    /// Starts another worker, to which this one gives partitions while it is calling.
     private static func takeOver(_ worker: HeraldProcess, in fixture: Fixture) async throws -> HeraldProcess {
         let revocations = worker.logLines.count { $0.message == "partitions revoked" }
         let next = try fixture.spawnWorker()
@@ -169,10 +169,10 @@ struct ManyEventsTests {
     }
 
     @Test(
-        "kill -9 among many events loses nothing and repeats only what was in flight or not committed",
+        "kill -9 among many events loses none and repeats only those in flight or not committed",
         arguments: ["atomic", "at-least-once"])
     func crash(guarantee: String) async throws {
-        // With a name nobody waits for a session's or a transaction's end.
+        // With a name, no session or transaction has to expire.
         let plan = Self.plan(
             CrashTests.named.merging(["retry.immediate": "2", "delivery.guarantee": guarantee]) { $1 })
         try await Fixture.run(plan) { fixture in
@@ -194,13 +194,13 @@ struct ManyEventsTests {
 
             fixture.backend.misbehave(Self.failures)
             let second = try await fixture.startWorker()
-            // Without transactions some results are there twice: their number says nothing.
+            // Without transactions some results are duplicated: their number means nothing.
             try await fixture.waitUntilAllIsCommitted()
             second.terminate()
             #expect(try await second.waitForExit() == 0)
 
             let oracle = try await Oracle(fixture)
-            // Calls before the crash that nobody has recorded are missing from the attempts.
+            // Unrecorded calls before the crash are missing from the attempts.
             oracle.expectResults(
                 expected.mapValues { services in
                     services.mapValues { $0.replacing(" attempts 3", with: "") }
@@ -213,8 +213,8 @@ struct ManyEventsTests {
         }
     }
 
-    /// Has these delivered in two parts with events in every partition, and waits for the commits after each: the first may
-    /// have been on its way already, the second has what was settled before.
+    /// Delivers these in two parts with events in every partition, and waits for the commits after each: the first may
+    /// have been under way already, the second has everything settled before.
     private static func commitTwice(_ publications: [Publication], after count: Int, in fixture: Fixture) async throws {
         let half = publications.count / 2
         for number in 1...2 {

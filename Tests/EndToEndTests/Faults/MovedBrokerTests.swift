@@ -2,12 +2,12 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// The address of the settings stays, and behind it all brokers are somewhere else: pods that come back with other addresses.
+/// The address of the settings stays, and all brokers behind it move: pods that come back with other addresses.
 @Suite("Brokers that move", .ownKafka("Brokers that move"), .hangLimit)
 struct MovedBrokerTests {
     private struct Verdict: Decodable { var key: String }
 
-    @Test("Worker and console find them, and what was called meanwhile is recorded: nobody is called again")
+    @Test("Worker and console find them, and calls made meanwhile are recorded: no user is called again")
     func moved() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .moving

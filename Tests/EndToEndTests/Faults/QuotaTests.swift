@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Brokers that throttle a worker's producer", .realKafka("Brokers that throttle"), .hangLimit)
 struct QuotaTests {
-    /// Lets clients of this id write, or read, so many bytes a second.
+    /// Limits clients of this id to this many bytes per second of writing, or reading.
     private func limit(
         _ client: String, _ quota: String = "producer_byte_rate", to bytes: Int, on servers: String
     ) async throws {
@@ -40,7 +40,7 @@ struct QuotaTests {
     @Test("While brokers throttle, readyz, log and doctor name broker and quota, not the brokers' disks")
     func named() async throws {
         try await Fixture.run { fixture in
-            // What an hour of this quota is used up at once.
+            // An hour's worth of this quota is used up at once.
             try await limit(fixture.name, to: 20, on: fixture.bootstrapServers)
             let worker = try await fixture.startWorker(changing: [
                 "kafka.properties":

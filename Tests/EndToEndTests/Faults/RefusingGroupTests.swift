@@ -2,7 +2,7 @@ import HeraldKafka
 import TestSupport
 import Testing
 
-/// Groups that take no member, and coordinators that there are none of, until somebody changes a setting.
+/// Groups that accept no member, and missing coordinators, until a setting changes.
 @Suite("A group that refuses for good", .realKafka("A group that refuses for good"))
 struct RefusingGroupTests {
     private static let session = #"{session.timeout.ms: "20000", heartbeat.interval.ms: "500"}"#
@@ -17,7 +17,7 @@ struct RefusingGroupTests {
         }
     }
 
-    /// All faces name the setting, and the log says it once.
+    /// All views name the setting, and the log does once.
     private func expectNamed(
         _ setting: String, by worker: HeraldProcess, _ fixture: Fixture, _ settings: [String: String]
     ) async throws {
@@ -40,11 +40,11 @@ struct RefusingGroupTests {
         }
     }
 
-    @Test("A group that is full is named, and lets the next one in when a member leaves")
+    @Test("A full group is named, and admits the next member when one leaves")
     func full() async throws {
         try await onStrictBrokers { fixture, settings in
             let first = try await fixture.startWorker(changing: ["delivery.lanes": "2"])
-            // Else the second one's lane may be in before the first one's other lane.
+            // Otherwise the second one's lane may be in before the first one's other lane.
             try await first.waitUntilReady()
             let second = try fixture.spawnWorker(changing: settings)
             try await second.waitUntilNotReady("group-refuses", naming: "group.max.size")
@@ -54,7 +54,7 @@ struct RefusingGroupTests {
         }
     }
 
-    @Test("A member that shares partitions out otherwise is named as what keeps workers out")
+    @Test("A member with another assignment strategy is named as the obstacle to workers")
     func otherProtocol() async throws {
         try await onStrictBrokers { fixture, settings in
             try await fixture.publish([Publication(id: "e", user: "anna")])
@@ -76,7 +76,7 @@ struct RefusingGroupTests {
         }
     }
 
-    @Test("A transaction that may not be open for so long ends the worker with the settings that mend it")
+    @Test("A transaction time-out above the brokers' limit ends the worker with the settings that fix it")
     func transactionTimeout() async throws {
         try await Fixture.run { fixture in
             let worker = try fixture.spawnWorker(changing: [

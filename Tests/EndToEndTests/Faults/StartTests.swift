@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("How a worker starts", .realKafka("How a worker starts"))
+@Suite("The start of a worker", .realKafka("The start of a worker"))
 struct StartTests {
     @Test("A missing topic ends the worker with 1 and the command that fixes it")
     func missingTopic() async throws {
@@ -51,7 +51,7 @@ struct StartTests {
         }
     }
 
-    @Test("A topic that ends before an offset of unknown origin goes on at its end, and names the command")
+    @Test("A topic that ends before an offset of unknown origin continues at its end, and names the command")
     func unproven() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1
@@ -76,13 +76,13 @@ struct StartTests {
         }
     }
 
-    @Test("Offsets with metadata that is not Herald's skip nothing, and one line says so")
+    @Test("Offsets with foreign metadata skip nothing, and one line says so")
     func foreignMetadata() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 1
         try await Fixture.run(plan) { fixture in
             try await fixture.publish(Batch.events(0..<10))
-            // What Herald writes for the first three done, with the check sum of some other partition.
+            // Herald's note for the first three done, with the check sum of another partition.
             let partition = TopicPartition(topic: fixture.topic("notifications"), partition: 0)
             try await fixture.commit([partition: 0], metadata: "h2bAAAAAA4")
             let worker = try await fixture.startWorker()
@@ -92,7 +92,7 @@ struct StartTests {
         }
     }
 
-    @Test("Records that were lost to retention end the worker with 1 and their number", .ownKafka("Lost records"))
+    @Test("Records lost to retention end the worker with 1 and their number", .ownKafka("Lost records"))
     func lost() async throws {
         try await Fixture.run { fixture in
             var events = (0..<10).map { Publication(id: "e\($0)", user: "u\($0)") }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Stopping a worker", .realKafka("Stopping a worker"))
 struct StopTests {
-    @Test("SIGTERM with a slow backend: what was called is finished, recorded and never called again, exit 0")
+    @Test("SIGTERM with a slow backend: begun calls are finished, recorded and never repeated, exit 0")
     func slowBackend() async throws {
         var plan = Fixture.Plan()
         plan.settings = Held.settings
@@ -94,7 +94,7 @@ struct StopTests {
         }
     }
 
-    @Test("A second signal ends the worker at once with 1, and what was under way is not committed")
+    @Test("A second signal ends the worker at once with 1, and events under way are not committed")
     func secondSignal() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["delivery.drainTimeout": "1h", "backend.timeout": "10m"]
@@ -112,12 +112,12 @@ struct StopTests {
         }
     }
 
-    @Test("A static member that was killed goes on with its partitions; a double of it ends the first with 1")
+    @Test("A killed static member continues with its partitions; a double of it ends the first with 1")
     func staticMember() async throws {
         var plan = Fixture.Plan()
         plan.settings = [
             "kafka.instance": "pod-0", "kafka.staticMembership": "true",
-            // Nobody waits that long in this test: it shows that nobody waits for it.
+            // No wait in this test is that long, which shows that no worker waits for it.
             "kafka.properties": #"{session.timeout.ms: "120000", heartbeat.interval.ms: "500"}"#,
         ]
         try await Fixture.run(plan) { fixture in
@@ -129,7 +129,7 @@ struct StopTests {
             let second = try await fixture.startWorker()
             try await fixture.publish(Batch.events(10..<20))
             try await fixture.waitForResults(20)
-            // The one that is fenced dies: what it has not committed by then would be repeated, and rightly.
+            // The fenced one dies: its uncommitted calls would be repeated, and rightly.
             try await fixture.waitUntilAllIsCommitted()
 
             let double = try await fixture.startWorker()

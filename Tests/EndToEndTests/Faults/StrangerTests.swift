@@ -4,7 +4,7 @@ import Testing
 /// Another program with the workers' `group.id` takes events away from them.
 @Suite("A stranger in the group", .realKafka("A stranger in the group"))
 struct StrangerTests {
-    @Test("Another program in the group is named by worker, log, doctor and console until it has left")
+    @Test("Worker, log, doctor and console name another program in the group until it has left")
     func stranger() async throws {
         try await Fixture.run { fixture in
             let settings = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
@@ -29,7 +29,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("Workers of one group with other names and free ports are no strangers to each other")
+    @Test("Workers of one group with other names and free ports are not strangers to each other")
     func workers() async throws {
         try await Fixture.run { fixture in
             let first = try await fixture.startWorker(changing: ["delivery.lanes": "2"])

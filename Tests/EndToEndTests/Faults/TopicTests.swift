@@ -32,7 +32,7 @@ struct TopicTests {
         }
     }
 
-    @Test("A request topic that is deleted and made again while a worker runs is consumed from its first record")
+    @Test("A request topic that is recreated while a worker runs is consumed from its first record")
     func madeAgain() async throws {
         var plan = Fixture.Plan()
         plan.settings = Self.watchful
@@ -44,7 +44,7 @@ struct TopicTests {
             try await fixture.waitForResults(40)
             try await fixture.waitUntilAllIsCommitted()
             try await fixture.deleteTopic("notifications.bulk")
-            // The other topic goes on meanwhile.
+            // The other topic continues meanwhile.
             try await fixture.publish(Batch.events(60..<80))
             try await fixture.waitForResults(60)
             try await fixture.makeTopic("notifications.bulk")

@@ -3,9 +3,9 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Workers that somebody else stands in for", .realKafka("Zombies and rivals"), .hangLimit)
+@Suite("Workers with stand-ins", .realKafka("Zombies and rivals"), .hangLimit)
 struct ZombieTests {
-    @Test("A worker stopped past its session and its transaction's time goes on, and records nothing twice")
+    @Test("A worker stopped past its session and its transaction's time continues, and records nothing twice")
     func zombie() async throws {
         var plan = Fixture.Plan()
         // Both end by themselves while it is stopped.
@@ -24,7 +24,7 @@ struct ZombieTests {
             zombie.pause()
             // The zombie finds these answers when it wakes up.
             fixture.backend.misbehave([])
-            // The other gets the partitions when the session is over, and readers its results when the transaction is.
+            // The other gets the partitions after the session, and readers its results after the transaction.
             let other = try await fixture.startWorker()
             try await fixture.waitForResults(48)
             zombie.resume()
@@ -47,7 +47,7 @@ struct ZombieTests {
         }
     }
 
-    @Test("Of two workers with one kafka.instance the first ends with 1 and says why; nothing is recorded twice")
+    @Test("Of two workers with one kafka.instance, the first ends with 1 and the reason; none records twice")
     func sameInstance() async throws {
         var plan = Fixture.Plan()
         plan.settings = Held.settings.merging(["kafka.instance": "pod-0"]) { $1 }
@@ -76,7 +76,7 @@ struct ZombieTests {
     }
 
     @Test(
-        "A transaction may be open for as long as its commit interval wants: nobody is fenced meanwhile",
+        "A transaction may be open for its whole commit interval: no worker is fenced meanwhile",
         .long("it waits for fifteen seconds, which is what it is about"))
     func longCommitInterval() async throws {
         var plan = Fixture.Plan()

@@ -5,12 +5,12 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// An emulated hub with devices, and the messages that it has taken.
+/// An emulated hub with devices, and the messages that it has accepted.
 private struct SentMessages {
     struct Message {
         var backendID: String
         var user: String
-        /// What the hub will say of it.
+        /// The hub's future report of its state.
         var state: String
         var outcomes: [String: Int]
     }
@@ -23,7 +23,7 @@ private struct SentMessages {
         hub = try HubEmulator(configuration)
     }
 
-    /// The users' devices: two of `both`, one of each `gone-…`, none of anybody else.
+    /// The users' devices: two of `both`, one of each `gone-…`, none of other users.
     func register(goneCount: Int) throws {
         let gone = (0..<goneCount).map { (handle: "BB\(1_000 + $0)", user: "gone-\($0)") }
         try hub.register([("AA01", "both"), ("AA02", "both")] + gone)
@@ -48,7 +48,7 @@ private struct SentMessages {
 }
 
 extension Fixture {
-    /// Publishes results as workers do, each partition's in their order; others lie between them.
+    /// Publishes results like workers, each partition's in order; others lie between them.
     fileprivate func publishResults(of messages: [SentMessages.Message], campaign: String? = nil) async throws {
         let now = Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         try await publish(
@@ -73,7 +73,7 @@ extension Fixture {
 
 @Suite("herald feedback", .realKafka("herald feedback"))
 struct FeedbackTests {
-    @Test("A follower that is killed in the middle of its questions says once what became of each message")
+    @Test("A follower killed amid its questions records each message's fate once")
     func kills() async throws {
         try await Fixture.run(Fixture.feedbackPlan) { fixture in
             let messages = try SentMessages { $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*")] }
@@ -85,7 +85,7 @@ struct FeedbackTests {
             try await fixture.publishResults(of: sent)
 
             let changes = ["feedback.containerInterval": "300ms", "backend.timeout": "5m"]
-            // When a part is recorded, with more answers on their way; the simulation kills at any moment.
+            // Killed with a part recorded and more answers under way; the simulation kills at any moment.
             messages.hub.misbehave([.hold { $0.path = "/messages/NH-*" }])
             let killed = try fixture.startFeedback(messages.hub, changing: changes)
             try await fixture.wait("it asks") { messages.hub.heldCount >= 21 }
@@ -100,7 +100,7 @@ struct FeedbackTests {
             }
             last.terminate()
             #expect(try await last.waitForExit() == 0, "\(last.tail)")
-            // Nothing comes twice, from one that begins again either.
+            // Nothing comes twice, not even from one that begins again.
             let again = try fixture.startFeedback(
                 messages.hub, changing: changes.merging(["log.level": "debug"]) { $1 })
             try await again.waitForLog("following")
@@ -113,7 +113,7 @@ struct FeedbackTests {
         }
     }
 
-    /// Each message has one record, with what the hub says of it.
+    /// Each message has one record with the hub's report.
     private func expectOnce(_ feedback: [String: [[String: Any]]], of sent: [SentMessages.Message]) throws {
         #expect(feedback.count == sent.count && feedback.allSatisfy { $0.value.count == 1 })
         for message in sent {
@@ -125,7 +125,7 @@ struct FeedbackTests {
         }
     }
 
-    @Test("A hub that is away or busy is waited for, a second follower takes over, a campaign tells the result")
+    @Test("An absent or busy hub is waited for, a second follower takes over, a campaign shows the result")
     func troubles() async throws {
         try await Fixture.run(Fixture.feedbackPlan) { fixture in
             let messages = try SentMessages { $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*")] }
@@ -153,7 +153,7 @@ struct FeedbackTests {
             try await fixture.wait("everything has feedback") { fixture.feedback.count >= sent.count }
             #expect(fixture.feedback.allSatisfy { $0.value.count == 1 })
 
-            // The results without an id are of the campaign, too: another backend's.
+            // Results without an id belong to the campaign, too: another backend's.
             let status = try await fixture.campaignStatus("spring")
             let told = try #require(status["feedback"] as? [String: Any])
             #expect(told["reached"] as? Int == 10 && told["nobody"] as? Int == 10 && told["refused"] as? Int == 10)

@@ -4,13 +4,13 @@ import HeraldTime
 import TestSupport
 import Testing
 
-/// Workers and `herald feedback` together on a hub, from events to what became of them.
+/// Workers and `herald feedback` together on a hub, from events to their fate.
 ///
-/// The hub's own record of each send says what its telemetry had to say.
+/// The hub's own record of each send has the expected telemetry.
 struct HubStream {
     let hub: HubEmulator
 
-    /// A hub that takes some time for everything, and whose push services say that the devices of every third user are
+    /// A hub that takes some time for everything, and whose push services report the devices of every third user as
     /// gone.
     init(_ change: (inout HubEmulator.Configuration) -> Void = { _ in }) throws {
         var configuration = HubEmulator.Configuration()
@@ -24,7 +24,7 @@ struct HubStream {
 
     static let slow: [Misbehaviour] = [.latency(milliseconds: 1...40)]
 
-    /// Of the users `user-0` and so on the first of three has two devices, the second one that is gone, the third none.
+    /// Of each three users, the first has two devices, the second one that is gone, the third none.
     func register(_ count: Int, of prefix: String = "user-") async throws {
         try await Blocking.run {
             try hub.register(
@@ -39,7 +39,7 @@ struct HubStream {
         }
     }
 
-    /// Each result has one record of feedback, and it says what the hub did with that send.
+    /// Each result has one record of feedback, which matches the hub's treatment of that send.
     func expectFeedback(in fixture: Fixture, location: SourceLocation = #_sourceLocation) async throws {
         try await fixture.catchUp()
         let sends = Dictionary(
@@ -84,7 +84,7 @@ struct HubFeedbackTests {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("e\($0)", ["apns": "delivered 201"]) })
     }
 
-    /// A worker's end: the events that had a result before, and how many sends the hub knew.
+    /// A worker's kill: the events with a result before it, and the number of sends known to the hub.
     private struct Kill {
         var recorded: Set<String>
         var sends: Int
@@ -96,7 +96,7 @@ struct HubFeedbackTests {
         }
     }
 
-    /// No event is lost, each has one result and one record of feedback, and only calls in flight were made again.
+    /// No event is lost, each has one result and one record of feedback, and only calls in flight were repeated.
     private func expectAll(
         _ count: Int, in fixture: Fixture, _ stream: HubStream, after kills: [Kill],
         location: SourceLocation = #_sourceLocation
@@ -116,11 +116,11 @@ struct HubFeedbackTests {
         }
         let repeats = sent.count - Set(sent).count
         let inFlight = kills.map { Set(sent.prefix($0.sends)).subtracting($0.recorded).count }.reduce(0, +)
-        // What was on its way to the hub at a kill is not among them.
+        // Calls under way to the hub at a kill are not among them.
         #expect(repeats <= inFlight + kills.count * Self.maxInFlight, sourceLocation: location)
     }
 
-    @Test("Worker and follower killed amid calls: nothing is lost or told twice, only calls in flight repeat")
+    @Test("Worker and follower killed amid calls: nothing is lost or doubled, only calls in flight repeat")
     func killed() async throws {
         let stream = try HubStream { configuration in
             configuration.misbehaviour = [.hold()]
@@ -137,7 +137,7 @@ struct HubFeedbackTests {
 
             // With some recorded, and others in flight.
             worker = try await fixture.startHubWorker(stream.hub, changing: settings)
-            // What the killed one had under way is answered now, to nobody, so that the next answers are this one's.
+            // Pending calls of the killed one are answered now, to no receiver; the next answers are this one's.
             stream.hub.misbehave([.hold()])
             try await fixture.wait("some are sent") { stream.hub.heldCount >= 10 }
             stream.hub.release(10)
@@ -163,7 +163,7 @@ struct HubFeedbackTests {
         }
     }
 
-    @Test("A campaign's report says how many the hub took, reached a push service, and had nobody to reach")
+    @Test("A campaign's report counts messages accepted by the hub, passed on, and without a device")
     func campaign() async throws {
         let stream = try HubStream()
         defer { stream.hub.stop() }
@@ -195,7 +195,7 @@ struct HubFeedbackTests {
     }
 }
 
-@Suite("A hub and a broker that hurt", .ownKafka("A hub and a broker that hurt"), .hangLimit)
+@Suite("A faulty hub and broker", .ownKafka("A faulty hub and broker"), .hangLimit)
 struct HurtfulHubTests {
     @Test(
         "The broker dies, the hub gives no telemetry, its key changes: worker and follower wait and go on",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A notification hub as the backend", .realKafka("A notification hub"), .hangLimit)
 struct HubTests {
-    /// Runs a test beside a hub of its own.
+    /// Runs a test beside its own hub.
     private func run(
         _ configuration: HubEmulator.Configuration = HubEmulator.Configuration(),
         _ body: (Fixture, HubEmulator) async throws -> Void
@@ -57,7 +57,7 @@ struct HubTests {
         }
     }
 
-    @Test("What is too large for its push service is not sent, and its dead letter says by how much")
+    @Test("A message too large for its push service is not sent, and its dead letter says by how much")
     func oversized() async throws {
         try await run { fixture, hub in
             _ = try await fixture.startHubWorker(hub)
@@ -74,7 +74,7 @@ struct HubTests {
         }
     }
 
-    @Test("A key that is refused holds everything until the file has another one; nothing is lost or dead")
+    @Test("A refused key holds everything until the file has another one; no event is lost or dead")
     func rotation() async throws {
         try await run { fixture, hub in
             let worker = try await fixture.startHubWorker(hub, connectionString: hub.listenConnectionString)
@@ -87,7 +87,7 @@ struct HubTests {
         }
     }
 
-    @Test("A quota that is used up holds everything and says so")
+    @Test("A used-up quota holds everything and is named")
     func quota() async throws {
         var configuration = HubEmulator.Configuration()
         configuration.pushQuota = 0
@@ -103,7 +103,7 @@ struct HubTests {
         }
     }
 
-    @Test("Without an answer a call is not repeated when the settings forbid it")
+    @Test("Without an answer a call is not repeated if the settings forbid it")
     func unanswered() async throws {
         var configuration = HubEmulator.Configuration()
         configuration.misbehaviour = [
@@ -126,7 +126,7 @@ struct HubTests {
         }
     }
 
-    @Test("A hub that throttles with 403 and Retry-After is waited for, and nothing dies or holds")
+    @Test("A hub that throttles with 403 and Retry-After is waited for, without dead letters or a hold")
     func throttled() async throws {
         var configuration = HubEmulator.Configuration()
         configuration.misbehaviour = [
@@ -144,7 +144,7 @@ struct HubTests {
     }
 
     @Test(
-        "A hub that takes a hundred sends a minute gets them, and nothing dies of it",
+        "A hub that allows a hundred sends a minute gets them, without dead letters",
         .long("the hub counts whole minutes; EngineVerdictTests and HubLimitTests say the same in virtual time"),
         arguments: [429, 403])
     func limited(status: Int) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Health", .realKafka("Health"))
 struct HealthTests {
-    @Test("A port that is taken ends the worker with 78 before anything is consumed")
+    @Test("A used port ends the worker with 78 before anything is consumed")
     func portTaken() async throws {
         try await Fixture.run { fixture in
             try await fixture.publish([Publication(id: "e", user: "anna")])
@@ -20,7 +20,7 @@ struct HealthTests {
         }
     }
 
-    @Test("Without a broker a worker is alive, says that it is not ready and why, and stops when it is told to")
+    @Test("Without a broker a worker is alive, reports why it is not ready, and stops when asked")
     func noBroker() async throws {
         try await Fixture.run { fixture in
             let port = try #require(FreePorts.take(1).first)
@@ -33,7 +33,7 @@ struct HealthTests {
         }
     }
 
-    @Test("A worker that delivers is alive and ready, and has nothing else to show")
+    @Test("A delivering worker is alive and ready, and has nothing else to report")
     func ready() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker(changing: ["delivery.lanes": "2"])
@@ -45,7 +45,7 @@ struct HealthTests {
         }
     }
 
-    @Test("A hundred clients that never end their requests cost nothing: events and metrics go on")
+    @Test("A hundred clients that never end their requests cost nothing: events and metrics continue")
     func silentClients() async throws {
         try await Fixture.run { fixture in
             let worker = try await fixture.startWorker()

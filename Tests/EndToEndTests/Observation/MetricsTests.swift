@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Metrics", .realKafka("Metrics"))
 struct MetricsTests {
-    @Test("Odd time stamps of requests poison neither the times to the outcome nor the console's day")
+    @Test("Odd timestamps of requests distort neither the times to the outcome nor the console's day")
     func oddTimestamps() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
@@ -42,7 +42,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("The counts of a worker are those of the records, and of the backend's calls")
+    @Test("A worker's counts equal those of the records, and of the backend's calls")
     func counts() async throws {
         var plan = Fixture.Plan()
         plan.misbehaviour = [
@@ -95,13 +95,13 @@ struct MetricsTests {
         }
     }
 
-    @Test("Records without a key, with another one, or of another partitioner are delivered, counted and logged")
+    @Test("Records without a key, with a wrong one, or of another partitioner are delivered, counted, logged")
     func publisherFaults() async throws {
         var plan = Fixture.Plan()
         plan.partitions = 6
         try await Fixture.run(plan) { fixture in
             let worker = try await fixture.startWorker()
-            // Where murmur2 puts alice now (3), and where it put her when there were five partitions (4).
+            // The partition that murmur2 chooses for alice now (3), and the one it chose when there were five (4).
             var events = ["right", "older", "no-key", "wrong-key", "elsewhere", "http"].map {
                 Publication(id: $0, user: "alice", more: ["source": "shop"])
             }
@@ -155,7 +155,7 @@ struct MetricsTests {
             try await fixture.publish([Publication(id: "stubborn", user: "stubborn")] + Batch.events(0..<100))
             try await fixture.waitForResults(100)
             var found: [String: Double] = [:]
-            // By then it lies in the longest delay topic, behind nobody's event, and no worker calls anything.
+            // By then it lies in the longest delay topic, with no event before it, and no worker makes a call.
             try await fixture.wait("its age grows") {
                 found["notifications"] ?? 0 >= 2 && fixture.count("notifications.retry.10m") == 1
             } meanwhile: {
@@ -180,7 +180,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "promtool finds nothing wrong with a worker's metrics, and a real Prometheus scrapes them",
+        "promtool accepts a worker's metrics, and a real Prometheus scrapes them",
         .long("a Prometheus of its own; promtool's word on the page is in HeraldAdminTests"), .promtool)
     func prometheus() async throws {
         try await Fixture.run { fixture in
@@ -233,7 +233,7 @@ private final class Prometheus: Sendable {
 
     func stop() { process.kill() }
 
-    /// The first value that a query has; `nil` when it has none.
+    /// The first value of a query; `nil` without one.
     func value(of query: String) async throws -> String? {
         let encoded = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let answer = try await Blocking.run { [port] in

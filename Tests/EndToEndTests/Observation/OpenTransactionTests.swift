@@ -3,10 +3,10 @@ import HeraldTime
 import TestSupport
 import Testing
 
-/// A publisher that died with a transaction open holds back what others publish behind it.
+/// A publisher that died with a transaction open delays all later records of others.
 @Suite("Open transactions", .realKafka("Open transactions"))
 struct OpenTransactionTests {
-    /// Where everything is published.
+    /// The partition of all events.
     private static let partition: Int32 = 0
 
     private static func event(_ id: String) -> Publication {
@@ -15,7 +15,7 @@ struct OpenTransactionTests {
         return event
     }
 
-    /// What has written one event and says no more.
+    /// Writes one event in a transaction and leaves it open.
     private func beginTransaction(
         _ fixture: Fixture, on topic: String = "notifications", with event: Publication = event("dead")
     ) async throws -> DeadPublisher {
@@ -33,7 +33,7 @@ struct OpenTransactionTests {
         }
     }
 
-    /// A producer in another thread's hands.
+    /// A producer used by another thread.
     private final class DeadPublisher: @unchecked Sendable {
         private let producer: Producer
         init(_ producer: Producer) { self.producer = producer }
@@ -41,7 +41,7 @@ struct OpenTransactionTests {
         func close() { producer.close() }
     }
 
-    @Test("What was aborted in a delay topic is no overdue retry, also while no worker passes it")
+    @Test("Aborted records in a delay topic are no overdue retries, even before a worker passes them")
     func aborted() async throws {
         var plan = Fixture.Plan()
         plan.settings = ["kafka.properties": #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500"}"#]
@@ -63,7 +63,7 @@ struct OpenTransactionTests {
     }
 
     @Test(
-        "The lag counts what lies behind an open transaction; `explain` and the doctor name it"
+        "The lag includes records behind an open transaction; `explain` and the doctor name it"
     )
     func lag() async throws {
         try await Fixture.run { fixture in
@@ -94,7 +94,7 @@ struct OpenTransactionTests {
     }
 
     @Test(
-        "A transaction that does not end is named by worker, doctor, console, `find`; their command ends it",
+        "Worker, doctor, console and `find` name a transaction that does not end; their command ends it",
         .long("it waits for half a minute, which is what it is about"))
     func lasting() async throws {
         try await Fixture.run { fixture in

@@ -15,7 +15,7 @@ struct TraceContextTests {
         return event
     }
 
-    /// What a worker with these settings sends along for each of them.
+    /// The `traceparent` that a worker with these settings sends for each of them.
     private static func sent(_ settings: [String: String]) async throws -> [String?] {
         var plan = Fixture.Plan()
         plan.settings = settings
@@ -33,13 +33,13 @@ struct TraceContextTests {
         return sent
     }
 
-    @Test("Without traces the backend gets a valid one as it is, and none in place of a wrong one")
+    @Test("Without traces the backend gets a valid one unchanged, and none in place of a wrong one")
     func passedOn() async throws {
         let sent = try await Self.sent([:])
         #expect(sent == TraceContextCases.valid.map { $0 } + Self.wrong.map { _ in nil })
     }
 
-    @Test("With traces the call is a span of the trace that it names, or of a new one in place of a wrong one")
+    @Test("With traces the call is a span of the named trace, or of a new one in place of a wrong one")
     func continued() async throws {
         let collector = try StubCollector()
         defer { collector.stop() }
@@ -47,7 +47,7 @@ struct TraceContextTests {
         let valid = TraceContextCases.valid.map(Self.context)
         for (call, given) in zip(sent, valid) {
             #expect(call?.traceID == given?.traceID && call?.isSampled == given?.isSampled)
-            // What is not recorded is only passed on.
+            // Unsampled ones are only passed on.
             #expect((call?.spanID == given?.spanID) == (given?.isSampled == false))
         }
         let begun = sent.dropFirst(valid.count)

@@ -27,7 +27,7 @@ struct TraceTests {
         return event
     }
 
-    @Test("A call of a hub says the namespace's address and the path of the hub's messages")
+    @Test("A call of a hub has the namespace's address and the path of the hub's messages")
     func hub() async throws {
         let collector = try StubCollector()
         defer { collector.stop() }
@@ -79,7 +79,7 @@ struct TraceTests {
         }
     }
 
-    @Test("A replay goes on in the event's trace and links to the command that replayed it")
+    @Test("A replay continues in the event's trace and links to the command that replayed it")
     func replay() async throws {
         let collector = try StubCollector()
         defer { collector.stop() }
@@ -107,7 +107,7 @@ struct TraceTests {
         }
     }
 
-    @Test("Each event of a campaign is a trace of its own that links to the campaign's")
+    @Test("Each event of a campaign has its own trace that links to the campaign's")
     func campaign() async throws {
         let collector = try StubCollector()
         defer { collector.stop() }
@@ -128,7 +128,7 @@ struct TraceTests {
         }
     }
 
-    @Test("A collector that hangs costs spans, no delivery and no drain")
+    @Test("A collector that hangs costs spans, but no delivery and no drain")
     func collectorHangs() async throws {
         let hanging = try StubCollector(isHanging: true)
         defer { hanging.stop() }
@@ -137,7 +137,7 @@ struct TraceTests {
             try await fixture.publish(Batch.events(0..<4_000))
             try await fixture.waitForResults(4_000)
             try await fixture.waitUntilAllIsCommitted()
-            // More than fit the queue: they were dropped while nobody waited for anything.
+            // More than fit the queue: they were dropped while no thread waited.
             let metrics = try await worker.metrics()
             #expect(metrics[#"herald_trace_spans_total{outcome="exported"}"#] == 0)
             #expect(metrics[#"herald_trace_spans_total{outcome="dropped"}"#] ?? 0 > 0, "\(metrics)")

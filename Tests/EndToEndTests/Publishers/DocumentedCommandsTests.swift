@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A command of `herald` as a document prints it.
+/// A command of `herald` as printed in a document.
 private struct DocumentedCommand: Hashable {
     var document: String
     var text: String
@@ -30,7 +30,7 @@ private struct DocumentedCommand: Hashable {
         }
     }
 
-    /// Why it is not run here; `nil` when it is.
+    /// The reason for not running it here; `nil` if it is run.
     var reasonToSkip: String? {
         let services = ["worker", "console", "sandbox", "backend", "hub", "feedback"]
         if services.contains(where: { text.hasPrefix("herald \($0) ") }) { return "runs until it is stopped" }
@@ -51,7 +51,7 @@ extension StringProtocol {
     }
 }
 
-@Suite("What documents print", .realKafka("What documents print"), .hangLimit)
+@Suite("Printed commands", .realKafka("Printed commands"), .hangLimit)
 struct DocumentedCommandsTests {
     @Test(
         "Every command of README and docs is understood, and does something on a broker", .long("some sixty processes"))
@@ -93,7 +93,7 @@ struct DocumentedCommandsTests {
         }
     }
 
-    /// The command with places and names that are there.
+    /// The command with existing places and names.
     private static func filledIn(_ text: String, _ fixture: Fixture) -> String {
         text.replacing(" --config herald.yaml", with: "")
             .replacing("PARTITION:OFFSET", with: "0:0").replacing(" NAME", with: " spring")
@@ -101,7 +101,7 @@ struct DocumentedCommandsTests {
             .replacing("--wait 10m", with: "--wait 30s").replacing("--wait 5m", with: "--wait 30s")
     }
 
-    @Test("The loop that settles results goes on while nothing comes, and settles what comes then")
+    @Test("The loop that settles results survives idle times, and settles later results")
     func resultsLoop() async throws {
         let python = try await ["/usr/bin/python3", "python3"].asyncFirst { python in
             let log = FileManager.default.temporaryDirectory.appending(path: "probe-\(UUID().uuidString)")
@@ -145,7 +145,7 @@ struct DocumentedCommandsTests {
             func lines() -> [String] {
                 ((try? String(contentsOf: log, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
             }
-            // Each one is a second in which nothing came.
+            // Each one is a second without results.
             try await fixture.wait("ten idle seconds") {
                 #expect(process.isRunning, "\(lines())")
                 return !process.isRunning || lines().count { $0 == "idle" } >= 10

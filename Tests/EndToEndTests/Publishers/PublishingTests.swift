@@ -3,13 +3,13 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// One of the examples of docs/PUBLISHING.md, as far as its language is on this machine.
+/// One of the examples of docs/PUBLISHING.md whose language is on this machine.
 private struct Example: Sendable {
     var language: String
     var command: [String]
 }
 
-/// Finds what the examples need.
+/// Finds the requirements of the examples.
 private struct Examples {
     enum Language: String {
         case swift = "Swift"
@@ -24,7 +24,7 @@ private struct Examples {
     /// The test's own folder.
     let directory: URL
 
-    /// The examples in these languages that can be run; the others are named at the end of the run.
+    /// The runnable examples in these languages; the others are named at the end of the run.
     func found(_ languages: [Language]) throws -> [Example] {
         try languages.compactMap { language in
             let command =
@@ -42,7 +42,7 @@ private struct Examples {
 
     private func path(_ name: String) -> String { Self.folder.appending(path: name).path }
 
-    /// Whether a command ends well.
+    /// Whether a command succeeds.
     private func runs(_ command: String...) -> Bool {
         let log = directory.appending(path: "probe-\(UUID().uuidString)")
         return (try? ChildProcess(command, output: log))?.wait() == 0
@@ -72,7 +72,7 @@ private struct Examples {
         return ["node", script.path]
     }
 
-    /// Only where its modules can be fetched, too.
+    /// Only if its modules can be fetched, too.
     private func go() throws -> [String]? {
         let folder = directory.appending(path: "go")
         try FileManager.default.copyItem(atPath: path("go"), toPath: folder.path)
@@ -147,7 +147,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("The shell commands do what is said: events and both forms of CloudEvents arrive, and a check")
+    @Test("The shell commands work as documented: events and both forms of CloudEvents arrive, and a check")
     func commands() async throws {
         let blocks = try Self.shellBlocks()
         #expect(blocks.count == 4)

@@ -12,12 +12,12 @@ struct CorrectedReplayTests {
         return plan
     }
 
-    /// One that names a push service which there is not, and one that its backend refuses.
+    /// An event with an unknown push service, and one that its backend refuses.
     private static let events = [
         Publication(id: "misspelt", user: "ann", pns: ["apnss"]), Publication(id: "refused", user: "ben", pns: ["wns"]),
     ]
 
-    @Test("List, page, console, explain and find say that it was delivered, and that nothing is left to do")
+    @Test("List, page, console, explain and find report the delivery, and that nothing is left to do")
     func all() async throws {
         var plan = Self.plan()
         plan.misbehaviour = [.status(400) { $0.pns = "wns" }]

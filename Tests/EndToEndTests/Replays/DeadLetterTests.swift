@@ -12,13 +12,13 @@ struct DeadLetterTests {
         return plan
     }
 
-    /// The last line as JSON, of `-o jsonl`.
+    /// The last line of `-o jsonl` as JSON.
     private func object(_ output: String) throws -> [String: Any] {
         let line = output.split(separator: "\n").last { $0.hasPrefix("{") } ?? ""
         return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(output)")
     }
 
-    @Test("A name that nothing has is an error before anything moves; what else was named is listed")
+    @Test("An unknown name is an error before anything moves; the other names are listed")
     func mistyped() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<3)
@@ -36,7 +36,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Without a terminal a change needs --yes, and a topic that is missing is told with what makes it")
+    @Test("Without a terminal a change needs --yes, and a missing topic is reported with the remedy")
     func statuses() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<3)
@@ -52,7 +52,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Who reads the output and has seen enough, such as head, ends an export with 0")
+    @Test("A reader that closes the output early, such as head, ends an export with 0")
     func brokenPipe() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<3_000)
@@ -66,7 +66,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Misspelt events are corrected, replayed and delivered; what lay there stays, and the audit knows")
+    @Test("Misspelt events are corrected, replayed and delivered; old letters stay, and the audit has it")
     func corrected() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -93,7 +93,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("One is corrected in an editor, which the audit says; what is no event then stays where it is")
+    @Test("One is corrected in an editor, which is audited; an invalid event then stays in place")
     func edited() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -123,7 +123,7 @@ struct DeadLetterTests {
         Publication(user: "ann", text: #"{"id":"\#(id)","user":"ann","message":"Hello","pns":"apnss"}"#)
     }
 
-    @Test("Hostile texts reach no terminal and no spreadsheet, and a message that is shown is written down")
+    @Test("Hostile texts reach no terminal and no spreadsheet, and showing a message is audited")
     func hostile() async throws {
         let evil = "\u{1B}]0;owned\u{07}\u{202E}=cmd|calc"
         try await Fixture.run(Self.plan()) { fixture in

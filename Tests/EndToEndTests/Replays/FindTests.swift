@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Finding out what became of an event", .realKafka("Finding events"))
+@Suite("Finding an event's fate", .realKafka("Finding events"))
 struct FindTests {
     private static func plan(_ change: (inout Fixture.Plan) -> Void = { _ in }) -> Fixture.Plan {
         var plan = Fixture.Plan()
@@ -25,7 +25,7 @@ struct FindTests {
         (event["steps"] as? [[String: Any]] ?? []).compactMap { $0["step"] as? String }
     }
 
-    @Test("A user's events are found with each call, each wait, a replay and every outcome, and nobody else's")
+    @Test("A user's events are found with each call, wait, replay and outcome, and no other user's")
     func wholeWay() async throws {
         let plan = Self.plan {
             $0.misbehaviour = [
@@ -56,7 +56,7 @@ struct FindTests {
             let first = try #require(events.first)
             #expect(first["source"] as? String == "shop" && (first["open"] as? [String])?.isEmpty == true)
             #expect(Set(steps(first)) == ["published", "called", "delayed", "settled", "dead-lettered", "replayed"])
-            // apns once and gcm once before the replay; what was delivered is a result.
+            // apns once and gcm once before the replay; the delivery is a result.
             let calls = (first["steps"] as? [[String: Any]] ?? []).filter { $0["step"] as? String == "called" }
             #expect(calls.compactMap { $0["status"] as? Int }.sorted() == [400, 503])
             #expect(calls.allSatisfy { $0["ms"] is Int })
@@ -99,7 +99,7 @@ struct FindTests {
         }
     }
 
-    @Test("An event that waits is explained with what it waits for; one that is not consumed, with the doctor")
+    @Test("A waiting event is explained with the reason; an unconsumed one, with the doctor")
     func waiting() async throws {
         let plan = Self.plan {
             $0.settings = ["retry.delays": "[1h]"]
@@ -127,7 +127,7 @@ struct FindTests {
         }
     }
 
-    @Test("Without a worker, and in an outage, no worker is said to be calling an event just now")
+    @Test("Without a worker, and in an outage, no worker is reported as calling an event")
     func nobodyCalls() async throws {
         try await Fixture.run(Self.plan { $0.misbehaviour = [.status(401)] }) { fixture in
             let admin = ["admin.listen": "127.0.0.1:\(try #require(FreePorts.take(1).first))"]
@@ -192,7 +192,7 @@ struct FindTests {
             }
             #expect(reasons == [["calling"], ["behind-user"]], "\(both)")
 
-            // Who has not the worker's token is told that it was not heard, and no reason.
+            // Without the worker's token, the reader learns that the worker was not heard, and no reason.
             let stranger = admin.merging(["admin.token": "another"]) { $1 }
             let unheard = try await fixture.tool("find", "--id", "code", changing: stranger)
             #expect(unheard.output.contains("was not heard (it wants the token of admin.token"), "\(unheard.output)")
@@ -213,7 +213,7 @@ struct FindTests {
         }
     }
 
-    @Test("Not found is not said to be never published, unless all was read; a tombstone is called one")
+    @Test("Not found is not reported as never published unless all was read; a tombstone is named")
     func absent() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             var tombstone = Publication(key: Array("ann".utf8), value: nil)
@@ -237,7 +237,7 @@ struct FindTests {
         }
     }
 
-    @Test("A publisher with another partitioner is found out, and all its events with --all-partitions")
+    @Test("A publisher with another partitioner is detected, and all its events with --all-partitions")
     func strays() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -257,7 +257,7 @@ struct FindTests {
         }
     }
 
-    @Test("An event with a wrong key is not missed in silence: what was not read is said, and a key that is")
+    @Test("An event with a wrong key is not silently missed: unread parts are named, and the keys")
     func wrongKey() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -281,7 +281,7 @@ struct FindTests {
         }
     }
 
-    @Test("A request that claims to be the replay of another topic's event adds nothing to that one's history")
+    @Test("A request that claims to be another topic's replay adds nothing to that event's history")
     func forged() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             var order = Publication(id: "order-17", user: "ann")
@@ -303,7 +303,7 @@ struct FindTests {
         }
     }
 
-    @Test("An event without an id is found by its place, and what does not decode by its key")
+    @Test("An event without an id is found by its place, and an undecodable one by its key")
     func unnamed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -329,7 +329,7 @@ struct FindTests {
     }
 
     @Test(
-        "What does not decode is found and explained by its place, with its dead letter and its user",
+        "An undecodable record is found and explained by its place, with its dead letter and its user",
         arguments: ["no event", #""{\"user\":\"zed\"}""#, "[]", #"{"pns":["apns"],"message":"hi"}"#])
     func malformed(value: String) async throws {
         try await Fixture.run(Self.plan()) { fixture in

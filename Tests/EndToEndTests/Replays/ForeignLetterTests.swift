@@ -15,7 +15,7 @@ struct ForeignLetterTests {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0))) }
     }
 
-    /// As `DeadLetterPublishingRecoverer` writes it.
+    /// A letter in the format of `DeadLetterPublishingRecoverer`.
     private func spring(_ number: Int, of topic: String, replays: String? = nil) -> Publication {
         var letter = Publication(
             user: "customer-\(number)", text: #"{"order":\#(number)}"#,
@@ -37,7 +37,7 @@ struct ForeignLetterTests {
         return letter
     }
 
-    /// As Kafka Connect's `DeadLetterQueueReporter` writes it.
+    /// A letter in the format of Kafka Connect's `DeadLetterQueueReporter`.
     private func connect(_ number: Int, of topic: String) -> Publication {
         var letter = Publication(
             user: "customer-\(number)", text: "no JSON \(number)",
@@ -54,7 +54,7 @@ struct ForeignLetterTests {
         return letter
     }
 
-    /// As a real application has written it, of this test's topic.
+    /// A letter of a real application, moved to this test's topic.
     private func real(_ letter: SpringLetters.Letter, of topic: String) -> Publication {
         var publication = Publication(
             key: letter.key, value: letter.value,
@@ -73,18 +73,18 @@ struct ForeignLetterTests {
 
     private func text(_ record: StoredRecord) -> String { String(decoding: record.value ?? [], as: UTF8.self) }
 
-    /// The words of a replay of what came from a topic.
+    /// The arguments of a replay of letters from a topic.
     private func replayWords(_ letters: String, from topic: String) -> [String] {
         ["replay", "--topic", letters, "--where", "topic = \(topic)", "--wait", "0", "-o", "jsonl"]
     }
 
-    @Test("Spring's and Connect's are replayed once, as they were, to where they came from when told so")
+    @Test("Spring's and Connect's are replayed once, unchanged, to their origin on request")
     func wholeWay() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
             try await fixture.publish((0..<30).map { spring($0, of: orders) })
             try await fixture.publish((30..<40).map { connect($0, of: orders) })
-            // Herald's own lie in the same places, and are none of these.
+            // Herald's own lie in the same places, and do not match.
             try await fixture.publishDeadLetters(0..<40)
 
             let missing = try await fixture.dlq("list", "--topic", "\(letters).x")
@@ -126,7 +126,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("A real Spring application's are listed, shown and replayed, in order and as they were", .judged(by: .spring))
+    @Test("A real Spring application's are listed, shown and replayed, in order and unchanged", .judged(by: .spring))
     func real() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
@@ -178,7 +178,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("What Herald's workers read is judged before, and its outcomes are awaited and counted")
+    @Test("Letters for Herald's workers are checked before, and their outcomes are awaited and counted")
     func workers() async throws {
         var plan = Self.plan
         plan.misbehaviour = [.status(400) { $0.pns = "wns" }]
@@ -212,7 +212,7 @@ struct ForeignLetterTests {
             #expect(fixture.deadLetters.first?.heraldHeaders["herald-origin"]?.hasPrefix("\(letters)/") == true)
             #expect(fixture.deadLetters.first?.originalHeaders == [.init("__TypeId__", "shop.Order")])
 
-            // What came of it stays known.
+            // Its outcome stays known.
             let list = try await fixture.dlq("list", "--topic", letters, "--where", "user = user-a", "-o", "jsonl")
             let failed = try await fixture.dlq("list", "--topic", letters, "--where", "user = user-b", "-o", "jsonl")
             #expect(try objects(list.output).first?["delivered"] as? Int == 1, "\(list.output)")
@@ -222,14 +222,14 @@ struct ForeignLetterTests {
             #expect(explained.output.contains("and was replayed: \(letters), partition"), "\(explained.output)")
             #expect(explained.output.contains("apns: the backend took it"), "\(explained.output)")
 
-            // The same, told where to, is done; and once more it fails as Herald's own would.
+            // With a target it is replayed; another replay fails like one of Herald's own letters.
             let again = try await fixture.dlq(
                 "replay", "--topic", letters, "--where", "user = user-b", "--to", requests, "--again", "--yes")
             #expect(again.status == 3 && again.output.contains("1 of 1 outcomes are bad"), "\(again.output)")
         }
     }
 
-    @Test("They are listed by exception, shown, exported, and a stray one goes where it is told")
+    @Test("They are listed by exception, shown, exported, and a stray one goes to a given target")
     func looks() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
@@ -261,7 +261,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("What comes back as a new dead letter stops the replay")
+    @Test("A letter that comes back as a new dead letter stops the replay")
     func comesBack() async throws {
         try await Fixture.run(Self.plan) { fixture in
             let (orders, letters) = (fixture.topic("orders"), fixture.topic("orders.DLT"))
@@ -271,7 +271,7 @@ struct ForeignLetterTests {
                 "--to", orders, "-o", "jsonl",
             ])
             try await fixture.wait("the first is replayed") { fixture.count("orders") == 1 }
-            // What a service does that still cannot process it.
+            // A service that still cannot process it does the same.
             try await fixture.publish([spring(0, of: orders, replays: "1")])
             #expect(try await run.waitForExit() == 3, "\(run.output)")
             #expect(run.output.contains("1 of them came back"), "\(run.output)")
@@ -283,7 +283,7 @@ struct ForeignLetterTests {
         }
     }
 
-    @Test("One that goes to a topic that is gone is refused with the topic's name")
+    @Test("A letter for a deleted topic is refused with the topic's name")
     func gone() async throws {
         try await Fixture.run(Self.plan) { fixture in
             try await fixture.publish([spring(0, of: fixture.topic("gone"))])

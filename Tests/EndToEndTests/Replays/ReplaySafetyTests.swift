@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-@Suite("Replays that are disturbed", .realKafka("Replays that are disturbed"))
+@Suite("Disturbed replays", .realKafka("Disturbed replays"))
 struct ReplaySafetyTests {
     private static func plan() -> Fixture.Plan {
         var plan = Fixture.Plan()
@@ -30,7 +30,7 @@ struct ReplaySafetyTests {
             first.kill()
             try await fixture.killInTransaction(try proxied(), on: "notifications")
             let third = try fixture.startDLQ(Self.stepping)
-            // Nobody delivers: it waits for the outcomes of its first batch.
+            // No worker runs: it waits for the outcomes of its first batch.
             try await fixture.wait("a batch is replayed") { fixture.count("notifications") >= 100 }
             third.kill()
             try await fixture.killInTransaction(try proxied(), on: "notifications")
@@ -38,7 +38,7 @@ struct ReplaySafetyTests {
         }
     }
 
-    @Test("The late end of a batch arrives in the next: the replay goes on, and replays each exactly once")
+    @Test("The late end of a batch arrives in the next: the replay continues, and replays each exactly once")
     func lateEnd() async throws {
         var plan = Self.plan()
         plan.cluster = .proxied
@@ -56,7 +56,7 @@ struct ReplaySafetyTests {
         }
     }
 
-    /// Replays what is left: none is forgotten, none is replayed twice, and each is called with a key of its own.
+    /// Replays the rest: none is forgotten, none is replayed twice, and each is called with its own key.
     private static func finish(_ fixture: Fixture, count: Int) async throws {
         let last = try await fixture.dlq(
             "replay", "--where", "status = 503", "--yes", "--ramp", "all", "--wait", "0", "-o", "jsonl")
@@ -69,7 +69,7 @@ struct ReplaySafetyTests {
         #expect(keys.count == count && Set(keys).count == count)
     }
 
-    @Test("Two replays at the same time: one of them works, and each dead letter is replayed once")
+    @Test("Of two replays at the same time one works, and each dead letter is replayed once")
     func two() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             let count = 600
@@ -86,7 +86,7 @@ struct ReplaySafetyTests {
         }
     }
 
-    @Test("Marks in a transaction that is still open are waited for")
+    @Test("Marks in an open transaction are waited for")
     func openTransaction() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<20)
@@ -124,7 +124,7 @@ struct ReplaySafetyTests {
         }
     }
 
-    @Test("A replay that loses its name to nobody goes on, and each dead letter is replayed once")
+    @Test("A replay that loses its name without a successor continues, and replays each letter once")
     func fencedByNobody() async throws {
         var plan = Self.plan()
         plan.settings["backend.timeout"] = "5m"
@@ -137,7 +137,7 @@ struct ReplaySafetyTests {
                 try await fixture.wait("\(count) are replayed") {
                     fixture.count("notifications") == count && fixture.backend.heldCount == 50
                 }
-                // As the broker does with a transaction that was open for too long: no other job has begun.
+                // Like a broker that ends an overlong transaction: no other job has begun.
                 try await Blocking.run {
                     let producer = try Producer(properties: [
                         ("bootstrap.servers", fixture.bootstrapServers),
@@ -160,7 +160,7 @@ struct ReplaySafetyTests {
 
 @Suite("A replay whose broker dies", .ownKafka("A replay whose broker dies"), .hangLimit)
 struct ReplayBrokerTests {
-    @Test("Its broker dies in a transaction and comes back: it goes on, and each dead letter is replayed once")
+    @Test("Its broker dies in a transaction and comes back: it continues, and replays each dead letter once")
     func brokerDies() async throws {
         var plan = Fixture.Plan()
         plan.cluster = .mortal
@@ -185,9 +185,9 @@ struct ReplayBrokerTests {
     }
 }
 
-@Suite("A replay that may not write everywhere", .ownKafka("A replay that may not write everywhere"))
+@Suite("A replay without all permissions", .ownKafka("A replay without all permissions"))
 struct ReplayPermissionTests {
-    @Test("Without Write on the audit topic a replay fails at once, and says which permission it needs")
+    @Test("Without Write on the audit topic a replay fails at once, and names the missing permission")
     func forbiddenAudit() async throws {
         let certificates = try TestCertificates.shared()
         var plan = Fixture.Plan()
@@ -214,7 +214,7 @@ struct ReplayPermissionTests {
         }
     }
 
-    @Test("Without Read on the state topic explain says what it does not know, and advises no replay")
+    @Test("Without Read on the state topic, explain names the gap and advises no replay")
     func unreadState() async throws {
         var plan = Fixture.Plan()
         plan.more = Fixture.replayTopics
@@ -238,7 +238,7 @@ struct ReplayPermissionTests {
             #expect(known.output.contains("When the cause is gone, replay it."), "\(known.output)")
             #expect(known.output.contains("herald dlq replay"), "\(known.output)")
 
-            // It fails again, and the topic has a mark: who may see that it is empty knows enough.
+            // It fails again, and the topic gets a mark: a visibly empty topic would be enough knowledge.
             _ = try await fixture.dlq("replay", "e", "--yes")
             try await fixture.waitForResults(2)
 

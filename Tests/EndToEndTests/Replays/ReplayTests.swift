@@ -16,13 +16,13 @@ struct ReplayTests {
     /// Batches of a hundred, each of which waits for its outcomes.
     private static let stepping = ["replay", "--where", "status = 503", "--yes", "--ramp", "100"]
 
-    /// The last line as JSON, of `-o jsonl`.
+    /// The last line of `-o jsonl` as JSON.
     private func object(_ output: String) throws -> [String: Any] {
         let line = output.split(separator: "\n").last { $0.hasPrefix("{") } ?? ""
         return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(output)")
     }
 
-    @Test("What a worker has given up is found, planned, replayed in batches and delivered with the same key")
+    @Test("Given-up events are found, planned, replayed in batches and delivered with the same key")
     func wholeWay() async throws {
         let plan = Self.plan {
             $0.settings = ["retry.delays": "[1s]", "backend.statuses": "{503: rejected}"]
@@ -53,7 +53,7 @@ struct ReplayTests {
                 #expect(replay.heraldHeaders["herald-pns"] == "gcm")
                 #expect(replay.value == letters[replay.heraldHeaders["herald-id"]]?.first?.value)
             }
-            // What each event was called with: apns once, gcm twice under one key.
+            // The keys of each event's calls: apns once, gcm twice under one key.
             let keys = Dictionary(grouping: fixture.backend.calls.compactMap(\.notification)) { $0 }
             #expect((0..<60).allSatisfy { keys["e\($0):apns"]?.count == 1 && keys["e\($0):gcm"]?.count == 2 })
             let audit = fixture.records("notifications.audit").compactMap(\.json)
@@ -63,7 +63,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("What was replayed says so wherever it is shown, and is replayed again only when asked for")
+    @Test("Replayed letters are marked wherever they are shown, and replayed again only on request")
     func replayed() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             _ = try await fixture.startWorker()
@@ -91,7 +91,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A canary that fails again stops the replay, and nothing behind it is touched")
+    @Test("A canary that fails again stops the replay, and later letters are not touched")
     func canary() async throws {
         try await Fixture.run(Self.plan { $0.misbehaviour = [.status(400) { _ in }] }) { fixture in
             _ = try await fixture.startWorker()
@@ -104,13 +104,13 @@ struct ReplayTests {
             let list = try await fixture.dlq("list", "--group-by", "none", "-o", "jsonl")
             let lines = list.output.split(separator: "\n").filter { $0.hasPrefix("{") }
             let letters = try lines.map { try object(String($0)) }
-            // Newest first: the one that has failed again stands above the one that was replayed.
+            // Newest first: the letter that has failed again stands above the one that was replayed.
             #expect(letters.count == 51 && letters.first?["reason"] as? String == "rejected", "\(list.output)")
             #expect(letters.compactMap { $0["replayOutcome"] as? String } == ["failed-again"], "\(list.output)")
         }
     }
 
-    @Test("Without workers the canary's outcome does not come: the replay stops, and says what to look at")
+    @Test("Without workers the canary's outcome does not come: the replay stops with advice")
     func noWorkers() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<5)
@@ -125,7 +125,7 @@ struct ReplayTests {
     func pause() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<400)
-            // Nobody delivers: it waits for the outcomes of its first batch.
+            // No worker runs: it waits for the outcomes of its first batch.
             let run = try fixture.startDLQ(Self.stepping + ["-o", "jsonl"])
             try await fixture.wait("a batch is replayed") { fixture.count("notifications") == 100 }
             run.terminate()
@@ -152,11 +152,11 @@ struct ReplayTests {
         }
     }
 
-    @Test("While a replay runs another is refused, and says whose it is")
+    @Test("While a replay runs another is refused, and names its owner")
     func busy() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<300)
-            // Nobody delivers: the others meet it at work.
+            // No worker runs: the others meet it at work.
             let first = try fixture.startDLQ(Self.stepping)
             try await fixture.wait("it has begun") { fixture.count("notifications") == 100 }
             let second = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
@@ -164,7 +164,7 @@ struct ReplayTests {
             let third = try await fixture.dlq("resolve", "--where", "status = 503", "--yes", "--note", "no")
             #expect(third.status == 1, "\(third.output)")
             first.kill()
-            // The lease of a process that is certainly gone is nobody's.
+            // The lease of a process that is certainly gone is free.
             let last = try await fixture.dlq("replay", "--where", "status = 503", "--yes", "--wait", "0")
             #expect(last.status == 0, "\(last.output)")
             let counts = try await fixture.replayCounts()
@@ -219,7 +219,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("One that is too large for its topic goes without its history, or stays where it is")
+    @Test("A letter too large for its topic goes without its history, or stays in place")
     func tooLarge() async throws {
         let plan = Self.plan { $0.topicConfigurations["notifications"] = ["max.message.bytes": "3000"] }
         try await Fixture.run(plan) { fixture in
@@ -239,7 +239,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("The lease of a process that nobody can see is waited for, and taken over when nobody renews it")
+    @Test("The lease of an invisible process is waited for, and taken over when it is not renewed")
     func foreignLease() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             try await fixture.publishDeadLetters(0..<3)
@@ -258,7 +258,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A dead-letter topic that was recreated is not taken for the old one")
+    @Test("A recreated dead-letter topic is not taken for the old one")
     func recreated() async throws {
         try await Fixture.run(Self.plan()) { fixture in
             var record = Publication(

@@ -2,7 +2,7 @@ import Foundation
 import HeraldText
 import TestSupport
 
-/// A `herald console` that runs, and what its page asks of it.
+/// A running `herald console`, and the requests of its page.
 final class ConsoleClient: Sendable {
     static let operatorToken = "operator-token-0123456789"
     static let viewerToken = "viewer-token-0123456789"
@@ -31,7 +31,7 @@ final class ConsoleClient: Sendable {
 
     deinit { process.kill() }
 
-    /// What it answers: status and JSON.
+    /// Its answer: status and JSON.
     func ask(
         _ path: String, post body: String? = nil, token: String = operatorToken
     ) async throws -> (status: Int, text: String, object: [String: Any]) {
@@ -49,14 +49,14 @@ final class ConsoleClient: Sendable {
         return (answer.status, answer.text, object ?? [:])
     }
 
-    /// What it shows a viewer, decoded.
+    /// Its answer to a viewer, decoded.
     func look<Answer: Decodable>(_ path: String) async throws -> Answer {
         let answer = try await ask(path, token: Self.viewerToken)
         guard answer.status == 200 else { throw WorldError("\(path): \(answer.status) \(answer.text)") }
         return try JSONDecoder().decode(Answer.self, from: Data(answer.text.utf8))
     }
 
-    /// What it answers, once that is so.
+    /// Its answer, once the condition holds.
     func ask(
         _ path: String, until isSo: @escaping ([String: Any]) -> Bool
     ) async throws -> [String: Any] {
@@ -69,7 +69,7 @@ final class ConsoleClient: Sendable {
         return last.object
     }
 
-    /// The groups, once the follower has read so many.
+    /// The groups, once the follower has read `count` letters.
     func groups(_ query: String = "", of count: Int) async throws -> [[String: Any]] {
         let answer = try await ask("/api/failures/groups\(query)") { answer in
             let status = answer["status"] as? [String: Any]
@@ -78,7 +78,7 @@ final class ConsoleClient: Sendable {
         return answer["groups"] as? [[String: Any]] ?? []
     }
 
-    /// A plan that is ready; its id and what is shown of it.
+    /// A finished plan: its id and its content.
     func plan(_ request: String) async throws -> (id: String, plan: [String: Any]) {
         let made = try await ask("/api/failures/plans", post: request)
         guard made.status == 200, let id = made.object["id"] as? String else {
@@ -87,7 +87,7 @@ final class ConsoleClient: Sendable {
         return (id, try await ask("/api/failures/plans/\(id)") { $0["state"] as? String != "planning" })
     }
 
-    /// Starts a plan; the job's id.
+    /// Starts a plan; returns the job's id.
     func start(_ id: String, count: Int, reason: String = "a test") async throws -> String {
         let started = try await ask(
             "/api/failures/plans/\(id)/start", post: #"{"count":\#(count),"reason":"\#(reason)"}"#)
@@ -97,7 +97,7 @@ final class ConsoleClient: Sendable {
         return job
     }
 
-    /// A job that has ended.
+    /// A finished job.
     func ended(_ job: String) async throws -> [String: Any] {
         try await ask("/api/jobs/\(job)") { $0["endedAt"] != nil }
     }

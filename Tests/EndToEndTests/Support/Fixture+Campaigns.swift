@@ -12,7 +12,7 @@ extension Fixture {
         return record
     }
 
-    /// What the first start of a campaign writes, with results from the topic's beginning on.
+    /// The record of a campaign's first start, with results from the topic's beginning on.
     func beginning(
         of campaign: String, pns: [String] = ["apns", "gcm"], by author: String = "ann@web1",
         more: [String: Int64] = [:]
@@ -31,9 +31,9 @@ extension Fixture {
         ]
     }
 
-    /// What its publisher writes with each batch.
+    /// The record of its publisher with each batch.
     ///
-    /// - Parameter outcomes: what it has seen of the results that are read so far; if not given it has seen nothing.
+    /// - Parameter outcomes: The outcomes that it has seen so far; none by default.
     func progress(
         of campaign: String, recipients: Int, published: Int, by author: String = "ann@web1 pid 7",
         outcomes: [String: Int]? = nil
@@ -74,7 +74,7 @@ extension Fixture {
             environment: environment)
     }
 
-    /// Runs `herald campaign` to its end: its status and everything that it wrote.
+    /// Runs `herald campaign` to its end; returns its status and its output.
     func campaign(
         _ words: String..., changing changes: [String: String] = [:]
     ) async throws -> (status: Int32, output: String) {
@@ -83,7 +83,7 @@ extension Fixture {
         return (status, process.output)
     }
 
-    /// How a campaign stands, as `-o jsonl` says it.
+    /// A campaign's status from `-o jsonl`.
     func campaignStatus(_ name: String) async throws -> [String: Any] {
         let run = try await campaign("status", name, "-o", "jsonl")
         guard run.status == 0, let line = run.output.split(separator: "\n").last(where: { $0.hasPrefix("{") }),

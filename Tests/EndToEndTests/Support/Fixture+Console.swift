@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// `herald console` of a fixture, asked as a script asks it: with a token.
+/// `herald console` of a fixture, used like a script does: with a token.
 final class ConsoleProbe: Sendable {
     /// A person of the token file.
     enum Person: String {
@@ -10,7 +10,7 @@ final class ConsoleProbe: Sendable {
         var token: String { "token-of-the-\(rawValue)-of-this-test" }
     }
 
-    /// An answer with its body as JSON, if it is.
+    /// An answer, with its body as JSON if possible.
     struct Answer {
         var status: Int
         var headers: [String: String]
@@ -51,12 +51,12 @@ final class ConsoleProbe: Sendable {
         return try await request("POST", target, as: person, body: String(decoding: body, as: UTF8.self))
     }
 
-    /// Sends text as it is.
+    /// Posts text unchanged.
     func post(_ target: String, text: String) async throws -> Answer {
         try await request("POST", target, as: .operator, body: text)
     }
 
-    /// Asks again until the answer is what is waited for; the last one otherwise.
+    /// Repeats the request until the condition holds; returns the last answer in any case.
     func get(_ target: String, until condition: (Answer) -> Bool) async throws -> Answer {
         var answer = try await get(target)
         _ = try await eventually {

@@ -3,10 +3,10 @@ import TestSupport
 
 /// Dead letters, and `herald dlq` on them.
 extension Fixture {
-    /// The topics that `herald dlq` needs beside the workers'.
+    /// The topics that `herald dlq` needs besides the workers'.
     static let replayTopics = ["notifications.dead-letter.state", "notifications.audit"]
 
-    /// Writes dead letters as a worker does, of events `e0`, `e1` … of users of their own, all from
+    /// Writes dead letters like a worker, of events `e0`, `e1` … of separate users, all from
     /// `notifications/0/<number>`.
     func publishDeadLetters(
         _ range: Range<Int>, pns: String = "apns", reason: String = "attempts-exhausted", status: Int = 503,
@@ -35,7 +35,7 @@ extension Fixture {
             })
     }
 
-    /// The settings file that `herald dlq` is given.
+    /// The settings file for `herald dlq`.
     func settingsFile(changing changes: [String: String] = [:]) throws -> URL {
         let file = directory.appending(path: "dlq-\(UUID().uuidString.prefix(8)).yaml")
         try settings.changing(changes).text.write(to: file, atomically: true, encoding: .utf8)
@@ -49,7 +49,7 @@ extension Fixture {
         try startTool(["dlq"] + words, changing: changes, environment: environment)
     }
 
-    /// Runs a command to its end: its status and everything that it wrote.
+    /// Runs a command to its end; returns its status and its output.
     func tool(
         _ words: String..., changing changes: [String: String] = [:]
     ) async throws -> (status: Int32, output: String) {
@@ -58,7 +58,7 @@ extension Fixture {
         return (status, process.output)
     }
 
-    /// Runs `herald dlq` to its end: its status and everything that it wrote.
+    /// Runs `herald dlq` to its end; returns its status and its output.
     func dlq(
         _ words: String..., changing changes: [String: String] = [:]
     ) async throws -> (status: Int32, output: String) {
@@ -67,10 +67,10 @@ extension Fixture {
         return (status, process.output)
     }
 
-    /// How often each dead letter of ``publishDeadLetters(_:pns:reason:status:changing:)`` was replayed, by its number.
+    /// The number of replays of each dead letter of ``publishDeadLetters(_:pns:reason:status:changing:)``, by number.
     func replayCounts() async throws -> [Int: Int] {
         try await catchUp()
-        // A reader that loses its broker may begin again, and have read records twice.
+        // A reader that loses its broker may begin again and read records twice.
         var seen: Set<String> = []
         return requests.filter { seen.insert($0.place).inserted }.reduce(into: [:]) { counts, record in
             let number = record.heraldHeaders["herald-origin"]?.split(separator: "/").last.flatMap { Int($0) }

@@ -6,12 +6,12 @@ import TestSupport
 
 /// A notification hub in place of the fixture's backend.
 extension Fixture {
-    /// What a worker of kind `http` needs, and one of kind `azure-hub` refuses.
+    /// The settings that a worker of kind `http` needs and one of kind `azure-hub` refuses.
     static let httpSettings = ["backend.url", "backend.auth.username", "backend.auth.password"]
 
     /// Starts a worker that sends over the hub.
     ///
-    /// - Parameter connectionString: what is in its file; the hub's own by default.
+    /// - Parameter connectionString: The content of its file; the hub's own by default.
     func startHubWorker(
         _ hub: HubEmulator, connectionString: String? = nil, changing changes: [String: String] = [:]
     ) async throws -> HeraldProcess {
@@ -19,7 +19,7 @@ extension Fixture {
             changing: hubSettings(hub, connectionString).merging(changes) { $1 }, removing: Self.httpSettings)
     }
 
-    /// Starts `herald feedback` on the hub and waits for nothing.
+    /// Starts `herald feedback` on the hub without waiting.
     func startFeedback(
         _ hub: HubEmulator, connectionString: String? = nil, changing changes: [String: String] = [:]
     ) throws -> HeraldProcess {
@@ -38,7 +38,7 @@ extension Fixture {
         ]
     }
 
-    /// The topics of `herald feedback` beside the usual ones.
+    /// The topics of `herald feedback` besides the usual ones.
     static var feedbackPlan: Plan {
         var plan = Plan()
         plan.more = ["notifications.feedback"] + replayTopics
@@ -46,7 +46,7 @@ extension Fixture {
         return plan
     }
 
-    /// What is in the feedback topic of notifications, by the hub's id.
+    /// The feedback on notifications, by the hub's id.
     var feedback: [String: [[String: Any]]] {
         let notifications = records("notifications.feedback").compactMap(\.json).filter {
             $0["type"] as? String == "notification"
@@ -54,14 +54,14 @@ extension Fixture {
         return Dictionary(grouping: notifications) { $0["backendId"] as? String ?? "" }
     }
 
-    /// The handles of the devices that it names as gone.
+    /// The handles of the devices reported as gone.
     var goneHandles: [String] {
         records("notifications.feedback").compactMap(\.json).filter { $0["type"] as? String == "device" }.compactMap {
             $0["handle"] as? String
         }
     }
 
-    /// Writes the file with the connection string, in place of the one that is there.
+    /// Replaces the file with the connection string.
     @discardableResult
     func writeConnectionString(_ text: String) throws -> String {
         let file = directory.appending(path: "connection-string")
@@ -86,7 +86,7 @@ extension HubEmulator {
         }
     }
 
-    /// Asks it for something that has to succeed.
+    /// Makes a request that must succeed.
     func perform(
         _ method: String, _ path: String, _ body: String, _ headers: [String: String] = [:],
         type: String = "application/json;charset=utf-8"

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// The moments at which a kill or a late request is worst.
+/// The worst moments for a kill or a late request.
 ///
-/// For what was started with ``behindProxy``.
+/// For processes started with ``behindProxy``.
 extension Fixture {
     private var proxy: KafkaProxy {
         get throws {
@@ -11,7 +11,7 @@ extension Fixture {
         }
     }
 
-    /// From now on no transaction ends.
+    /// Lets no transaction end from now on.
     func holdTransactions() throws { try proxy.hold(.endTransaction) }
 
     /// Waits until a process wants to end a transaction in which it has written to a topic; others end.
@@ -26,30 +26,30 @@ extension Fixture {
         }
     }
 
-    /// What was held goes on, and transactions end as ever again.
+    /// Releases held requests; transactions end normally again.
     func endTransactions() throws { try proxy.letGo() }
 
-    /// The order to end the transaction never arrives, and transactions end as ever again.
+    /// Drops the request that ends the transaction; transactions end normally again.
     func loseTransactionEnd() throws { try proxy.drop() }
 
-    /// Ends a process at once while a transaction of its own is open on a topic.
+    /// Kills a process while its own transaction is open on a topic.
     func killInTransaction(_ run: HeraldProcess, on shortName: String) async throws {
         try await holdInTransaction(run, on: shortName)
         run.kill()
         try loseTransactionEnd()
     }
 
-    /// The next request of this kind loses its connection on its way, and is sent again on another; the first copy arrives
-    /// at ``deliverLate()``.
+    /// The next request of this kind loses its connection on its way, and is sent again on another; the first copy
+    /// arrives at ``deliverLate()``.
     func makeLate(_ request: KafkaProxy.Request, count: Int = 1) throws { try proxy.makeLate(request, count: count) }
 
-    /// Waits until so many requests are late.
+    /// Waits until `count` requests are late.
     func waitForLate(_ count: Int) async throws {
         let proxy = try proxy
         try await wait("\(count) requests are late") { proxy.lateCount >= count }
     }
 
-    /// Delivers what is late, and waits until the broker has answered.
+    /// Delivers the late requests, and waits until the broker has answered.
     func deliverLate() async throws {
         let proxy = try proxy
         let goal = proxy.answeredLateCount + proxy.lateCount

@@ -2,7 +2,7 @@ import Foundation
 import HeraldKafka
 import TestSupport
 
-/// What happens to topics while workers run.
+/// Changes to topics while workers run.
 extension Fixture {
     private func administer(
         _ body: @escaping @Sendable (Admin) throws -> [TopicResult]
@@ -12,7 +12,7 @@ extension Fixture {
         }
     }
 
-    /// Deletes a topic and waits until the brokers say that it is gone.
+    /// Deletes a topic and waits until the brokers report it gone.
     func deleteTopic(_ shortName: String) async throws {
         let name = topic(shortName)
         try await administer { try $0.deleteTopics([name], timeout: Patience.timeout) }
@@ -25,7 +25,7 @@ extension Fixture {
         guard isGone else { throw WorldError("\(name) is still there") }
     }
 
-    /// Makes a topic, or makes one again that was deleted.
+    /// Creates a topic, perhaps one that was deleted.
     func makeTopic(_ shortName: String) async throws {
         let topic = NewTopic(name: topic(shortName), partitions: plan.partitions)
         try await Blocking.run { [kafka] in try kafka.makeTopics([topic]) }

@@ -7,14 +7,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What one test has for itself: topics on a real Kafka, a reference backend, settings, and workers.
+/// A test's own world: topics on a real Kafka, a reference backend, settings, and workers.
 final class Fixture: Sendable {
-    /// One of the clusters of a test process; those that tests hurt are had by one test at a time.
+    /// One of the clusters of a test process; tests use those that they harm one at a time.
     enum Cluster: Sendable {
         case shared, secured, strict, mortal, moving, proxied, three
     }
 
-    /// What a test may ask for.
+    /// The options of a test.
     struct Plan: Sendable {
         /// Partitions of every topic.
         var partitions = 2
@@ -26,15 +26,15 @@ final class Fixture: Sendable {
         var missing: String?
         /// Configurations of topics, by their short names.
         var topicConfigurations: [String: [String: String]] = [:]
-        /// How many copies there are of topics that are not to have the cluster's default, by their short names.
+        /// The replication of topics without the cluster's default, by their short names.
         var replication: [String: Int] = [:]
-        /// How the backend misbehaves from the start.
+        /// The backend's misbehaviour from the start.
         var misbehaviour: [Misbehaviour] = []
-        /// The cluster that it is on.
+        /// Its cluster.
         var cluster = Cluster.shared
     }
 
-    /// The beginning of every topic's name, and the group.
+    /// The prefix of every topic's name, and the group.
     let name: String
     let bootstrapServers: String
     let backend: ReferenceBackend
@@ -45,18 +45,18 @@ final class Fixture: Sendable {
     private let partitions: [TopicPartition]
     private let follower: Follower
     private let queries: ConsumerQueries
-    /// Sees what open transactions have written, too.
+    /// Sees the records of open transactions, too.
     private let openQueries: ConsumerQueries
     private let processes = Mutex<[HeraldProcess]>([])
 
-    /// `kafka.properties` of members whose session has to run out: they are killed or paused, and others take over.
+    /// `kafka.properties` of members whose session must expire: they are killed or paused, and others take over.
     static let shortSession = #"{session.timeout.ms: "6000", heartbeat.interval.ms: "500"}"#
 
-    /// Runs a test in a fixture of its own and clears it away.
+    /// Runs a test in its own fixture and clears that away.
     ///
-    /// The file named by `TESTS_TIMES` gets how many seconds it took without the wait for a place.
+    /// The file named by `TESTS_TIMES` gets the seconds that it took without the wait for a place.
     static func run(_ plan: Plan = Plan(), _ body: (Fixture) async throws -> Void) async throws {
-        // The turn first: who waits for that takes no place from others.
+        // The turn first, so that waiting for it takes no place from others.
         func run(on kafka: RealKafka) async throws {
             try await Gate.fixtures.pass { try await runAtOnce(plan, on: kafka, body) }
         }
@@ -132,7 +132,7 @@ final class Fixture: Sendable {
         WorkerSettings([
             "kafka.bootstrapServers": "[\"\(servers.split(separator: ",").joined(separator: "\", \""))\"]",
             "kafka.group": name,
-            // What must not run out has a minute, on a slow machine too; what has to, a test sets short.
+            // Times that must not expire are a minute, for slow machines; a test shortens those that must.
             "kafka.properties":
                 #"{session.timeout.ms: "60000", heartbeat.interval.ms: "500", transaction.timeout.ms: "60000"}"#,
             "topics.requests": "[{name: \(name).notifications, weight: 10}, \(name).notifications.bulk]",
@@ -156,7 +156,7 @@ final class Fixture: Sendable {
 
     private var logTails: String {
         let logs = processes.withLock { $0 }.map(\.tail).joined(separator: "\n--\n")
-        // The log counts calls without an answer; what was wrong with each stands in its retry.
+        // The log counts calls without an answer; each retry has the error.
         let retries = retries.suffix(10).map { retry in
             retry.headers.filter { ["herald-history", "herald-detail"].contains($0.name) }
                 .map { "\($0.name): \(String(decoding: $0.value ?? [], as: UTF8.self))" }.joined(separator: "; ")
@@ -171,7 +171,7 @@ final class Fixture: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// Settings of a worker that comes to the brokers through the cluster's proxy.
+    /// Settings of a worker that reaches the brokers through the cluster's proxy.
     var behindProxy: [String: String] {
         kafka.proxy.map { ["kafka.bootstrapServers": "[\"\($0.bootstrapServers)\"]"] } ?? [:]
     }
@@ -190,11 +190,11 @@ final class Fixture: Sendable {
         return worker
     }
 
-    /// Starts a worker and waits for nothing.
+    /// Starts a worker without waiting.
     ///
     /// - Parameters:
-    ///   - command: what runs beside workers with the same settings, such as `feedback`.
-    ///   - wrapper: a program and its arguments that starts it, such as `prlimit`.
+    ///   - command: A command that runs with the workers' settings, such as `feedback`.
+    ///   - wrapper: A program and its arguments that starts it, such as `prlimit`.
     func spawnWorker(
         _ command: String = "worker", changing changes: [String: String] = [:], removing removed: [String] = [],
         under wrapper: [String] = []
@@ -218,7 +218,7 @@ final class Fixture: Sendable {
         try await Blocking.run { [self] in
             let producer = try Producer(properties: [
                 ("bootstrap.servers", bootstrapServers), ("enable.idempotence", "true"), ("linger.ms", "5"),
-                // The topics decide what is too large.
+                // The topics decide which records are too large.
                 ("message.max.bytes", "10000000"),
             ])
             for publication in publications {
@@ -231,10 +231,10 @@ final class Fixture: Sendable {
         }
     }
 
-    /// What was read of a topic so far, by its short name.
+    /// The records read from a topic so far, by its short name.
     func records(_ shortName: String) -> [StoredRecord] { follower.records(of: topic(shortName)) }
 
-    /// How many records of a topic were read so far.
+    /// The number of records read from a topic so far.
     func count(_ shortName: String) -> Int { follower.count(of: topic(shortName)) }
 
     /// The records of all request topics.
@@ -266,7 +266,7 @@ final class Fixture: Sendable {
         }
     }
 
-    /// Waits until `condition` holds, looking with `look` before each time.
+    /// Waits until `condition` holds, calling `look` before each check.
     func wait(_ what: String, until condition: () -> Bool, meanwhile look: () async throws -> Void) async throws {
         let isTrue = try await eventually(within: Patience.seconds) {
             try await look()
@@ -290,7 +290,7 @@ final class Fixture: Sendable {
         try await wait("everything is read") { try follower.hasRead(to: ends) }
     }
 
-    /// How many records of a topic the brokers have, the ends of transactions and what is not committed included.
+    /// The number of a topic's records on the brokers, including transaction markers and uncommitted ones.
     func written(_ shortName: String) async throws -> Int {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
         return try await Blocking.run { [openQueries] in
@@ -300,7 +300,7 @@ final class Fixture: Sendable {
         }
     }
 
-    /// Waits until there are so many records on a topic, markers and those of open transactions included.
+    /// Waits until a topic has `count` records, including markers and those of open transactions.
     func waitUntilWritten(_ count: Int, to shortName: String) async throws {
         var written = 0
         let isSo = try await eventually(within: Patience.seconds) {
@@ -310,7 +310,7 @@ final class Fixture: Sendable {
         guard isSo else { throw WorldError("\(shortName) has \(written) records of \(count)") }
     }
 
-    /// Whether somebody has written to a topic what is neither committed nor aborted.
+    /// Whether a topic has records that are neither committed nor aborted.
     func hasOpenTransaction(_ shortName: String) throws -> Bool {
         let wanted = partitions.filter { $0.topic == topic(shortName) }
         let committed = try queries.ends(of: wanted, timeout: Patience.timeout)
@@ -347,7 +347,7 @@ final class Fixture: Sendable {
         return partitions.filter { topics.contains($0.topic) }
     }
 
-    /// What the group has committed, 0 where there is nothing.
+    /// The group's committed offsets, 0 without a commit.
     func committed() async throws -> [TopicPartition: Int64] {
         try await commits().mapValues { max($0.offset, 0) }
     }
@@ -355,7 +355,7 @@ final class Fixture: Sendable {
     /// The same with its metadata.
     func commits() async throws -> [TopicPartition: CommitPosition] {
         let consumed = consumed
-        // A client that reads what is committed waits for the end of a transaction whose worker was killed (KIP-447).
+        // A `read_committed` client waits for the end of a killed worker's transaction (KIP-447).
         let positions = try await Blocking.run { [openQueries] in
             try openQueries.committed(consumed, timeout: Patience.timeout)
         }
@@ -375,7 +375,7 @@ final class Fixture: Sendable {
         }
     }
 
-    /// Commits offsets for the group, which has to be without members.
+    /// Commits offsets for the group, which must have no members.
     func commit(_ offsets: [TopicPartition: Int64], metadata: String = "") async throws {
         try await Blocking.run { [bootstrapServers, name] in
             let consumer = try Consumer(properties: [("bootstrap.servers", bootstrapServers), ("group.id", name)])

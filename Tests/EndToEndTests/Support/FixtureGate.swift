@@ -2,12 +2,12 @@ import TestSupport
 import Testing
 
 extension Gate {
-    /// Lets only a few worlds exist at a time, so that a small machine runs each at its pace.
+    /// Allows only a few worlds at a time, so that a small machine runs each at its pace.
     static let fixtures = Gate(places: 4)
 }
 
 extension Trait where Self == TimeLimitTrait {
-    /// A test that hangs ends and says its name, before the whole run does.
+    /// Ends a test that hangs, naming it, before the whole run is ended.
     ///
     /// The wait for a place counts: on a busy machine the last test waits for nearly all others.
     static var hangLimit: Self { .timeLimit(.minutes(30)) }

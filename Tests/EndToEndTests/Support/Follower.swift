@@ -3,11 +3,11 @@ import HeraldKafka
 import HeraldThreads
 import Synchronization
 
-/// Reads whole topics from their beginning as they grow, committed records only, on a thread of its own.
+/// Reads whole topics from their beginning as they grow, committed records only, on its own thread.
 final class Follower: Sendable {
     private struct State {
         var records: [String: [StoredRecord]] = [:]
-        /// The offset behind the last record that was read.
+        /// The offset after the last record that was read.
         var positions: [TopicPartition: Int64] = [:]
         var errors: [String] = []
         var isStopping = false
@@ -19,18 +19,18 @@ final class Follower: Sendable {
 
     /// Starts to read these partitions.
     ///
-    /// It asks where they begin before it returns: a test may kill the brokers next, and each question would wait for its
-    /// time-out then.
+    /// It asks for their beginnings before it returns: a test may kill the brokers next, and each query would then wait
+    /// for its time-out.
     init(bootstrapServers: String, partitions: [TopicPartition]) throws {
         wakeup = try Wakeup()
-        // The thread is the only one that uses it after this.
+        // The thread is the only user after this.
         nonisolated(unsafe) let reader = try TopicReader(
             properties: [
                 ("bootstrap.servers", bootstrapServers), ("group.id", "follower"), ("auto.offset.reset", "earliest"),
                 ("isolation.level", "read_committed"), ("fetch.wait.max.ms", "100"),
                 ("reconnect.backoff.max.ms", "500"),
             ],
-            // A test's end waits for one of each topic, when all brokers are dead.
+            // A test's end waits for one query per topic, when all brokers are dead.
             questions: .seconds(2))
         reader.consumer.queue.notify(wakeup)
         try reader.begin(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .beginning) }))
@@ -52,7 +52,7 @@ final class Follower: Sendable {
                 // topics that are deleted and created again are what some tests are about.
                 guard error.isOfTopic else { throw error }
             }
-            // Behind the last record there may be the ends of transactions.
+            // Transaction markers may follow the last record.
             state.withLock { $0.positions = reader.positions }
             var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&descriptor, 1, 200)
@@ -73,10 +73,10 @@ final class Follower: Sendable {
         state.withLock { $0.records[record.topic, default: []].append(record) }
     }
 
-    /// What was read of a topic so far, each partition in its order.
+    /// The records read from a topic so far, each partition in order.
     func records(of topic: String) -> [StoredRecord] { state.withLock { $0.records[topic] ?? [] } }
 
-    /// How many records were read of a topic so far.
+    /// The number of records read from a topic so far.
     func count(of topic: String) -> Int { state.withLock { $0.records[topic]?.count ?? 0 } }
 
     /// Whether everything below these offsets was read; throws when reading has failed.

@@ -1,8 +1,8 @@
 /// Settings of a worker whose calls the backend holds until the test releases them.
 enum Held {
-    /// So many calls of a lane are in flight.
+    /// The number of a lane's calls in flight.
     ///
-    /// The limit that follows the backend's latency never goes below it: it is as many however late the answers are.
+    /// The limit that follows the backend's latency never goes below it, so it stays the same however late answers are.
     static let inFlight = 8
 
     /// Nothing ends by itself while calls are held.

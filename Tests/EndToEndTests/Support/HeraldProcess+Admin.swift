@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension HeraldProcess {
-    /// The admin port, as the log says; waits for it.
+    /// The admin port from the log; waits for it.
     func adminPort() async throws -> UInt16 {
         let line = try await waitForLog("serving health and metrics")
         let object = try JSONSerialization.jsonObject(with: Data(line.text.utf8)) as? [String: Any]
@@ -13,7 +13,7 @@ extension HeraldProcess {
         return port
     }
 
-    /// Asks for a page of the admin port.
+    /// Requests a page of the admin port.
     func page(_ path: String, headers: [String: String] = [:]) async throws -> PlainHTTP.Answer {
         let port = try await adminPort()
         return try await Blocking.run {
@@ -46,7 +46,7 @@ extension HeraldProcess {
         else { throw WorldError("not ready: \(last)") }
     }
 
-    /// Waits until `/readyz` answers 503 with this reason and a sentence that has this part; the sentence.
+    /// Waits until `/readyz` answers 503 with this reason and a sentence containing this part; returns the sentence.
     @discardableResult
     func waitUntilNotReady(_ reason: String, naming part: String? = nil) async throws -> String {
         func names(_ sentence: String?) -> Bool { sentence.map { part.map($0.contains) ?? true } ?? false }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The real `herald` as a child process, with its log in a file of its own.
+/// The real `herald` as a child process, with its log in its own file.
 final class HeraldProcess: Sendable {
     /// A line of the log.
     struct LogLine: Sendable {
@@ -17,7 +17,7 @@ final class HeraldProcess: Sendable {
 
     /// Starts `herald` with these arguments; standard output and error are appended to `log`.
     ///
-    /// - Parameter wrapper: a program and its arguments that starts it in its own place.
+    /// - Parameter wrapper: A program and its arguments that starts it in its own place.
     init(
         _ arguments: [String], under wrapper: [String] = [], log: URL, environment: [String: String] = [:]
     ) throws {
@@ -26,14 +26,14 @@ final class HeraldProcess: Sendable {
         process = try ChildProcess(wrapper + [program] + arguments, environment: environment, output: log)
     }
 
-    /// The most memory that it ever had (VmHWM), in kilobytes.
+    /// Its peak memory (VmHWM), in kilobytes.
     var peakKilobytes: Int? {
         let status = try? String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return line?.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }
     }
 
-    /// What it has written so far.
+    /// Its output so far.
     var output: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
     /// The complete lines of its log.
@@ -60,7 +60,7 @@ final class HeraldProcess: Sendable {
         return last
     }
 
-    /// Waits for the end: its exit status, or 128 and the signal.
+    /// Waits for the end; returns its exit status, or 128 and the signal.
     func waitForExit(within seconds: Int = Patience.seconds) async throws -> Int32 {
         guard try await eventually(within: seconds, { !process.isRunning }) else {
             throw WorldError("the process has not ended within \(seconds) s:\n\(tail)")
@@ -68,10 +68,10 @@ final class HeraldProcess: Sendable {
         return process.wait()
     }
 
-    /// Its number.
+    /// Its process id.
     var id: pid_t { process.id }
 
-    /// The process of this name that was started by it, or by one that was.
+    /// The descendant process of this name.
     func descendant(named name: String) -> pid_t? {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         var waiting = [process.id]
@@ -88,19 +88,19 @@ final class HeraldProcess: Sendable {
     /// Asks it to stop (SIGTERM).
     func terminate() { process.signal(SIGTERM) }
 
-    /// Has it read its settings again (SIGHUP).
+    /// Makes it read its settings again (SIGHUP).
     func hangUp() { process.signal(SIGHUP) }
 
-    /// Ends it at once (SIGKILL) and waits until it is gone.
+    /// Kills it (SIGKILL) and waits until it is gone.
     func kill() { process.kill() }
 
-    /// Stops it from running (SIGSTOP), as a hang does, and waits until it stands still.
+    /// Stops it from running (SIGSTOP), like a hang, and waits until it stands still.
     func pause() { process.pause() }
 
     /// Lets it run again (SIGCONT).
     func resume() { process.signal(SIGCONT) }
 
-    /// The end of the log, for a failure's description; after a crash what the backtracer wrote from its beginning.
+    /// The end of the log, for a failure's description; after a crash, the backtrace from its beginning.
     var tail: String {
         let lines = output.split(separator: "\n")
         guard let crash = lines.firstIndex(where: { $0.contains("Fatal error") || $0.contains("*** ") }) else {
@@ -110,7 +110,7 @@ final class HeraldProcess: Sendable {
     }
 }
 
-/// Why a test's fixture is not as it should be.
+/// A flaw in a test's fixture.
 struct WorldError: Error, CustomStringConvertible {
     var description: String
 

@@ -2,14 +2,14 @@ import HeraldKafka
 import HeraldSandbox
 import Testing
 
-/// Holds what came out against what had to come out, from the records and the backend's own log alone.
+/// Compares the actual results with the expected ones, using the records and the backend's own log alone.
 struct Oracle {
     let results: [ResultRecord]
     let requests: [StoredRecord]
     let retries: [StoredRecord]
     let calls: [RecordedCall]
 
-    /// Looks at a fixture after everything in it was read.
+    /// Reads a fixture after everything in it was read.
     init(_ fixture: Fixture) async throws {
         try await fixture.catchUp()
         results = try fixture.results
@@ -18,12 +18,12 @@ struct Oracle {
         calls = fixture.backend.calls
     }
 
-    /// Every event and push service ended as told, and no other did.
+    /// Checks that exactly these events and push services have ended, as expected.
     ///
     /// - Parameters:
-    ///   - expected: for each event's id and push service the result's summary, or the summary without the attempts when
-    ///     they don't matter; an event without an id goes by its place.
-    ///   - repeats: whether a result may be there more than once, as without transactions after a crash.
+    ///   - expected: For each event's id and push service the result's summary, without the attempts when they don't
+    ///     matter; an event without an id goes by its place.
+    ///   - repeats: Whether a result may be duplicated, as without transactions after a crash.
     func expectResults(
         _ expected: [String: [String: String]], repeats: Bool = false, location: SourceLocation = #_sourceLocation
     ) {
@@ -48,7 +48,7 @@ struct Oracle {
         expectNone(problems, location)
     }
 
-    /// No idempotency key was called more often than told.
+    /// Checks that no idempotency key was called more often than allowed.
     func expectCalls(
         exactly: Bool = true, location: SourceLocation = #_sourceLocation, _ allowed: (String) -> Int
     ) {
@@ -62,8 +62,8 @@ struct Oracle {
         expectNone(problems, location)
     }
 
-    /// Each user's events were called in the order in which they lie in their partition: all calls of one before the
-    /// first of the next, but for an event that went on through a delay topic, which others may overtake.
+    /// Checks that each user's events were called in the order of their partition: all calls of one before the first of
+    /// the next, except that others may overtake an event in a delay topic.
     func expectUserOrder(location: SourceLocation = #_sourceLocation) {
         var problems: [String] = []
         let byEvent = Dictionary(grouping: calls) { call in
@@ -83,8 +83,8 @@ struct Oracle {
         expectNone(problems, location)
     }
 
-    /// Everything below the committed offsets is finished: each push service has a result, or goes on in a retry record
-    /// that is not committed.
+    /// Checks that everything below the committed offsets is finished: each push service has a result, or continues in
+    /// a retry record that is not committed.
     func expectNothingPassed(_ committed: [TopicPartition: Int64], location: SourceLocation = #_sourceLocation) {
         func isCommitted(_ record: StoredRecord) -> Bool { record.offset < committed[record.topicPartition] ?? 0 }
         let ended = Set(results.map { "\($0.origin) \($0.pns ?? "")" })
@@ -115,7 +115,7 @@ struct Oracle {
 }
 
 extension RecordedCall {
-    /// The event's id and the push service, as its idempotency key (`id:user:pns`, `id:user:source:pns`) names them.
+    /// The event's id and the push service from its idempotency key (`id:user:pns`, `id:user:source:pns`).
     var notification: String? {
         guard let parts = idempotencyKey?.split(separator: ":"), parts.count >= 3 else { return idempotencyKey }
         return "\(parts[0]):\(parts[parts.count - 1])"

@@ -5,9 +5,9 @@ import HeraldKafka
 struct Publication: Sendable {
     /// The request topic's short name in the test's fixture.
     var topic = "notifications"
-    /// `nil` lets the key decide, as Java's producer would.
+    /// `nil` lets the key decide, like Java's producer.
     var partition: Int32?
-    /// The record's time stamp in milliseconds; `nil` for now.
+    /// The record's timestamp in milliseconds; `nil` for the present.
     var timestamp: Int64?
     var key: [UInt8]?
     var value: [UInt8]?
@@ -20,14 +20,14 @@ struct Publication: Sendable {
         self.headers = headers
     }
 
-    /// Text that stands for itself.
+    /// Text as the value, with its user as the key.
     init(user: String, text: String, headers: [StoredRecord.Header] = []) {
         self.init(key: Array(user.utf8), value: Array(text.utf8), headers: headers)
     }
 
     /// A plain event, with its user as the key.
     ///
-    /// - Parameter more: other members of the JSON object.
+    /// - Parameter more: Other members of the JSON object.
     init(id: String, user: String, pns: [String] = ["apns"], message: String = "Hello", more: [String: String] = [:]) {
         var object: [String: Any] = ["id": id, "user": user, "pns": pns, "message": message]
         for (name, value) in more { object[name] = value }

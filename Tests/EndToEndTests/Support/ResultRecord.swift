@@ -1,6 +1,6 @@
 import Foundation
 
-/// A record of the results topic, read without the code that it checks.
+/// A record of the results topic, parsed without the code under test.
 struct ResultRecord: Sendable {
     let record: StoredRecord
     let id: String?
@@ -41,7 +41,7 @@ struct ResultRecord: Sendable {
         try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// What a test expects of it, in one line: outcome, reason, status and attempts.
+    /// The expected part of it in one line: outcome, reason, status and attempts.
     var summary: String {
         let parts = [outcome, reason, status.map { "\($0)" }, attempts.map { "attempts \($0)" }]
         return parts.compactMap { $0 }.joined(separator: " ")

@@ -1,7 +1,7 @@
 import Foundation
 import HeraldKafka
 
-/// A record as it lies in a topic, copied.
+/// A copy of a record in a topic.
 struct StoredRecord: Sendable {
     /// One header; a record may have several of a name.
     struct Header: Sendable, Equatable {
@@ -47,16 +47,16 @@ struct StoredRecord: Sendable {
         return bytes(span)
     }
 
-    /// `topic/partition/offset`, as `herald-origin` writes it.
+    /// `topic/partition/offset`, in the format of `herald-origin`.
     var place: String { "\(topic)/\(partition)/\(offset)" }
 
-    /// The partition that it lies in.
+    /// Its partition.
     var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
     /// The key as text.
     var keyText: String? { key.map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The value as a JSON object; `nil` when it is none.
+    /// The value as a JSON object; `nil` for another value.
     var json: [String: Any]? {
         value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] }
     }
@@ -64,7 +64,7 @@ struct StoredRecord: Sendable {
     /// The headers that are not Herald's, in order.
     var originalHeaders: [Header] { headers.filter { !$0.name.hasPrefix("herald-") } }
 
-    /// Herald's headers; one that is there twice is joined by `|`, so that no comparison misses it.
+    /// Herald's headers; a duplicate is joined by `|`, so that no comparison misses it.
     var heraldHeaders: [String: String] {
         let own = headers.filter { $0.name.hasPrefix("herald-") }
         return Dictionary(
@@ -75,7 +75,7 @@ struct StoredRecord: Sendable {
     /// A header of Herald's as a number.
     func number(_ header: String) -> Int64? { heraldHeaders[header].flatMap { Int64($0) } }
 
-    /// The push services that the event itself names, plain or in a CloudEvent; none of what cannot be read.
+    /// The push services named by the event itself, plain or in a CloudEvent; none if it is unreadable.
     var ownServices: [String] {
         guard let json else { return [] }
         let names = (json["data"] as? [String: Any] ?? json)["pns"]
@@ -83,7 +83,7 @@ struct StoredRecord: Sendable {
         return list.map { $0.lowercased() }
     }
 
-    /// The push services that `herald-pns` names.
+    /// The push services named by `herald-pns`.
     var remainingServices: [String] {
         heraldHeaders["herald-pns"]?.split(separator: ",").map { String($0) } ?? []
     }

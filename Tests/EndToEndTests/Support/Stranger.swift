@@ -3,7 +3,7 @@ import HeraldThreads
 import HeraldTime
 import TestSupport
 
-/// Another program with the workers' `group.id`, which takes what it gets and commits it by itself.
+/// Another program with the workers' `group.id`, which takes records and commits them by itself.
 final class Stranger: Sendable {
     private let isStopping = Guarded(false)
     private let taken = Guarded(0)
@@ -36,7 +36,7 @@ final class Stranger: Sendable {
         }
     }
 
-    /// How many records it has taken.
+    /// The number of records that it has taken.
     var takenCount: Int { taken.withLock { $0 } }
 
     /// Leaves the group.

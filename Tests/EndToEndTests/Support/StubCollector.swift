@@ -2,7 +2,7 @@ import Foundation
 import HeraldThreads
 import TestSupport
 
-/// A span as a collector gets it, in OTLP's JSON.
+/// A span as received by a collector, in OTLP's JSON.
 struct CollectedSpan: Sendable, Decodable {
     struct Attribute: Sendable, Decodable {
         struct Value: Sendable, Decodable {
@@ -32,7 +32,7 @@ struct CollectedSpan: Sendable, Decodable {
     }
 }
 
-/// A collector of traces that keeps what it gets.
+/// A collector of traces that keeps its spans.
 final class StubCollector: Sendable {
     private struct Request: Decodable {
         struct Resource: Decodable { var scopeSpans: [Scope] }
@@ -44,7 +44,7 @@ final class StubCollector: Sendable {
     private let server: ScriptedServer
     private let collected = Guarded<[CollectedSpan]>([])
 
-    /// - Parameter isHanging: whether it never answers.
+    /// - Parameter isHanging: Whether it never answers.
     init(isHanging: Bool = false) throws {
         server = try ScriptedServer { [collected] peer in
             let text = try peer.readRequest()
@@ -63,13 +63,13 @@ final class StubCollector: Sendable {
     /// The value of `traces.url`.
     var url: String { "\(server.origin)/v1/traces" }
 
-    /// How often somebody has connected.
+    /// The number of connections so far.
     var connectionCount: Int { server.acceptedCount }
 
     /// The spans so far.
     var spans: [CollectedSpan] { collected.withLock { $0 } }
 
-    /// The spans whose names begin like this.
+    /// The spans with this prefix.
     func spans(_ prefix: String) -> [CollectedSpan] { spans.filter { $0.name.hasPrefix(prefix) } }
 
     func stop() { server.stop() }

@@ -1,6 +1,6 @@
-/// The settings of a worker as a file, by the names that people write.
+/// The settings of a worker as a file, by their written names.
 struct WorkerSettings: Sendable {
-    /// A setting's path and its value as YAML has it on one line.
+    /// A setting's path and its value in one-line YAML.
     private var values: [String: String] = [:]
 
     init(_ values: [String: String] = [:]) {
@@ -12,7 +12,7 @@ struct WorkerSettings: Sendable {
         set { values[path] = newValue }
     }
 
-    /// The same with others in front.
+    /// The same settings with changes.
     func changing(_ others: [String: String]) -> Self {
         Self(values.merging(others) { $1 })
     }

@@ -6,7 +6,7 @@ import Testing
 struct AdminTests {
     private let timeout = Patience.timeout
 
-    @Test("A topic is made with its configuration; a second time it exists already")
+    @Test("A topic is made with its configuration; a second attempt reports that it exists")
     func create() async throws {
         let kafka = try await RealKafka.shared()
         let admin = try kafka.admin()
@@ -22,7 +22,7 @@ struct AdminTests {
         #expect(admin.clusterID(timeout: timeout)?.isEmpty == false)
     }
 
-    @Test("A missing topic says so, and is not made by asking")
+    @Test("A missing topic is reported, and asking does not create it")
     func missing() async throws {
         let kafka = try await RealKafka.shared()
         let admin = try kafka.admin()
@@ -53,7 +53,7 @@ struct AdminTests {
         #expect(topic?.error?.code == KafkaError.Code.unknownTopicOrPartition)
     }
 
-    @Test("A change of one entry leaves the others alone, and nil goes back to the default")
+    @Test("Changing one entry leaves the others alone, and nil restores the default")
     func alter() async throws {
         let kafka = try await RealKafka.shared()
         let admin = try kafka.admin()
@@ -82,7 +82,7 @@ struct AdminTests {
         #expect(missing.first?.error?.code == KafkaError.Code.unknownTopicOrPartition)
     }
 
-    @Test("Partitions can be added and never taken away")
+    @Test("Partitions can be added but not removed")
     func partitions() async throws {
         let kafka = try await RealKafka.shared()
         let admin = try kafka.admin()
@@ -105,7 +105,7 @@ struct AdminTests {
         #expect(try await sees(admin, name) { $0.error?.code == KafkaError.Code.unknownTopicOrPartition })
     }
 
-    /// Whether the topic comes to look so: the controller knows at once, the broker that is asked a moment later.
+    /// Whether the topic comes to meet a condition: the controller knows at once, the asked broker a moment later.
     private func sees(
         _ admin: Admin, _ topic: String, _ condition: (ClusterMetadata.Topic) -> Bool
     ) async throws -> Bool {

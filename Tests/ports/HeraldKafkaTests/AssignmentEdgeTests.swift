@@ -3,14 +3,14 @@ import HeraldTime
 import TestSupport
 import Testing
 
-/// What the lane relies on at the edges of an assignment.
+/// The lane's assumptions about the edges of an assignment.
 @Suite("Edges of an assignment on a real broker", .realKafka("Edges of an assignment on a real broker"))
 struct AssignmentEdgeTests {
     private func producer(_ kafka: RealKafka) throws -> Producer {
         try Producer(properties: [("bootstrap.servers", kafka.bootstrapServers), ("linger.ms", "0")])
     }
 
-    @Test("A member without partitions is asked to give back nothing before it is assigned some")
+    @Test("A member without partitions gets no revoke before its first assignment")
     func emptyAssignment() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("standby", partitions: 1)
@@ -51,7 +51,7 @@ struct AssignmentEdgeTests {
         for member in [first, second] { member.consumer.close() }
     }
 
-    @Test("A reader whose topic was deleted says so, and ends all the same", .timeLimit(.minutes(2)))
+    @Test("A reader whose topic was deleted reports it, and still ends", .timeLimit(.minutes(2)))
     func deletedTopic() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("deleted", partitions: 2)
@@ -77,7 +77,7 @@ struct AssignmentEdgeTests {
         }
         #expect(noticed?.isOfTopic == true, "\(noticed.map { "\($0)" } ?? "nothing was thrown")")
         reader?.close()
-        // The last who holds it: that it ends is what is tested.
+        // The last reference: the test is whether the reader ends.
         reader = nil
     }
 
@@ -90,7 +90,7 @@ struct AssignmentEdgeTests {
         #expect(isSaid, "\(text)")
     }
 
-    @Test("No seek moves a partition whose offset was out of range; a new assignment does, in the same queue")
+    @Test("A seek does not move a partition whose offset was out of range; a new assignment does")
     func outOfRange() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("range", partitions: 2)
@@ -124,7 +124,7 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
-    @Test("Partitions that are assigned again and again go to the queue that they are forwarded to each time")
+    @Test("Partitions that are assigned repeatedly go to the queue that they are forwarded to each time")
     func assignedAgain() async throws {
         let kafka = try await RealKafka.shared()
         let count: Int32 = 100
@@ -136,7 +136,7 @@ struct AssignmentEdgeTests {
         for round in 1...5 {
             member.records = []
             try member.assign(topic, partitions: 0..<count, offset: 0)
-            // librdkafka's own thread ends what was there before in this order.
+            // librdkafka's own thread ends the former assignment in this order.
             for partition in (0..<count).reversed() {
                 member.consumer.forward(TopicPartition(topic: topic, partition: partition), to: queue)
             }
@@ -148,7 +148,7 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
-    @Test("What is taken out of a queue before a pause is kept; the partition goes on behind it, or at a seek")
+    @Test("Messages taken out of a queue before a pause are kept; the partition resumes after them")
     func retained() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("retained", partitions: 1)
@@ -187,7 +187,7 @@ struct AssignmentEdgeTests {
         member.consumer.close()
     }
 
-    @Test("Records from before a partition is forwarded stay in the consumer's queue, later ones do not")
+    @Test("Records from before a forward stay in the consumer's queue, later ones do not")
     func lateForward() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("late")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HeraldKafka
 
-@Suite("Where brokers are")
+@Suite("Addresses of brokers")
 struct BrokerDirectoryTests {
     /// Three ports that take connections.
     private func ports() throws -> (Int, Int, Int) {
@@ -15,7 +15,7 @@ struct BrokerDirectoryTests {
         ClusterMetadata.Broker(id: id, host: "127.0.0.1", port: port)
     }
 
-    /// The port at which somebody ends who goes to this one.
+    /// The port that a connection to this one reaches.
     private func end(_ port: Int, _ directory: BrokerDirectory) -> Int? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -34,7 +34,7 @@ struct BrokerDirectoryTests {
         }
     }
 
-    @Test("Who goes where a broker was comes to where it is, also after a second move and back")
+    @Test("A connection to a broker's former address reaches its present one, also after a second move and back")
     func moves() throws {
         let (a, b, c) = try ports()
         let directory = BrokerDirectory()
@@ -52,7 +52,7 @@ struct BrokerDirectoryTests {
         #expect([a, b, c].map { end($0, directory) } == [a, a, a])
     }
 
-    @Test("Where a broker is nobody is led away, whoever was there; one that is not named stays where it was")
+    @Test("The address of a present broker is never redirected; a broker that is not named keeps its address")
     func exchange() throws {
         let (a, b, c) = try ports()
         let directory = BrokerDirectory()
@@ -61,7 +61,7 @@ struct BrokerDirectoryTests {
         #expect([a, b, c].map { end($0, directory) } == [a, b, c])
     }
 
-    @Test("Clients know of each other what they learn that begin at the same addresses, and no others")
+    @Test("Clients share what they learn only with clients of the same bootstrap addresses")
     func sharing() {
         func directory(_ servers: String) -> BrokerDirectory? {
             BrokerDirectory.of([("bootstrap.servers", servers), ("client.id", "x")])

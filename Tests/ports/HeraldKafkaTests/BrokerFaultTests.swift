@@ -34,7 +34,7 @@ struct BrokerFaultTests {
         #expect(member.records.map(\.text) == ["r-0", "r-1", "r-2"])
     }
 
-    @Test("Who asks for a group while the coordinator is away is told so, and asks again when it is back")
+    @Test("A query for a group fails while its coordinator is away, and succeeds when it is back")
     func groupOfDeadCoordinator() async throws {
         try await RealKafka.mortal.take(Self.groupOfDeadCoordinator)
     }
@@ -56,7 +56,7 @@ struct BrokerFaultTests {
         member.consumer.close()
     }
 
-    @Test("A group that nobody has heard of is dead, on a cluster without any group as on another")
+    @Test("An unknown group is dead, on a cluster without any group as on another")
     func unknownGroup() async throws {
         // Only a new cluster is without any group.
         let kafka = try await RealKafka.new()
@@ -71,7 +71,7 @@ struct BrokerFaultTests {
         member.consumer.close()
     }
 
-    @Test("Who asks what a cluster holds is answered by another broker when the one that was asked dies")
+    @Test("When the asked broker dies, another one answers a metadata query")
     func askedBrokerDies() async throws {
         try await RealKafka.three.take(Self.askedBrokerDies)
     }
@@ -80,7 +80,7 @@ struct BrokerFaultTests {
         let first = try #require(kafka.bootstrapServers.split(separator: ",").first)
         let admin = try Admin(properties: [("bootstrap.servers", String(first))])
         #expect(try admin.metadata(topics: [], timeout: Patience.timeout).brokers.count == 3)
-        // The question has gone to it when it dies.
+        // The node dies with the query under way.
         kafka.pause(node: 1)
         let brokers = Blocking.begin { try admin.metadata(topics: [], timeout: .seconds(20)).brokers }
         try await Task.sleep(for: .milliseconds(200))
@@ -88,7 +88,7 @@ struct BrokerFaultTests {
         #expect(try await brokers.value.count >= 2)
     }
 
-    /// What is known of the group once its coordinator has taken office.
+    /// The description of the group once its coordinator has taken over.
     private static func describe(_ group: String, _ admin: Admin) throws -> GroupDescription {
         try SettlingPatience(.seconds(60)).outwait { () throws(KafkaError) in
             try admin.describeGroup(group, timeout: Patience.timeout)

@@ -24,12 +24,12 @@ struct BrokerLoginTests {
                 ], login: login))
     }
 
-    /// What the client has said of tokens since it was asked last.
+    /// The client's notices about tokens since the last call.
     private static func complaints(of client: Admin) -> [String] {
         client.takeNotices().notices.compactMap { $0.error?.kind == .noToken ? $0.text : nil }
     }
 
-    @Test("While a token is on its way nothing is said; every client says why there is none, and nothing else")
+    @Test("A pending token causes no notice; a missing one makes every client report the reason")
     func tokens() async throws {
         let login = BrokerLogin(usesTokens: true, .pending)
         let clients = [try Self.client(login), try Self.client(login)]
@@ -46,21 +46,21 @@ struct BrokerLoginTests {
         for client in clients { #expect(Self.complaints(of: client) == []) }
     }
 
-    @Test("A token that has ended is refused in words")
+    @Test("An expired token is refused in words")
     func endedToken() async throws {
         let login = BrokerLogin(usesTokens: true, Self.token(of: "herald", endsInSeconds: -60))
         let client = try Self.client(login)
         #expect(try await eventually { Self.complaints(of: client).contains { $0.contains("unexpired") } })
     }
 
-    @Test("A password that cannot be had makes no client, and says why")
+    @Test("An unavailable password makes no client, and the error has the reason")
     func noPassword() {
         let login = BrokerLogin(usesTokens: false, .unavailable("the file is gone"))
         let error = #expect(throws: KafkaError.self) { try Self.client(login, mechanism: "PLAIN") }
         #expect(error?.message == "the file is gone" && error?.kind == .refusedCredentials)
     }
 
-    @Test("A new password reaches clients that live, and clients may go in any order")
+    @Test("A new password reaches live clients, and clients may end in any order")
     func passwords() throws {
         let login = BrokerLogin(usesTokens: false, .password(username: "ann", Secret("one")))
         var clients = [try Self.client(login, mechanism: "PLAIN"), try Self.client(login, mechanism: "PLAIN")]

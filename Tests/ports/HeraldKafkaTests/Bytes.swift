@@ -1,7 +1,7 @@
 import HeraldKafka
 import TestSupport
 
-/// What a test compares of a record.
+/// The parts of a record that tests compare.
 struct Record: Equatable {
     struct Header: Equatable {
         var name: String

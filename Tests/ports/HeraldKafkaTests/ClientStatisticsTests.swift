@@ -5,7 +5,7 @@ import Testing
 
 @Suite("librdkafka's statistics", .realTime)
 struct ClientStatisticsTests {
-    @Test("Numbers that tell of trouble are added up over brokers and partitions")
+    @Test("Numbers that reveal trouble are summed over brokers and partitions")
     func read() throws {
         let json = """
             {"name":"n","tx":7,"tx_bytes":100,"rx_bytes":200,"msg_cnt":3,"brokers":{
@@ -23,7 +23,7 @@ struct ClientStatisticsTests {
         #expect(statistics.brokersUp == 1 && statistics.brokersDown == 1 && statistics.slowestRoundTrip == 900)
     }
 
-    @Test("How far the reader of a partition has come")
+    @Test("The progress of a partition's reader")
     func progress() throws {
         let json = """
             {"brokers":{"a":{}},
@@ -35,7 +35,7 @@ struct ClientStatisticsTests {
     }
 
     @Test(
-        "What is not librdkafka's JSON gives none",
+        "Any other JSON gives no statistics",
         arguments: [
             "", "{", "[]", #"{"tx":"7"}"#, #"{"tx":"#, #"{"tx":99999999999999999999}"#, #"{"a":[{"b":"}]"#, #"{"a":"\"#,
             #"{"brokers":{"a":[]}}"#,
@@ -44,7 +44,7 @@ struct ClientStatisticsTests {
         #expect(ClientStatistics(json: Array(json.utf8)) == nil)
     }
 
-    @Test("A consumer and a producer tell of themselves when they are asked to")
+    @Test("A consumer and a producer report statistics on request")
     func clients() async throws {
         let cluster = try MockCluster()
         try cluster.createTopic("t", partitions: 1)

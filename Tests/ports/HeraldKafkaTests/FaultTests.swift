@@ -17,7 +17,7 @@ struct FaultTests {
         try Producer(properties: [("bootstrap.servers", cluster.bootstrapServers), ("linger.ms", "0")] + properties)
     }
 
-    @Test("A record that the client refuses says so, has no delivery, and its headers are freed")
+    @Test("A record that the client refuses returns an error, has no delivery, and its headers are freed")
     func tooLarge() async throws {
         let producer = try producer([("message.max.bytes", "1000")])
         for _ in 0..<100 {
@@ -33,7 +33,7 @@ struct FaultTests {
         #expect(tokens == [2])
     }
 
-    @Test("A full queue refuses, and takes records again when deliveries were served")
+    @Test("A full queue refuses, and takes records again once deliveries were served")
     func queueFull() async throws {
         let producer = try producer([("queue.buffering.max.messages", "2"), ("linger.ms", "10000")])
         #expect(try producer.produce("t", value: [1], token: 1) == nil)
@@ -65,7 +65,7 @@ struct FaultTests {
         #expect(seen.first?.1?.code == KafkaError.Code.topicAuthorizationFailed)
     }
 
-    @Test("A passing error is retried without being seen")
+    @Test("A passing error is retried invisibly")
     func transient() async throws {
         let producer = try producer([("enable.idempotence", "true"), ("retry.backoff.ms", "10")])
         cluster.pushRequestErrors(
@@ -88,7 +88,7 @@ struct FaultTests {
         #expect(tokens == [5])
     }
 
-    @Test("A wake-up lives as long as a client signals it, or its number would be another file's by then")
+    @Test("A wake-up lives as long as a client signals it, because its number could go to another file")
     func wakeUpsLife() throws {
         let member = try Member(cluster.bootstrapServers, group: "g")
         var producer: Producer? = try producer()
@@ -107,7 +107,7 @@ struct FaultTests {
         #expect(life == nil)
     }
 
-    @Test("Purged records fail with their tokens; a flush that runs out of time says how many are left")
+    @Test("Purged records fail with their tokens; a flush that times out reports how many are left")
     func purge() async throws {
         let producer = try producer()
         try cluster.setRoundTripTime(milliseconds: 600_000)
@@ -126,7 +126,7 @@ struct FaultTests {
         #expect(codes.isSubset(of: [KafkaError.Code.purgedInQueue, KafkaError.Code.purgedInFlight]))
     }
 
-    @Test("Brokers that are away become notices of consumer and producer, and no fatal errors")
+    @Test("Absent brokers become notices of consumer and producer, not fatal errors")
     func brokersDown() async throws {
         var mortal: MockCluster? = try MockCluster()
         let address = try #require(mortal).bootstrapServers
@@ -151,7 +151,7 @@ struct FaultTests {
         #expect(producer.fatalError() == nil)
     }
 
-    @Test("A commit's refusal comes back as its outcome")
+    @Test("A commit's refusal is reported as its outcome")
     func refusedCommit() async throws {
         let member = try Member(cluster.bootstrapServers, group: "g")
         try member.consumer.subscribe(["t"])
@@ -164,7 +164,7 @@ struct FaultTests {
         member.consumer.close()
     }
 
-    @Test("An admin request that the broker does not know times out and says so")
+    @Test("An admin request that the broker does not know times out with an error")
     func unknownAdminRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         let metadata = try admin.metadata(topics: ["t"], timeout: Patience.timeout)
@@ -178,7 +178,7 @@ struct FaultTests {
         #expect(error != nil)
     }
 
-    @Test("A broker that tells nothing of groups is told from one that does not answer, and the client ends")
+    @Test("A broker without group requests differs from a silent one, and the client ends")
     func unknownGroupRequest() async throws {
         let admin = try Admin(properties: [("bootstrap.servers", cluster.bootstrapServers)])
         for _ in 0..<3 {
@@ -189,7 +189,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A partition without leader is seen in the metadata")
+    @Test("A partition without a leader is visible in the metadata")
     func leaderless() async throws {
         try cluster.createTopic("two", partitions: 2)
         try cluster.setLeader(of: TopicPartition(topic: "two", partition: 1), broker: -1)

@@ -33,7 +33,7 @@ struct GroupTests {
         let outcome = try await first.commit([position])
         #expect(outcome.whole == nil)
         #expect(outcome.parts.allSatisfy { $0.error == nil })
-        // Longer than several heartbeats: the group waits, and nobody is thrown out.
+        // Longer than several heartbeats: the group waits, and no member is thrown out.
         let end = ContinuousClock.now + .seconds(2)
         try await Member.poll([first, second], "time passes") { ContinuousClock.now > end }
         #expect(second.history.isEmpty)
@@ -76,7 +76,7 @@ struct GroupTests {
             return first.records.count == 100
         }
 
-        // A second member takes a share; what the first keeps goes on in its queue, from the commit.
+        // A second member takes a share; the first one's remaining partitions continue in their queue, from the commit.
         #expect(try await first.commit(all.map { CommitPosition(partition: $0, offset: 50) }).whole == nil)
         first.records = []
         first.answers = true
@@ -98,7 +98,7 @@ struct GroupTests {
         for member in [first, second] { member.consumer.close() }
     }
 
-    @Test("What was fetched of a partition that was given up does not come out of its queue any more")
+    @Test("Fetched records of a revoked partition no longer come out of its queue")
     func staleMessages() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("stale")
@@ -132,14 +132,14 @@ struct GroupTests {
         let outcome = try await member.commit([good, bad])
         let refused = outcome.parts.filter { $0.error != nil }
         #expect(outcome.whole?.code == KafkaError.Code.offsetMetadataTooLarge)
-        // librdkafka lays the one partition's error on all of them.
+        // librdkafka applies the one partition's error to all of them.
         #expect(refused.map(\.partition).contains(both[1]))
         let stored = try member.consumer.queries.committed(both, timeout: Patience.timeout)
         #expect(stored == [good, CommitPosition(partition: both[1], offset: Offset.none)])
         member.consumer.close()
     }
 
-    @Test("What another group has committed is told with its metadata, and nothing of a group that there is not")
+    @Test("Another group's commit is read with its metadata, and a missing group has none")
     func committedByOthers() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("others", partitions: 2)
@@ -157,7 +157,7 @@ struct GroupTests {
         #expect(groups.map(\.name) == [topic] && groups.map(\.hasMembers) == [false])
     }
 
-    @Test("An offset that is out of range surfaces as an error of its partition, with auto.offset.reset=error")
+    @Test("An offset that is out of range becomes an error of its partition, with auto.offset.reset=error")
     func outOfRange() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("range")
@@ -191,7 +191,7 @@ struct GroupTests {
         second.consumer.close()
     }
 
-    @Test("A member that began to leave and is closed before it answered its last revoke leaves all the same")
+    @Test("A member that is closed after it began to leave, with a revoke unanswered, still leaves")
     func closeAfterBegin() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("deadline")

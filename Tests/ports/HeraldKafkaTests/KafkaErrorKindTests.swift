@@ -1,10 +1,10 @@
 import HeraldKafka
 import Testing
 
-@Suite("What an error means")
+@Suite("The meaning of errors")
 struct KafkaErrorKindTests {
     @Test(
-        "Each code has one meaning, and the rest is something else",
+        "Each code has one meaning, and other codes have none",
         arguments: [
             (KafkaError.Code.timedOut, .unreachable), (KafkaError.Code.allBrokersDown, .unreachable),
             (KafkaError.Code.saslAuthenticationFailed, .refusedCredentials),
@@ -19,7 +19,7 @@ struct KafkaErrorKindTests {
         #expect(KafkaError(code: code).kind == kind)
     }
 
-    @Test("What the next attempt would meet again is lasting; a partition that is not known yet is not")
+    @Test("An error that the next attempt would repeat is lasting; a partition that is not known yet is not")
     func lasting() {
         #expect(KafkaError(code: KafkaError.Code.messageSizeTooLarge).isLasting)
         #expect(KafkaError(code: KafkaError.Code.topicAuthorizationFailed).isLasting)
@@ -27,7 +27,7 @@ struct KafkaErrorKindTests {
         #expect(!KafkaError(code: KafkaError.Code.timedOut).isLasting)
     }
 
-    @Test("Advice names what to allow, on what, in the words of kafka-acls, only when something is forbidden")
+    @Test("Only forbidden errors have advice, which names operations and resources in the words of kafka-acls")
     func advice() {
         let permission = KafkaPermission(.write, on: .transactionalID("w"), .topic("a"), .topic("b"))
         #expect(
@@ -55,7 +55,7 @@ struct KafkaErrorKindTests {
     }
 
     @Test(
-        "Offsets are refused to who is no member of the group's present generation",
+        "Offsets are refused unless the member is of the group's present generation",
         arguments: [
             (KafkaError.Code.illegalGeneration, true), (KafkaError.Code.unknownMemberID, true),
             (KafkaError.Code.assignmentLost, true), (KafkaError.Code.fencedInstanceID, true),

@@ -14,7 +14,7 @@ struct KafkaErrorTests {
     }
 
     @Test(
-        "A headline has no error's name and none of the library's words; brokers' answers stay",
+        "A headline has neither error names nor the library's words; brokers' answers stay",
         arguments: [
             (KafkaError(code: KafkaError.Code.timedOut), "no broker answered in time"),
             (
@@ -68,7 +68,7 @@ struct KafkaErrorTests {
         #expect(explained.message.hasPrefix(error.message))
     }
 
-    @Test("Every wrong property is found, with what is allowed; good ones are not")
+    @Test("Every wrong property is found, with its allowed values; valid ones are not")
     func properties() {
         let found = KafkaLibrary.check(properties: [
             ("linger.ms", "5"), ("linger.mss", "5"), ("acks", "some"), ("compression.type", "zstd"),
@@ -83,7 +83,7 @@ struct KafkaErrorTests {
     }
 
     @Test(
-        "A client that cannot be made is refused without a connection, and one that can is not",
+        "A client that cannot be made is refused without a connection, and a valid one is not",
         arguments: [
             ([("security.protocol", "ssl"), ("ssl.ca.location", "/no/such/file")], "ssl.ca.location"),
             ([("session.timeout.ms", "400000"), ("max.poll.interval.ms", "300000")], "max.poll.interval.ms"),
@@ -105,7 +105,7 @@ struct KafkaErrorTests {
         #expect(producer?.message.contains("acks") == true)
     }
 
-    @Test("A rule between properties that is broken says why")
+    @Test("A broken rule between properties is reported with its reason")
     func brokenRule() throws {
         let error = #expect(throws: KafkaError.self) {
             _ = try Producer(properties: [

@@ -31,7 +31,7 @@ struct LateRequestTests {
             position = CommitPosition(partition: TopicPartition(topic: input, partition: 0), offset: 5)
         }
 
-        /// One that has claimed its name.
+        /// A producer that has claimed its name.
         func producer() throws -> Producer {
             let producer = try Producer(properties: [
                 ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
@@ -41,7 +41,7 @@ struct LateRequestTests {
             return producer
         }
 
-        /// Delivers the one request that is late, and waits until the broker has answered it.
+        /// Delivers the one late request, and waits until the broker has answered it.
         func deliverLate() async throws {
             proxy.deliverLate()
             #expect(try await eventually { proxy.answeredLateCount == 1 })
@@ -65,7 +65,7 @@ struct LateRequestTests {
     }
 
     @Test(
-        "No transaction follows one of whose requests a copy may come, and a new epoch keeps that out",
+        "No transaction follows one with an unanswered request, and a new epoch keeps its copy out",
         arguments: [
             (KafkaProxy.Request.endTransaction, true), (.endTransaction, false), (.commitOffsets, true),
             (.addOffsets, true), (.addPartitions, true),
@@ -92,7 +92,7 @@ struct LateRequestTests {
         }
     }
 
-    @Test("Transactions follow one another for ever when every request is answered, also after aborts")
+    @Test("Transactions follow one another for ever when every request is answered, even after aborts")
     func quiet() async throws {
         try await Setup.run { setup in
             let producer = try setup.producer()
@@ -102,7 +102,7 @@ struct LateRequestTests {
         }
     }
 
-    @Test("A claim of the name that is made again may come late, and fences: the producer counts it")
+    @Test("A repeated claim of the name may come late and fences: the producer counts it")
     func lateClaim() async throws {
         try await Setup.run { setup in
             #expect(try setup.producer().unansweredClaims == 0)
@@ -110,7 +110,7 @@ struct LateRequestTests {
             let producer = try setup.producer()
             #expect(producer.unansweredClaims == 1)
             try producer.beginTransaction()
-            // Before anything is in it: while a transaction ends, the coordinator would tell the claim to come again.
+            // Delivered before the transaction has content: at its end, the coordinator would refuse the claim.
             try await setup.deliverLate()
             #expect(try producer.produce(setup.topic, value: [1], token: 1) == nil)
             let error = await #expect(throws: KafkaError.self) {
@@ -120,7 +120,7 @@ struct LateRequestTests {
         }
     }
 
-    @Test("A request that is lost with its answer is as one that may come late")
+    @Test("A request lost with its answer counts as one that may come late")
     func lostAnswer() async throws {
         try await Setup.run { setup in
             let producer = try setup.producer()

@@ -3,7 +3,7 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-/// A consumer that a test polls, and what came out of it.
+/// A consumer that a test polls, and its output.
 final class Member {
     let consumer: Consumer
     let wakeUp: Wakeup
@@ -16,7 +16,7 @@ final class Member {
     var pending: Rebalance?
     /// Whether rebalances are answered when they come.
     var answers = true
-    /// Where an assignment starts.
+    /// The start of an assignment.
     var start = Offset.stored
 
     init(_ servers: String, group: String, properties: ClientProperties = []) throws {
@@ -31,7 +31,7 @@ final class Member {
         outcomes.notify(wakeUp)
     }
 
-    /// Takes all that is there.
+    /// Takes all available messages.
     func poll() throws {
         drain(consumer.queue)
         if pending == nil { pending = consumer.takeRebalance() }
@@ -42,7 +42,7 @@ final class Member {
         while take(from: queue) {}
     }
 
-    /// Takes the next message; whether there was one.
+    /// Takes the next message; returns whether there was one.
     @discardableResult
     func take(from queue: MessageQueue) -> Bool {
         guard let message = queue.next() else { return false }

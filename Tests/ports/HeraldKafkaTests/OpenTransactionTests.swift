@@ -20,7 +20,7 @@ struct OpenTransactionTests {
         watch.look(stable: [partition: stable], ends: [partition: end], now: moment(seconds))
     }
 
-    @Test("A partition that stands behind one transaction for half a minute is told, with since when")
+    @Test("A partition stuck behind one transaction for half a minute is reported, with its beginning")
     func lasting() {
         var watch = OpenTransactionWatch()
         #expect(Self.look(&watch, 120, 131, at: 0).isEmpty)
@@ -36,7 +36,7 @@ struct OpenTransactionTests {
         #expect(Self.look(&watch, 141, 145, at: 32).isEmpty)
     }
 
-    @Test("A publisher that writes one transaction after the other is always behind, and never told")
+    @Test("A publisher of one transaction after another is always behind, and never reported")
     func alive() {
         var watch = OpenTransactionWatch()
         for second in Int64(0)..<600 {
@@ -44,7 +44,7 @@ struct OpenTransactionTests {
         }
     }
 
-    @Test("What a leader does not say is no news: neither a transaction, nor its end")
+    @Test("Silence of a leader is no news: neither a transaction, nor its end")
     func silence() {
         var watch = OpenTransactionWatch()
         #expect(Self.look(&watch, 5, 6, at: 0).isEmpty)
@@ -55,7 +55,7 @@ struct OpenTransactionTests {
         #expect(Self.look(&watch, 5, 6, at: 42).isEmpty)
     }
 
-    @Test("It is said where, since when, what waits, until when, and what ends it")
+    @Test("The report has the place, the beginning, the stuck records, the end, and the way to end it")
     func words() {
         let open = OpenTransaction(partition: Self.partition, offset: 120, end: 131, since: Self.moment(0).wall)
         #expect(open.words.hasPrefix("requests/3 can be read up to offset 120 alone"))

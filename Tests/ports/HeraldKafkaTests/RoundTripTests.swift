@@ -45,7 +45,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A record that is held is the same before and after it is copied",
+        "A held record is the same before and after it is copied",
         arguments: [
             (nil, nil, []), ([], [], []), ([0, 1, 255], [0], [("n", nil)]),
             (
@@ -118,7 +118,7 @@ struct RoundTripTests {
         #expect(producer.outstanding == 0)
     }
 
-    @Test("The same key goes to the partition where Java's client puts it")
+    @Test("The same key goes to the partition that Java's client chooses")
     func partitioner() async throws {
         try cluster.createTopic("six", partitions: 6)
         let producer = try producer()
@@ -140,7 +140,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Of many queues those that fill are named, with one wake-up, and again when they were found empty")
+    @Test("Of many queues, the filling ones are named, with one wake-up, and again after they were empty")
     func arrivals() async throws {
         try cluster.createTopic("u", partitions: 1)
         let producer = try producer()
@@ -163,11 +163,11 @@ struct RoundTripTests {
                     member.drain(queues[number])
                 }
             }
-            // What is no record, an error of "t", may have come to its queue; to the third nobody sends anything.
+            // An error of "t", which is not a record, may have come to its queue; nothing is sent to the third.
             #expect(named.contains(1) && !named.contains(2))
             member.records = []
         }
-        // Nobody is told any more when a queue is let go.
+        // A released queue wakes no thread.
         queues[1].stopNotifying()
         try producer.fill("u", 2..<3)
         try #require(await eventually { queues[1].count > 0 })
@@ -193,7 +193,7 @@ struct RoundTripTests {
             }
             #expect(member.records.map(\.text) == (0..<3).map { "\(topic)-\($0)" })
             member.records = []
-            // The consumer's own queue has nothing of it.
+            // The consumer's own queue holds none of it.
             member.drain(member.consumer.queue)
             #expect(member.records.isEmpty)
         }
@@ -203,13 +203,13 @@ struct RoundTripTests {
         #expect(!woken)
     }
 
-    @Test("What reached the consumer's own queue before its partition was forwarded still comes out there")
+    @Test("Messages in the consumer's own queue before a forward still come out there")
     func lateForwarding() async throws {
         let producer = try producer()
         try producer.fill("t", 0..<5)
         let member = try member()
         try member.assign("t", partitions: 0..<1)
-        // Something has arrived, and is not taken.
+        // A message has arrived and is not taken.
         try #require(await member.wakeUp.waiting(milliseconds: 10_000))
         let later = member.consumer.makeQueue()
         member.consumer.forward(TopicPartition(topic: "t", partition: 0), to: later)
@@ -221,7 +221,7 @@ struct RoundTripTests {
         #expect(member.records.map(\.offset).sorted() == Array(0..<10))
     }
 
-    @Test("A paused partition is silent and goes on where it was")
+    @Test("A paused partition is silent and resumes where it was")
     func pausing() async throws {
         let producer = try producer()
         let member = try member()

@@ -2,7 +2,7 @@ import HeraldKafka
 import HeraldThreads
 import Testing
 
-@Suite("What questions wait for what is taking office")
+@Suite("Waiting for leaders, coordinators and topics")
 struct SettlingPatienceTests {
     /// Answers with errors until there are none left.
     private final class Broker {
@@ -20,7 +20,7 @@ struct SettlingPatienceTests {
 
     private static let loading = KafkaError.Code.coordinatorLoadInProgress
 
-    @Test("A question is asked again until it is answered, and what does not pass is thrown at once")
+    @Test("A query is repeated until it is answered, and a lasting error is thrown at once")
     func answered() throws {
         let broker = Broker([Self.loading, KafkaError.Code.leaderNotAvailable])
         #expect(try SettlingPatience(.seconds(60)).outwait(broker.ask) == "answer")
@@ -30,7 +30,7 @@ struct SettlingPatienceTests {
         #expect(forbidding.count == 2)
     }
 
-    @Test("All questions share one time: what never takes office costs it once, and is said once")
+    @Test("All queries share one time: a leader that never appears costs it once, and is reported once")
     func shared() {
         let said = Guarded<[KafkaError]>([])
         let patience = SettlingPatience(.milliseconds(250), sayingAfter: .milliseconds(50)) { error, left in
@@ -49,7 +49,7 @@ struct SettlingPatienceTests {
         #expect(said.withLock { $0.map(\.code) } == [Self.loading])
     }
 
-    @Test("A question within another spends the time once")
+    @Test("A query within another spends the time once")
     func nested() throws {
         let patience = SettlingPatience(.seconds(60))
         patience.shorten(to: .milliseconds(250))
@@ -60,7 +60,7 @@ struct SettlingPatienceTests {
         #expect(broker.count < 10)
     }
 
-    @Test("Without a shared time, or after its end, each question has its asker's")
+    @Test("Without a shared time, or after its end, each query has its caller's")
     func own() throws {
         let patience = SettlingPatience(.zero)
         let properties = ClientProperties([], settling: patience)
@@ -72,7 +72,7 @@ struct SettlingPatienceTests {
         #expect(try ClientProperties([]).outwaiting(within: .seconds(60), Broker([Self.loading]).ask) == "answer")
     }
 
-    @Test("Properties that are added to or left out share the same time")
+    @Test("Properties with additions or omissions share the same time")
     func properties() {
         let patience = SettlingPatience(.zero)
         let properties = (ClientProperties([("a", "1")], settling: patience) + [("b", "2")]).without(["a"])

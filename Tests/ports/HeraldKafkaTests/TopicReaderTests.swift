@@ -42,7 +42,7 @@ struct TopicReaderTests {
         var offset: Int64
     }
 
-    /// Reads to the end, or until there are so many records, or the time is over.
+    /// Reads to the end, or until there are this many records, or the time is over.
     private func read(
         _ reader: TopicReader, _ count: Int = .max, within time: Duration = .seconds(30)
     ) throws -> (places: [Place], isAtEnd: Bool) {
@@ -64,10 +64,10 @@ struct TopicReaderTests {
         offsets.map { Place(partition: partition, offset: $0) }
     }
 
-    @Test("Who begins again in a partition that was read to its bound gets the next range")
+    @Test("A new beginning in a partition that was read to its bound gets the next range")
     func again() throws {
         try publish(10)
-        // So long that nothing but the beginning itself can help.
+        // Long enough that only the new beginning itself can help.
         let reader = try reader(silence: .seconds(600))
         defer { reader.close() }
         for range in [0..<2, 5..<8, 1..<3] as [Range<Int64>] {
@@ -84,20 +84,20 @@ struct TopicReaderTests {
         defer { reader.close() }
         try reader.begin([partition: .beginning])
         #expect(try read(reader, 10).places == places(0..<10))
-        // It fetches nothing more, and does not say so.
+        // It fetches nothing more, and does not report that.
         try reader.consumer.unassign()
         try publish(5)
         #expect(try read(reader, 5).places == places(10..<15))
     }
 
-    @Test("What a client repeats that begins again is dropped")
+    @Test("Records repeated by a client that begins again are dropped")
     func once() throws {
         try publish(10)
         let reader = try reader()
         defer { reader.close() }
         try reader.begin([partition: .offset(3)])
         #expect(try read(reader, 7).places == places(3..<10))
-        // As a client does that finds its offset out of range.
+        // A client that finds its offset out of range does the same.
         try reader.consumer.assign([(partition, offset: 0)])
         try publish(1)
         #expect(try read(reader, 1).places == places(10..<11))
@@ -120,7 +120,7 @@ struct TopicReaderTests {
         #expect(reader.progress == (11, 11))
     }
 
-    @Test("A partition without a given end, or behind it, is not read")
+    @Test("A partition without a given end, or beyond it, is not read")
     func nothingToRead() throws {
         try publish(3)
         try publish(3, to: 1)
@@ -130,7 +130,7 @@ struct TopicReaderTests {
         #expect(try read(reader) == (places: [], isAtEnd: true))
     }
 
-    @Test("The end that topics have when the reading begins is reached, and then what comes behind it")
+    @Test("The topics' end at the beginning of reading is reached, and later records follow")
     func presentEnd() throws {
         try publish(4)
         let reader = try reader()
@@ -146,7 +146,7 @@ struct TopicReaderTests {
         #expect(try read(reader, 1) == (places: places(6..<7), isAtEnd: false))
     }
 
-    @Test("Who begins at the end gets only what comes after that")
+    @Test("A reader that begins at the end gets only later records")
     func fromTheEnd() throws {
         try publish(4)
         let reader = try reader()
@@ -156,7 +156,7 @@ struct TopicReaderTests {
         #expect(try read(reader, 1).places == places(4..<5))
     }
 
-    @Test("An offset beyond the end is of a topic that was recreated since: all of it is read")
+    @Test("An offset beyond the end means a recreated topic: all of it is read")
     func beyondTheEnd() throws {
         try publish(4)
         let reader = try reader()
@@ -166,7 +166,7 @@ struct TopicReaderTests {
         #expect(reader.deletedCount == 0)
     }
 
-    @Test("Who cannot get to the end is told after a while")
+    @Test("A reader that cannot reach the end fails after a while")
     func patience() throws {
         try publish(1)
         let reader = try reader(patience: .seconds(2))

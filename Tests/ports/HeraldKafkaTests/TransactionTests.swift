@@ -13,7 +13,7 @@ struct TransactionTests {
             ] + properties)
     }
 
-    @Test("A partition's end and its offset at a moment are those that a reader of committed records sees")
+    @Test("A partition's end and its offset at a moment are those of a reader of committed records")
     func offsetsAtMoments() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("moments")
@@ -39,7 +39,7 @@ struct TransactionTests {
         #expect(try queries.offsets(of: [partition], at: never, timeout: Patience.timeout).isEmpty)
     }
 
-    @Test("Records and offsets become visible together; what was aborted is never read")
+    @Test("Records and offsets become visible together; aborted ones are never read")
     func commitAndAbort() async throws {
         let kafka = try await RealKafka.shared()
         let topic = try kafka.makeTopic("atomic")
@@ -142,7 +142,7 @@ struct LostAnswerTests {
         try await RealKafka.proxied.take { kafka in try await body(try #require(kafka.proxy), kafka) }
     }
 
-    @Test("Aborted while its first partition is registered, it is over: the broker ends and fences nobody")
+    @Test("A transaction aborted while its first partition is registered is over: it fences no producer")
     func abortBeforeAnswer() async throws {
         try await Self.behindProxy { proxy, kafka in
             let topic = try kafka.makeTopic("aborted")
@@ -156,21 +156,21 @@ struct LostAnswerTests {
                 return producer
             }
             let producers = try (0..<5).map { try producer("\(topic)-\($0)") }
-            // Who knows the topic registers its partition at once.
+            // A producer that knows the topic registers its partition at once.
             for producer in producers { try await write("first", to: topic, by: producer) }
             proxy.delayAnswers(milliseconds: 20)
             for producer in producers {
                 try producer.beginTransaction()
                 #expect(try producer.produce(topic, value: Array("aborted".utf8), token: 1) == nil)
-                // The coordinator is asked at once, and its answer takes four times as long. The abort waits until what it has
-                // taken back is heard of, which is later still.
+                // The coordinator is asked at once, and its answer takes four times as long. The abort waits for news
+                // of the records that it took back, which is later still.
                 usleep(5_000)
                 _ = try await serving(producer, after: .milliseconds(60)) { producer in
                     try producer.abortTransaction(timeout: Patience.timeout)
                 }
             }
             proxy.delayAnswers(milliseconds: 0)
-            // One that is younger than all of them grows too old: readers get past it when the broker has ended it.
+            // A transaction younger than all of them expires: readers get past it when the broker has ended it.
             let witness = try producer(witnessed)
             try witness.beginTransaction()
             #expect(try witness.produce(witnessed, value: [1], token: 1) == nil)
@@ -191,13 +191,13 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "A record of an aborted transaction may have arrived: no other begins, and the next loses nothing"
+        "If an aborted record may have arrived, no transaction follows, and a new producer loses nothing"
     )
     func abortAfterLostAnswer() async throws {
         try await Self.behindProxy { proxy, kafka in
             let topic = try kafka.makeTopic("lost-answer")
             func producer() throws -> Producer {
-                // Until it is sent again the record stays in the queue, where the abort finds it, on a busy machine too.
+                // The record stays in the queue until it is sent again, so that the abort always finds it there.
                 try Producer(properties: [
                     ("bootstrap.servers", proxy.bootstrapServers), ("transactional.id", topic), ("linger.ms", "0"),
                     ("retry.backoff.ms", "60000"),

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The records of the first partition as a reader of committed ones gets them.
+/// The records of the first partition as seen by a reader of committed ones.
 func committed(_ kafka: RealKafka, _ topic: String, count: Int) async throws -> [String?] {
     let member = try Member(
         kafka.bootstrapServers, group: "reader-\(topic)", properties: [("isolation.level", "read_committed")])
@@ -49,7 +49,7 @@ func serving(
     }
 }
 
-/// How a call on another thread ended.
+/// The outcome of a call on another thread.
 private final class Ended: Sendable {
     let result = Mutex<Result<Void, any Error>?>(nil)
 }

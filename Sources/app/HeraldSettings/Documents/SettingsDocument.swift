@@ -1,7 +1,7 @@
 import HeraldText
 
 extension Settings {
-    /// The documentation of all settings as Markdown; docs/SETTINGS.md holds it.
+    /// The documentation of all settings as Markdown, stored in docs/SETTINGS.md.
     package static var document: String {
         var text = introduction
         for (section, summary) in SettingsTable.sections {

@@ -1,7 +1,7 @@
 import HeraldText
 
 extension SettingsTable {
-    /// What most installations look at sooner or later, so that a new settings file names it; each has a default.
+    /// The settings that most installations adjust eventually, named in a new settings file; each has a default.
     static let worthKnowing: Set = [
         "topics.requests", "topics.partitions", "topics.retention", "backend.timeout", "delivery.guarantee",
         "delivery.maxInFlight", "delivery.lanes", "retry.delays", "retry.maxElapsed", "log.level", "admin.listen",
@@ -9,12 +9,12 @@ extension SettingsTable {
 }
 
 extension LoadedSettings {
-    /// These settings as a file, each below what it does: those that were set, and, commented out with their defaults,
-    /// others that are worth knowing.
+    /// These settings as a file, each below its description: the settings that were set, and, commented out, the
+    /// defaults of others worth knowing.
     ///
     /// There must be no ``openSecrets``.
     ///
-    /// - Parameter heading: what stands at its top, a line each.
+    /// - Parameter heading: The comment at its top, a line each.
     package func file(under heading: [String]) -> String {
         var text = SettingsFileText(heading)
         for (section, summary) in SettingsTable.sections {
@@ -29,7 +29,7 @@ extension LoadedSettings {
         return text.lines.joined(separator: "\n") + "\n"
     }
 
-    /// The secrets that were set themselves, and not by a file: each would stand readable in a settings file.
+    /// The secrets set directly instead of by a file: a settings file would expose them.
     package var openSecrets: [SettingsMistake] {
         zip(SettingsTable.all, effective).compactMap { setting, effective in
             guard effective.place != .standard, effective.value.compact.contains(Secret.mask) else { return nil }
@@ -48,7 +48,7 @@ private struct SettingsFileText {
     private static let width = 100
 
     private(set) var lines: [String] = []
-    /// The sections in which the next setting stands, the outermost first.
+    /// The sections that contain the next setting, the outermost first.
     private var sections: [Substring] = []
 
     init(_ heading: [String]) {
@@ -83,7 +83,7 @@ private struct SettingsFileText {
 
     private static func indentation(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// A key with its value, which has lines of its own if it is a map.
+    /// A key with its value; a map's entries have lines of their own.
     private static func lines(_ key: Substring, _ value: JSONValue) -> [String] {
         guard case .object(let members) = value, !members.isEmpty else {
             return ["\(key): \(flow(value, isInner: false))"]
@@ -93,7 +93,7 @@ private struct SettingsFileText {
 
     /// A value on one line.
     ///
-    /// - Parameter isInner: whether it stands within brackets, where more characters have a meaning.
+    /// - Parameter isInner: Whether it stands within brackets, where more characters have a meaning.
     private static func flow(_ value: JSONValue, isInner: Bool) -> String {
         switch value {
         case .null, .bool, .integer, .number: value.compact
@@ -106,7 +106,7 @@ private struct SettingsFileText {
         }
     }
 
-    /// Text as it is where no reader of YAML can take it for something else, or in quotes, whose escapes are JSON's.
+    /// Plain text where every YAML reader takes it for text, otherwise quoted with JSON's escapes.
     private static func scalar(_ text: String, isInner: Bool) -> String {
         let plain = Set("/._+@-".utf8)
         let isPlain = text.utf8.allSatisfy { byte in

@@ -1,6 +1,6 @@
-/// Where one source's values stand, and the mistakes and warnings that reading it finds.
+/// The place of one source's value, and the mistakes found in reading it.
 struct SettingsReport {
-    /// One of the three sources, and how it names the place of a value.
+    /// One of the sources, and its way of naming a value's place.
     enum Source {
         case standard
         case file(name: String)
@@ -27,7 +27,7 @@ struct SettingsReport {
         mistakes.append(SettingsMistake(place: place(of: position), path: path, message: message))
     }
 
-    /// A report of the same source for a part of the value; ``add(_:)`` brings its mistakes back.
+    /// A report of the same source for a part of the value; ``add(_:)`` collects its mistakes.
     func inside(_ detail: String) -> Self { Self(source: source, path: path + detail) }
 
     mutating func add(_ inner: Self) { mistakes += inner.mistakes }

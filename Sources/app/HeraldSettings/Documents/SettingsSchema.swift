@@ -1,7 +1,7 @@
 package import HeraldText
 
 extension Settings {
-    /// The JSON Schema (draft 2020-12) of the settings file, for editors; docs/schemas/settings.schema.json holds it.
+    /// The JSON Schema (draft 2020-12) of the settings file, for editors, stored in docs/schemas/settings.schema.json.
     package static var schema: JSONValue {
         let sections = Dictionary(uniqueKeysWithValues: SettingsTable.sections)
         guard case .object(let members) = schema(of: "", sections: sections) else { return .null }

@@ -1,9 +1,9 @@
 import Glibc
 import HeraldText
 
-/// Reads whole files, up to a limit; pipes too.
+/// Reads whole files and pipes, up to a limit.
 ///
-/// What is wrong stands behind the file's name.
+/// Errors are phrased to follow the file's name.
 enum BoundedFile {
     static func read(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

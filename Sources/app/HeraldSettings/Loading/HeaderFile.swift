@@ -1,12 +1,12 @@
 package import HeraldText
 
-/// A file with HTTP headers, one `Name: value` a line; empty lines are left out.
+/// A file with HTTP headers, one `Name: value` per line; empty lines are ignored.
 package enum HeaderFile {
     private static let limit = 65_536
 
-    /// The headers as they are now.
+    /// The present headers.
     ///
-    /// What is wrong stands behind the file's name, and shows no value.
+    /// Errors are phrased to follow the file's name, and show no value.
     package static func read(_ path: String) throws(InputError) -> [(name: String, value: Secret)] {
         let bytes = try BoundedFile.read(path, limit: limit)
         guard let text = String(validating: bytes, as: UTF8.self) else { throw InputError("is no UTF-8 text") }

@@ -1,17 +1,17 @@
 package import HeraldText
 internal import HeraldThreads
 
-/// Where a secret comes from: the settings themselves, or a file that may change while the program runs.
+/// The source of a secret: the settings themselves, or a file that may change while the program runs.
 package enum SecretSource: Sendable, Hashable {
     /// Written in the settings.
     case literal(Secret)
     /// In the file at that path.
     case file(String)
 
-    /// A secret longer than this is no secret but a wrong file.
+    /// The greatest size of a secret; a longer file is the wrong one.
     private static let longestFile = 65_536
 
-    /// The secret as it is now: a file is read again each time, and line feeds at its end are dropped.
+    /// The present secret: a file is read each time, without line feeds at its end.
     package func current() throws(InputError) -> Secret {
         switch self {
         case .literal(let secret): return secret

@@ -1,6 +1,6 @@
 import HeraldText
 
-/// A setting's name in the three places that can write it.
+/// A setting's names in the three places that can set it.
 enum SettingNames {
     static let variablePrefix = "HERALD_"
 
@@ -12,8 +12,8 @@ enum SettingNames {
     /// `retry.maxElapsed` → `retry-max-elapsed`.
     static func flag(_ path: String) -> String { words(path).joined(separator: "-").lowercased() }
 
-    /// Whether Kubernetes makes such a variable for a service of the same name beside Herald
-    /// (`HERALD_BACKEND_SERVICE_HOST`, `HERALD_PORT_9464_TCP_ADDR`): no person wrote it, so it is no mistake.
+    /// Whether Kubernetes defines such a variable for a service called Herald (`HERALD_BACKEND_SERVICE_HOST`,
+    /// `HERALD_PORT_9464_TCP_ADDR`), which makes it no mistake of a person.
     static func isServiceLink(_ variable: String) -> Bool {
         let parts = variable.split(separator: "_", omittingEmptySubsequences: false)
         guard let last = parts.last else { return false }
@@ -41,9 +41,9 @@ enum SettingNames {
     }
 }
 
-/// What to say about names that are no settings.
+/// Suggestions for unknown names.
 enum UnknownSetting {
-    /// Behind "unknown setting": the nearest key of the section, else the same key elsewhere, else all keys.
+    /// The text after "unknown setting": the nearest key of the section, else the same key elsewhere, else all keys.
     static func suggestion(forKey key: String, in section: String, keys: [String]) -> String {
         if let nearest = Suggestion.nearest(to: key, in: keys) {
             let path = section.isEmpty ? nearest : "\(section).\(nearest)"
@@ -54,7 +54,7 @@ enum UnknownSetting {
         return "; allowed here: \(keys.joined(separator: ", "))"
     }
 
-    /// Behind an unknown variable: the nearest one.
+    /// The text after an unknown variable: the nearest one.
     static func suggestion(forVariable variable: String) -> String {
         Suggestion.nearest(to: variable, in: SettingsTable.all.map(\.variable)).map { "; did you mean \($0)?" } ?? ""
     }

@@ -1,6 +1,6 @@
 import HeraldText
 
-/// A value as it was written, before any setting gives it a type: a scalar, a list or a map, with its place.
+/// A value as written, before any setting gives it a type: a scalar, a list or a map, with its place.
 struct SettingNode: Sendable {
     /// A one-based line and column of the settings file.
     struct Position: Sendable, Equatable {
@@ -8,7 +8,7 @@ struct SettingNode: Sendable {
         let column: Int
     }
 
-    /// One `key: value` of a map, as often as it was written.
+    /// One `key: value` of a map; duplicates are kept.
     struct Entry: Sendable {
         let key: String
         let position: Position?
@@ -34,7 +34,7 @@ struct SettingNode: Sendable {
 }
 
 extension SettingNode {
-    /// How one line of text, from the environment or a flag, becomes a node.
+    /// The interpretation of one line of text, from the environment or a flag, as a node.
     enum Shape: Sendable {
         case scalar
         /// `a,b`; `\,` is a comma inside of an element.

@@ -1,20 +1,20 @@
 package import HeraldText
 
-/// What becomes of a worker's settings when they are read again while it runs.
+/// The effect of settings that a running worker reads again.
 package struct SettingsChanges: Sendable {
-    /// A live setting that has another value.
+    /// A live setting with a new value.
     package struct Change: Sendable, Equatable {
         /// The setting, `limits.perSecond`.
         package let path: String
-        /// Its values, as ``EffectiveSetting`` has them: no secrets.
+        /// Its values as in ``EffectiveSetting``: no secrets.
         package let former: JSONValue
         package let present: JSONValue
     }
 
-    /// The settings that count from now on: the live ones as they are now, all others as they were.
+    /// The settings from now on: live ones with their new values, all others with their old ones.
     package let settings: Settings
     package let changed: [Change]
-    /// Settings, as paths, that have another value which counts after a restart.
+    /// The paths of changed settings that take effect after a restart.
     package let needRestart: [String]
 
     /// One line for people, such as `limits.perSecond 100 → 200; needs a restart: kafka.group`.
@@ -39,7 +39,7 @@ extension SettingsChanges.Change: CustomStringConvertible {
 }
 
 extension Settings {
-    /// What a worker with these settings makes of those that were read now.
+    /// The changes that a worker with these settings makes for newly read ones.
     package func changes(to read: Settings) -> SettingsChanges {
         var values = values
         var changed: [SettingsChanges.Change] = []

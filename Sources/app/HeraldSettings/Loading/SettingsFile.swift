@@ -3,23 +3,23 @@ import HeraldText
 /// Reads the settings file: bytes, YAML, sections and keys.
 struct SettingsFile {
     private static let longest = 1_048_576
-    /// A file with more is no settings file; the rest of it is left unread.
+    /// The most mistakes reported; a file with more is no settings file, and its rest is skipped.
     private static let mostMistakes = 100
 
     private let name: String
     private var report: SettingsReport
 
-    /// A value that the file writes, still undecoded.
+    /// A value of the file, not yet decoded.
     struct Found {
         let setting: any AnySetting
         let node: SettingNode
     }
 
     private(set) var found: [Found] = []
-    /// Whether the file could not be read to its end, so that what it sets is unknown.
+    /// Whether the file could not be read to its end, so that its settings are unknown.
     private(set) var isBroken = false
 
-    /// The file's own mistakes: YAML, unknown keys, keys written twice.
+    /// The file's own mistakes: YAML, unknown keys, duplicate keys.
     var mistakes: [SettingsMistake] { report.mistakes }
 
     /// Reads the file at that path, which also names it in mistakes.
@@ -32,7 +32,7 @@ struct SettingsFile {
         }
     }
 
-    /// Reads these bytes as if they stood in the file of that name.
+    /// Reads these bytes as the content of a file of that name.
     init(name: String, bytes: [UInt8]) {
         self.init(empty: name)
         read(bytes)
@@ -43,7 +43,7 @@ struct SettingsFile {
         report = SettingsReport(source: .file(name: name))
     }
 
-    /// The report for one value's decoding.
+    /// A report for decoding one value.
     func report(for setting: any AnySetting) -> SettingsReport {
         SettingsReport(source: .file(name: name), path: setting.path)
     }
@@ -68,7 +68,7 @@ struct SettingsFile {
         }
     }
 
-    /// The place of the first byte that is not UTF-8; nil when all is well.
+    /// The place of the first byte that is not UTF-8; nil without one.
     private static func invalidUTF8(_ bytes: [UInt8]) -> SettingNode.Position? {
         guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -114,7 +114,7 @@ struct SettingsFile {
         }
     }
 
-    /// The names that may stand in a section.
+    /// The names allowed in a section.
     private static func keys(of section: String) -> [String] {
         let prefix = section.isEmpty ? "" : section + "."
         var keys: [String] = []

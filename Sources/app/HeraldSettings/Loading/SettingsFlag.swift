@@ -1,4 +1,4 @@
-/// A setting's flag, as the command line declares it.
+/// A setting's flag, as declared for the command line.
 package struct SettingsFlag: Sendable {
     /// The flag without its dashes, `retry-max-elapsed`.
     package let name: String
@@ -6,9 +6,9 @@ package struct SettingsFlag: Sendable {
     package let path: String
     package let summary: String
     package let placeholder: String
-    /// The only values, when they are a closed set.
+    /// The only values, if they form a closed set.
     package let choices: [String]
-    /// The default; nil when there is none.
+    /// The default; nil without one.
     package let standard: String?
     /// Whether it may be given several times, each adding to the list or map.
     package let isRepeatable: Bool

@@ -1,23 +1,23 @@
 package import HeraldText
 
-/// What a command needs to be set, beyond what has a default.
+/// The settings that a command requires, beyond those with a default.
 package struct SettingsNeeds: OptionSet, Sendable {
     package let rawValue: Int
 
     package init(rawValue: Int) { self.rawValue = rawValue }
 
     package static let kafka = Self(rawValue: 1 << 0)
-    /// The backend's address, credentials that can be read, TLS files that can be read.
+    /// The backend's address, readable credentials, readable TLS files.
     package static let backend = Self(rawValue: 1 << 1)
 }
 
-/// What only a library knows to be wrong with a setting, such as librdkafka with one of its properties.
+/// A mistake that only a library can detect, such as librdkafka in one of its properties.
 package struct LibraryMistake: Sendable, Equatable {
     /// The setting, `kafka.properties`.
     package let path: String
-    /// The key, where the setting is a map and one of its entries is meant.
+    /// The key of the wrong entry, for a setting that is a map.
     package let key: String?
-    /// What is wrong, and what is allowed; without secrets.
+    /// The mistake and the allowed values; without secrets.
     package let message: String
 
     package init(path: String, key: String? = nil, message: String) {
@@ -27,18 +27,18 @@ package struct LibraryMistake: Sendable, Equatable {
     }
 }
 
-/// The three places that settings come from, the weakest first.
+/// The three sources of settings, the weakest first.
 package struct SettingsSources: Sendable {
     package enum File: Sendable {
         case path(String)
-        /// Bytes that are already here, and the name for mistakes.
+        /// Bytes already in memory, and the name for mistakes.
         case bytes([UInt8], name: String)
     }
 
     package var file: File?
     /// The environment; only `HERALD_…` is read.
     package var environment: [String: String]
-    /// Flags that were given, by name without dashes, with their values in order.
+    /// The given flags, by name without dashes, with their values in order.
     package var flags: [String: [String]]
 
     /// Sources; all may be absent.
@@ -49,21 +49,20 @@ package struct SettingsSources: Sendable {
     }
 }
 
-/// Settings without a mistake, and what to tell about them.
+/// Settings without a mistake, and remarks about them.
 package struct LoadedSettings: Sendable {
     package let settings: Settings
     package let warnings: [SettingsMistake]
-    /// Files with secrets that everybody on this machine may read: for what runs for long, and for doctor.
+    /// Secret files that every user of this machine may read: reported by long-running commands and doctor.
     package let sharedFiles: [SettingsMistake]
-    /// Every setting's effective value and where it came from, in the documentation's order.
+    /// Every setting's effective value and its source, in the documentation's order.
     package let effective: [EffectiveSetting]
 }
 
 extension Settings {
     /// Reads file, environment and flags, checks everything, and throws all mistakes at once.
     ///
-    /// - Parameter check: what the program's libraries say of the settings; it sees the default in the place of a value that
-    ///   was refused already.
+    /// - Parameter check: Returns the mistakes that libraries find; it sees the default in place of a refused value.
     package static func load(
         _ sources: SettingsSources, requiring needs: SettingsNeeds = [],
         checking check: (Settings) -> [LibraryMistake] = { _ in [] }
@@ -109,7 +108,7 @@ extension Settings {
             decode(SettingNode(texts: texts, shape: setting.traits.shape), setting, report, .flag)
         }
 
-        // It is unknown what a file that can't be read to its end would have set.
+        // A file that cannot be read to its end may have set more.
         let rules = SettingsRules(values, requiring: needs, isComplete: file?.isBroken != true)
         mistakes += rules.mistakes
         let settings = Settings(values: values)
@@ -124,7 +123,7 @@ extension Settings {
             effective: SettingsTable.all.map(values.shown))
     }
 
-    /// The same settings with what became known later in place of some, by the names of their flags.
+    /// The same settings with some replaced by later information, by the names of their flags.
     package func replacing(_ flags: [String: [String]]) throws(SettingsError) -> Settings {
         var values = values
         for setting in SettingsTable.all {
@@ -161,7 +160,7 @@ extension [SettingsMistake] {
     }
 }
 
-/// One setting as `config show` prints it: the value that counts, without secrets, and where it came from.
+/// One setting as `config show` prints it: the effective value, without secrets, and its source.
 package struct EffectiveSetting: Sendable, Equatable {
     /// The setting, `retry.maxElapsed`.
     package let path: String

@@ -1,6 +1,6 @@
 import HeraldText
 
-/// Where a setting's value was written.
+/// The place at which a setting's value was written.
 package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     /// Nowhere: the default of the table.
     case standard
@@ -21,10 +21,10 @@ package enum SettingsPlace: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong with the settings, and where; never holds a secret.
+/// One mistake in the settings, with its place; never holds a secret.
 package struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
     package let place: SettingsPlace
-    /// The setting, `retry.maxElapsed` or `retry.delays[2]`; empty when the mistake is the file's own.
+    /// The setting, `retry.maxElapsed` or `retry.delays[2]`; empty for a mistake of the file itself.
     package let path: String
     package let message: String
 
@@ -39,9 +39,9 @@ package struct SettingsMistake: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// All that is wrong with the settings, found in one go.
+/// All mistakes in the settings, found in one go.
 package struct SettingsError: Error, Equatable, CustomStringConvertible {
-    /// The mistakes: the file's in its own order, then the environment's, the flags', and what is missing.
+    /// The mistakes: the file's in its own order, then the environment's, the flags', and missing settings.
     package let mistakes: [SettingsMistake]
 
     package init(mistakes: [SettingsMistake]) { self.mistakes = mistakes }

@@ -2,7 +2,7 @@ import HeraldText
 
 /// The rules of `backend.kind` and `backend.hub.*`.
 extension SettingsRules {
-    /// The settings that say where and who a backend of kind `http` is; a hub's connection string says both.
+    /// The settings for the address and login of an `http` backend; a hub's connection string has both.
     private var httpSettings: [any AnySetting] {
         [table.backend.url, table.backend.path, table.backend.registerPath]
             + SettingsTable.settings(in: table.backend.auth)
@@ -53,7 +53,7 @@ extension SettingsRules {
 }
 
 extension HubFormat {
-    /// The usual format of a push service; `nil` when there is none.
+    /// The usual format of a push service; `nil` without one.
     init?(pushService: String) {
         switch pushService {
         case "apns": self = .apple

@@ -35,7 +35,7 @@ extension SettingsRules {
         }
     }
 
-    /// What the kind cannot do without, and the files that it names.
+    /// Checks the settings and files that the kind requires.
     mutating func requireKafkaAuthentication() {
         guard let kind = values.valid(table.kafka.auth.kind) else { return }
         let reason = "kafka.auth.kind is \(kind.rawValue)"
@@ -59,7 +59,7 @@ extension SettingsRules {
         if let path = values.valid(secret) ?? nil { checkReadable(.file(path), secret) }
     }
 
-    /// A broker on another machine; nil when all are on this one.
+    /// A broker on another machine; nil without one.
     private var remoteBroker: String? {
         values.valid(table.kafka.bootstrapServers)?.first { address in
             let place = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
@@ -67,7 +67,7 @@ extension SettingsRules {
         }
     }
 
-    /// What only some kind uses.
+    /// The settings that only some kinds use.
     private var ofKinds: [any AnySetting] {
         let auth = table.kafka.auth
         return [
@@ -82,7 +82,7 @@ extension SettingsRules {
                 property)
                 || property.hasPrefix("ssl.keystore.") || property.hasPrefix("sasl.")
         }
-        // What is sent beside a token (KIP-342) is the user's.
+        // The extensions sent with a token (KIP-342) belong to the user.
         return property.hasPrefix("sasl.") && property != "sasl.oauthbearer.extensions"
     }
 }

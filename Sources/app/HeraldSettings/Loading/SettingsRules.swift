@@ -1,9 +1,9 @@
 import HeraldText
 import HeraldThreads
 
-/// The rules that join several settings.
+/// The rules that involve several settings.
 ///
-/// A setting that was refused for itself takes part in none.
+/// A setting that was refused by itself is ignored.
 struct SettingsRules {
     let values: SettingsValues
     private let isComplete: Bool
@@ -13,9 +13,9 @@ struct SettingsRules {
 
     let table = SettingsTable.declared
 
-    /// Checks all rules, and what the needs demand.
+    /// Checks all rules, and the requirements of `needs`.
     ///
-    /// - Parameter isComplete: whether all sources were read to their end; else nothing is said to be missing.
+    /// - Parameter isComplete: Whether all sources were read to their end; otherwise nothing is reported as missing.
     init(_ values: SettingsValues, requiring needs: SettingsNeeds, isComplete: Bool) {
         self.values = values
         self.isComplete = isComplete
@@ -72,7 +72,7 @@ struct SettingsRules {
         var owners: [String: any AnySetting] = [:]
         let prefix = values.valid(table.topics.retry).map { $0 + "." }
         for (setting, name) in topics {
-            // Kafka itself refuses two topics that differ in dots and underscores only.
+            // Kafka itself refuses two topics that differ only in dots and underscores.
             if let owner = owners.updateValue(setting, forKey: name.replacing("_", with: ".")) {
                 let message = "\(setting.path) and \(owner.path) both name \"\(name)\"; every topic needs its own name"
                 refuse(written(setting, or: owner), message)
@@ -91,7 +91,7 @@ struct SettingsRules {
         }
     }
 
-    /// Of two settings that do not go together, the one that is written.
+    /// The one of two conflicting settings that is written.
     private func written(_ setting: any AnySetting, or other: any AnySetting) -> any AnySetting {
         values.isWritten(setting) ? setting : other
     }
@@ -113,7 +113,7 @@ struct SettingsRules {
         }
     }
 
-    /// The keys of a map that has to name push services.
+    /// Checks that the keys of a map are push services.
     mutating func checkNames<Value>(of setting: Setting<[String: Value]>) {
         guard let map = values.valid(setting), let services = values.valid(table.backend.pushServices) else { return }
         let allowed = services.joined(separator: ", ")
@@ -231,7 +231,7 @@ struct SettingsRules {
         }
     }
 
-    /// Files that are read at the start.
+    /// Checks files that are read at the start.
     mutating func requireReadable(_ files: [Setting<String?>]) {
         for setting in files {
             guard let path = values.valid(setting) ?? nil else { continue }
@@ -283,7 +283,7 @@ extension SettingsRules {
         }
     }
 
-    /// What would cost a worker every span is said at its start.
+    /// Reports at the start a mistake that would cost a worker every span.
     mutating func checkTraceFiles() {
         guard values.valid(table.traces.url) ?? nil != nil else { return }
         requireReadable([table.traces.caFile])

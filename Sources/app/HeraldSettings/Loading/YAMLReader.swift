@@ -5,7 +5,7 @@ import HeraldText
 ///
 /// Owns libyaml's parser, which is freed when the reader is; used by one thread at a time.
 ///
-/// A settings file needs no anchors, aliases, tags or second document, so they are refused: nothing can expand.
+/// Settings files need no anchors, aliases, tags or second document, so these are refused: nothing can expand.
 final class YAMLReader {
     private static let deepest = 16
 
@@ -16,7 +16,7 @@ final class YAMLReader {
     /// Prepares to read UTF-8 bytes without a byte order mark; they must have been validated.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        // libyaml keeps a pointer to the parser inside of it: it may not move.
+        // libyaml's parser holds a pointer into itself, so it may not move.
         parser = .allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
         isInitialized = yaml_parser_initialize(parser) == 1
@@ -36,7 +36,7 @@ final class YAMLReader {
         // libyaml asserts that there is an input.
         guard !bytes.isEmpty else { return nil }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        // The bytes must stay where they are while libyaml reads them.
+        // The bytes must not move while libyaml reads them.
         let result = bytes.withUnsafeBufferPointer { buffer in
             yaml_parser_set_input_string(parser, buffer.baseAddress, buffer.count)
             return Result { () throws(InputError) in try document() }
@@ -151,7 +151,7 @@ extension YAMLReader {
         if tag != nil { throw InputError("tags (!name) are not allowed", at: position) }
     }
 
-    /// What libyaml says, with the likely cause when the text stops at a tab.
+    /// libyaml's error, with the likely cause when the text stops at a tab.
     private func syntaxError() -> InputError {
         let mark = parser.pointee.problem_mark
         var message = parser.pointee.problem.map { String(cString: $0) } ?? "is not YAML"
@@ -185,6 +185,6 @@ extension InputError {
 
 /// The C library that reads settings files.
 public enum YAMLLibrary {
-    /// The version of the libyaml that the process runs with.
+    /// The version of the running process's libyaml.
     public static var version: String { String(cString: yaml_get_version_string()) }
 }

@@ -1,26 +1,26 @@
-/// How Herald authenticates to the backend, `backend.auth.*` in the form of its kind.
+/// Herald's authentication to the backend: `backend.auth.*` in the form of its kind.
 package enum Authentication: Sendable {
     case none
     case basic(username: String, password: SecretSource)
     case bearer(token: SecretSource)
     case oauth2(OAuth2)
 
-    /// What kind `oauth2` needs, and kind `oauthbearer` of the brokers.
+    /// The parameters of kind `oauth2`, and of the brokers' kind `oauthbearer`.
     package struct OAuth2: Sendable, Hashable {
         package let tokenURL: String
         package let clientID: String
         package let clientSecret: SecretSource
         package let scope: String?
-        /// Where id and secret stand in a request.
+        /// The place of id and secret in a request.
         package let clientAuthentication: ClientAuthentication
         /// The authorities to trust; nil for the backend's, or the system's.
         package let caFile: String?
     }
 }
 
-/// How Herald logs in to the brokers, `kafka.auth.*` in the form of its kind.
+/// Herald's login to the brokers: `kafka.auth.*` in the form of its kind.
 package enum KafkaAuthentication: Sendable, Hashable {
-    /// As `kafka.properties` says.
+    /// Left to `kafka.properties`.
     case none
     /// User and password; the mechanism is `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
     case password(mechanism: String, username: String, file: String)
@@ -29,7 +29,7 @@ package enum KafkaAuthentication: Sendable, Hashable {
 }
 
 extension SettingsSection<SettingsTable.Kafka> {
-    /// How to log in; nil when what its kind needs is not set.
+    /// The login; nil when a setting required by its kind is missing.
     package var authentication: KafkaAuthentication? {
         switch auth.kind {
         case .none: return KafkaAuthentication.none
@@ -54,7 +54,7 @@ extension SettingsSection<SettingsTable.Kafka> {
 }
 
 extension SettingsSection<SettingsTable.Backend> {
-    /// How to authenticate; nil when what its kind needs is not set.
+    /// The authentication; nil when a setting required by its kind is missing.
     package var authentication: Authentication? {
         switch auth.kind {
         case .none: return Authentication.none
@@ -77,6 +77,6 @@ extension SettingsSection<SettingsTable.Backend> {
 }
 
 extension SettingsSection<SettingsTable.Admin> {
-    /// Where the token comes from that callers show off loopback; nil when there is none.
+    /// The source of the token that callers need off loopback; nil without one.
     package var tokenSource: SecretSource? { values.secret(.adminToken) }
 }

@@ -1,14 +1,14 @@
 package import HeraldText
 
-/// Where the backend is: scheme, host, port and the path that stands before every request's own.
+/// The backend's address: scheme, host, port and the prefix of every request's path.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether it is `https`.
     package let isTLS: Bool
-    /// A name or an IP address, an IPv6 one without brackets.
+    /// A name or an IP address, IPv6 without brackets.
     package let host: String
-    /// The port, 80 or 443 when none was written.
+    /// The port, 80 or 443 by default.
     package let port: Int
-    /// What stands between the host and a request's path: empty, or `/base` without a final slash.
+    /// The part between the host and a request's path: empty, or `/base` without a final slash.
     package let basePath: String
 
     /// Reads `http://host:port/base`.
@@ -35,7 +35,7 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
         basePath = String(path)
     }
 
-    /// The address of a token endpoint, whose URL may have a query (RFC 6749 §3.2); nil when it is none.
+    /// The address of a token endpoint, whose URL may have a query (RFC 6749 §3.2); nil for any other text.
     init?(tokenURL: String) {
         guard let address = try? Self(String(tokenURL.prefix { $0 != "?" })) else { return nil }
         self = address
@@ -44,13 +44,13 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     /// The port when the scheme does not imply it.
     private var portSuffix: String { port == (isTLS ? 443 : 80) ? "" : ":\(port)" }
 
-    /// The host as an address and the `Host` header write it: brackets around IPv6, the port when it is not the scheme's.
+    /// The host as in an address and the `Host` header: brackets around IPv6, the port unless it is the scheme's.
     package var authority: String { (host.contains(":") ? "[\(host)]" : host) + portSuffix }
 
     /// The address, `https://push.example.com/base`.
     package var description: String { "\(isTLS ? "https" : "http")://\(authority)\(basePath)" }
 
-    /// Whether the host is this machine by its spelling: `localhost`, `127.…` or `::1`.
+    /// Whether the host names this machine by its spelling: `localhost`, `127.…` or `::1`.
     package var isLoopback: Bool {
         host.lowercased() == "localhost" || host == "::1" || ListenAddress("\(host):1") != nil && host.hasPrefix("127.")
     }

@@ -4,7 +4,7 @@ struct HostAndPort: Sendable, Equatable {
     let host: String
     let port: Int?
 
-    /// Reads `text`; nil when it is not of that form.
+    /// Reads `text`; nil for any other form.
     init?(_ text: some StringProtocol) {
         var rest = Substring(text)
         if rest.first == "[" {
@@ -34,7 +34,7 @@ struct HostAndPort: Sendable, Equatable {
         return number
     }
 
-    /// Whether the characters are those of an IPv6 address; the system checks the rest when it is used.
+    /// Whether the characters can form an IPv6 address; the system checks the rest on use.
     private static func isIPv6(_ text: String) -> Bool {
         text.contains(":") && (2...45).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -1,6 +1,6 @@
 import HeraldText
 
-/// librdkafka properties that are passed through; those that outage secrets do not show.
+/// librdkafka properties that are passed through; secrets among them are not shown.
 package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private let values: [String: String]
 
@@ -11,7 +11,7 @@ package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cu
         values.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
-    /// The value of a property; nil when it is not set.
+    /// The value of a property; nil when unset.
     package subscript(_ name: String) -> String? { values[name] }
 
     package var description: String {
@@ -22,7 +22,7 @@ package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cu
         Mirror(self, children: sorted.map { (label: $0.name, value: Self.shown($0.name, $0.value)) })
     }
 
-    /// What Herald sets itself, and why it cannot be given away.
+    /// The properties that Herald sets itself, and the reason for each.
     static let reserved: [String: String] = [
         "bootstrap.servers": "kafka.bootstrapServers sets it",
         "metadata.broker.list": "kafka.bootstrapServers sets it",
@@ -53,12 +53,12 @@ package struct KafkaProperties: Sendable, Equatable, CustomStringConvertible, Cu
             && !["token.endpoint.url", "certificate.pem", "ca.pem"].contains { name.hasSuffix($0) }
     }
 
-    /// The value of a property as people may see it.
+    /// The value of a property for display.
     package static func shown(_ name: String, _ value: String) -> String { isSecret(name) ? Secret.mask : value }
 }
 
 extension SettingType<KafkaProperties> {
-    /// librdkafka's properties, but for those that Herald sets itself.
+    /// librdkafka's properties except those that Herald sets itself.
     static var kafkaProperties: Self {
         let value = SettingType<String>.scalar(
             SettingTraits(
@@ -86,7 +86,7 @@ extension SettingType<KafkaProperties> {
                     guard let reason = KafkaProperties.reserved[entry.key] else { continue }
                     report.refuse(at: entry.position, report.path, "\(entry.key) cannot be set here: \(reason)")
                 }
-                // What the others are worth is said, too.
+                // The others are checked in any case.
                 return KafkaProperties(values.filter { KafkaProperties.reserved[$0.key] == nil })
             },
             show: { properties in

@@ -1,10 +1,10 @@
-/// Where a server listens: an IP address and a port, or nowhere.
+/// The address of a server: an IP address and a port, or none.
 package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
     case off
-    /// On an IP address; port 0 takes a free one.
+    /// An IP address; port 0 takes a free one.
     case address(host: String, port: UInt16)
 
-    /// Reads `127.0.0.1:9464`, `[::1]:9464` or `off`; nil for anything else, names included.
+    /// Reads `127.0.0.1:9464`, `[::1]:9464` or `off`; nil for any other text, including names.
     package init?(_ text: String) {
         guard text != "off" else {
             self = .off

@@ -27,7 +27,7 @@ extension SettingType<ListenAddress> {
 }
 
 extension SettingType<Secret> {
-    /// A proxy's address, which may hold a user and a password and is shown without them.
+    /// A proxy's address, which may hold a user and a password; both are hidden when it is shown.
     static var proxy: Self {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
         return text(
@@ -63,7 +63,7 @@ extension SettingType<String> {
         }
     }
 
-    /// Where a worker serves health and metrics: a host and a port.
+    /// The address of a worker's health and metrics: a host and a port.
     static var adminPort: Self {
         text(
             "HOST:PORT", allowed: "a host and a port (10.0.0.7:9464)",

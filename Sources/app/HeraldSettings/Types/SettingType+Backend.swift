@@ -1,8 +1,8 @@
 extension TextRule {
-    /// A push service's name: a part of a query, a header and an idempotency key.
+    /// A push service's name: part of a query, a header and an idempotency key.
     static let pushService = name(1...32, others: "_-", upperCase: false)
 
-    /// A hub's name, as the hub's client checks it.
+    /// A hub's name, by the rule of the hub's client.
     static let hub = TextRule(
         allowed: "1 to 260 of A-Z a-z 0-9 . _ - and, within, /",
         pattern: "^[A-Za-z0-9._\\-]([A-Za-z0-9._/\\-]{0,258}[A-Za-z0-9._\\-])?$",
@@ -11,7 +11,7 @@ extension TextRule {
             return name.accepts(text) && !text.hasPrefix("/") && !text.hasSuffix("/")
         })
 
-    /// A tag with `{user}` for the user: with anything else in it, or nothing, it could reach all users.
+    /// A tag with `{user}` for the user: without it, or with an operator beside it, the tag could reach all users.
     ///
     /// A user has up to 111 characters, and a tag 120.
     static let tagTemplate = TextRule(

@@ -79,7 +79,7 @@ extension SettingType {
                 guard let entries = node.entries(&report) else { return nil }
                 var map: [Key: Element] = [:]
                 for (index, entry) in entries.enumerated() {
-                    // A secret that holds a comma falls apart in a flag or the environment: its pieces are no names.
+                    // A comma splits a secret in a flag or the environment, and the pieces are not valid names.
                     let isSecretPiece = element.traits.isSecret && entry.position == nil
                     var inner = report.inside("." + entry.key)
                     if isSecretPiece, !keys.accepts(entry.key) || entry.value.isNothing {
@@ -171,7 +171,7 @@ extension SettingNode {
         switch content {
         case .list(let nodes): return nodes
         case .nothing: report.refuse(self, "", "has no value; an empty list is written []")
-        // As in the environment and in flags, and as Kafka's own clients write their brokers.
+        // Allowed as in the environment and flags, and as Kafka's own clients write their brokers.
         case .scalar(let text):
             let elements = SettingNode(texts: [text], shape: .list)
             guard case .list(let nodes) = elements.content else { return [self] }

@@ -52,7 +52,7 @@ extension SettingType<Int> {
 }
 
 extension SettingType<Double> {
-    /// A share that may be nothing, or very small.
+    /// A share that may be 0 or very small.
     static var ratio: Self { share("RATIO", "a share between 0 and 1, such as 0.01", 0...1, minimum: 0) }
 
     /// A share: more than 0, at most 1.
@@ -99,7 +99,7 @@ extension SettingType<Bool> {
 }
 
 extension SettingType<Duration> {
-    /// A duration of that range, which ends at whole milliseconds.
+    /// A duration within that range, in whole milliseconds.
     static func duration(_ range: ClosedRange<Duration>) -> Self {
         let bounds = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
         return scalar(
@@ -115,7 +115,7 @@ extension SettingType<Duration> {
 }
 
 extension SettingType<RetryDelay> {
-    /// A duration of that range, kept as it is written.
+    /// A duration within that range, kept as written.
     static func retryDelay(_ range: ClosedRange<Duration>) -> Self {
         let duration = SettingType<Duration>.duration(range)
         return SettingType(
@@ -129,7 +129,7 @@ extension SettingType<RetryDelay> {
 }
 
 extension JSONValue {
-    /// What ``DurationText`` reads.
+    /// The notation of ``DurationText``.
     fileprivate static var duration: JSONValue {
         ["anyOf": [["type": "string", "pattern": "^(0|[1-9][0-9]{0,9}(ms|s|m|h|d))$"], ["const": 0]]]
     }

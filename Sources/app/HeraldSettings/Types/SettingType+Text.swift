@@ -1,6 +1,6 @@
 import HeraldText
 
-/// Which characters a text may hold, in words, as a check and as a regular expression of the schema.
+/// The characters that a text may hold: in words, as a check and as a regular expression for the schema.
 struct TextRule: Sendable {
     let allowed: String
     let pattern: String
@@ -54,7 +54,7 @@ struct TextRule: Sendable {
             accepts: { line.accepts($0) && !$0.contains(refused) })
     }
 
-    /// A path of a request: `/`, then what RFC 3986 allows in a path.
+    /// A request's path: `/`, followed by the characters that RFC 3986 allows.
     static var requestPath: Self {
         Self(
             allowed: "a path that starts with /, percent-encoded, without ? and #",
@@ -85,7 +85,7 @@ extension SettingType<String> {
 }
 
 extension SettingType<Secret> {
-    /// Text that never shows.
+    /// Text that is never shown.
     static var secret: Self {
         let rule = TextRule.line(4_096)
         return text(

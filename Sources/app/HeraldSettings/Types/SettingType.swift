@@ -1,10 +1,10 @@
 import HeraldText
 
-/// What a setting's values are: how they are read, checked, shown and described.
+/// The type of a setting's values: their reading, checking, display and description.
 ///
-/// One value serves the checks, `config show`, the documentation and the JSON Schema.
+/// One type serves the checks, `config show`, the documentation and the JSON Schema.
 struct SettingType<Value: Sendable>: Sendable {
-    /// What does not depend on the Swift type.
+    /// The part that does not depend on the Swift type.
     var traits: SettingTraits
     /// Reads a node; nil when it was refused, with the reason in the report.
     var decode: @Sendable (SettingNode, inout SettingsReport) -> Value?
@@ -12,17 +12,17 @@ struct SettingType<Value: Sendable>: Sendable {
     var show: @Sendable (Value) -> JSONValue
 }
 
-/// The part of a type that documentation, help and schema need.
+/// The part of a type used by documentation, help and schema.
 struct SettingTraits: Sendable {
-    /// How text from the environment or a flag is split.
+    /// The way of splitting text from the environment or a flag.
     var shape = SettingNode.Shape.scalar
     /// The value's name in help, `DURATION`.
     var placeholder: String
-    /// What is allowed, in words, as it ends an error.
+    /// The allowed values in words, for the end of an error.
     var allowed: String
-    /// The only values, when they are a closed set.
+    /// The only values, if they form a closed set.
     var choices: [String] = []
-    /// Whether values never show.
+    /// Whether values are never shown.
     var isSecret = false
     /// The JSON Schema (draft 2020-12) of a value.
     var schema: JSONValue
@@ -31,13 +31,13 @@ struct SettingTraits: Sendable {
 extension SettingType {
     enum Parsed {
         case value(Value)
-        /// Why not, to stand behind the quoted text: `is not a whole number`.
+        /// The reason, phrased to follow the quoted text: `is not a whole number`.
         case refused(String)
     }
 
     /// A type of one scalar.
     ///
-    /// `parse` gives the reason, this adds the text (unless secret) and what is allowed.
+    /// `parse` supplies the reason; this adds the text (unless secret) and the allowed values.
     static func scalar(
         _ traits: SettingTraits, show: @escaping @Sendable (Value) -> JSONValue,
         parse: @escaping @Sendable (String) -> Parsed
@@ -57,7 +57,7 @@ extension SettingType {
             show: show)
     }
 
-    /// A type of one text, which a regular expression describes to editors.
+    /// A type of one text, described to editors by a regular expression.
     static func text(
         _ placeholder: String, allowed: String, pattern: String, isSecret: Bool = false,
         show: @escaping @Sendable (Value) -> JSONValue = { .string("\($0)") },
@@ -72,7 +72,7 @@ extension SettingType {
 }
 
 extension SettingNode {
-    /// The node's text; nil, with a mistake, when it is no scalar.
+    /// The node's text; nil, with a mistake, when it is not a scalar.
     func text(_ report: inout SettingsReport, _ detail: String = "") -> String? {
         switch content {
         case .scalar(let text): return text
@@ -84,7 +84,7 @@ extension SettingNode {
     }
 }
 
-/// `text` with what may be a user and password of an address (`//user:password@`) masked.
+/// `text` with a possible user and password of an address (`//user:password@`) masked.
 func redactingUserInfo(_ text: String) -> String {
     guard let at = text.lastIndex(of: "@") else { return text }
     let before = text[..<at]

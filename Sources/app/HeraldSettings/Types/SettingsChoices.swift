@@ -1,4 +1,4 @@
-/// What the backend is.
+/// The kind of backend.
 package enum BackendKind: String, Sendable, CaseIterable {
     /// A backend with Herald's own contract.
     case http
@@ -6,7 +6,7 @@ package enum BackendKind: String, Sendable, CaseIterable {
     case azureHub = "azure-hub"
 }
 
-/// Which HTTP is spoken to the backend.
+/// The HTTP version spoken to the backend.
 package enum BackendHTTP: String, Sendable, CaseIterable {
     /// What the backend offers over TLS, HTTP/1.1 without.
     case auto
@@ -16,13 +16,13 @@ package enum BackendHTTP: String, Sendable, CaseIterable {
     case http2 = "2"
 }
 
-/// The form in which a hub takes a push service's notifications.
+/// The form in which a hub accepts a push service's notifications.
 package enum HubFormat: String, Sendable, CaseIterable {
     /// APNs.
     case apple
     /// Google's former interface.
     case gcm
-    /// FCM's interface of today.
+    /// FCM's present interface.
     case fcmv1
     /// WNS.
     case windows
@@ -30,7 +30,7 @@ package enum HubFormat: String, Sendable, CaseIterable {
     case browser
 }
 
-/// How Herald authenticates to the backend.
+/// Herald's authentication to the backend.
 package enum AuthenticationKind: String, Sendable, CaseIterable {
     /// A user and a password with every request.
     case basic
@@ -39,9 +39,9 @@ package enum AuthenticationKind: String, Sendable, CaseIterable {
     case none
 }
 
-/// How Herald logs in to the brokers.
+/// Herald's login to the brokers.
 package enum KafkaAuthenticationKind: String, Sendable, CaseIterable {
-    /// As `kafka.properties` says, or not at all.
+    /// Left to `kafka.properties`, or none.
     case none
     /// SASL/PLAIN.
     case plain
@@ -49,44 +49,44 @@ package enum KafkaAuthenticationKind: String, Sendable, CaseIterable {
     case scramSHA256 = "scram-sha-256"
     /// SASL/SCRAM with SHA-512.
     case scramSHA512 = "scram-sha-512"
-    /// SASL/OAUTHBEARER (RFC 7628), with tokens of a token endpoint.
+    /// SASL/OAUTHBEARER (RFC 7628), with tokens from a token endpoint.
     case oauthbearer
     /// Mutual TLS.
     case certificate
 }
 
-/// Where the client's id and secret stand in a token request (RFC 6749 §2.3.1).
+/// The place of the client's id and secret in a token request (RFC 6749 §2.3.1).
 package enum ClientAuthentication: String, Sendable, CaseIterable {
     /// In an `Authorization: Basic` header.
     case basic
     case post
 }
 
-/// How results, retries, dead letters and offsets become durable together.
+/// The way in which results, retries, dead letters and offsets become durable.
 package enum DeliveryGuarantee: String, Sendable, CaseIterable {
-    /// Offsets are committed after every record that they cause is acknowledged; a crash may record something twice.
+    /// Offsets are committed after all records that they cause are acknowledged; a crash may record something twice.
     case atLeastOnce = "at-least-once"
     case atomic
 }
 
-/// What is sent in order.
+/// The scope of ordered sending.
 package enum DeliveryOrdering: String, Sendable, CaseIterable {
     case key
     case partition
     case none
 }
 
-/// What an HTTP status means for an event.
+/// The meaning of an HTTP status for an event.
 package enum StatusClass: String, Sendable, CaseIterable {
     case delivered
     case transient
-    /// The credentials were refused: hold.
+    /// The credentials were refused: pause.
     case credentials
-    /// Never to be accepted: dead letter.
+    /// Never acceptable: dead letter.
     case rejected
 }
 
-/// How severe a log message is.
+/// The severity of a log message.
 package enum LogLevel: String, Sendable, CaseIterable {
     case error
     case warning
@@ -94,7 +94,7 @@ package enum LogLevel: String, Sendable, CaseIterable {
     case debug
 }
 
-/// How log lines are written.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
     case json
     case text
@@ -102,21 +102,21 @@ package enum LogFormat: String, Sendable, CaseIterable {
 
 /// One wait of `retry.delays`: its length, and the text that names its topic.
 package struct RetryDelay: Sendable, Equatable {
-    /// As the setting writes it, `5s`: the last part of the retry topic's name.
+    /// The setting's notation, `5s`: the last part of the retry topic's name.
     package let text: String
     package let duration: Duration
 }
 
-/// A topic that requests come from, and its share when several have work.
+/// A topic of requests, and its share when several have work.
 package struct RequestTopic: Sendable, Equatable {
-    /// The weight of a topic that is given by its name alone.
+    /// The weight of a topic given by its name alone.
     package static let standardWeight = 1
 
     package let name: String
-    /// How many events are taken from it while another topic with weight 1 gives one.
+    /// The number of events taken from it for each one from a topic of weight 1.
     package let weight: Int
 
-    /// A request topic; the weight is 1 unless said.
+    /// A request topic; the default weight is 1.
     package init(name: String, weight: Int = Self.standardWeight) {
         self.name = name
         self.weight = weight

@@ -1,10 +1,10 @@
 /// The value of a log line's field.
 public enum LogValue: Sendable, Equatable {
-    /// Text from anywhere; it is escaped when it is written.
+    /// Text from any source; it is escaped when written.
     case string(String)
     /// A whole number.
     case int(Int)
-    /// A number; what JSON cannot hold (infinity, not a number) is written as text.
+    /// A number; values that JSON lacks (infinity, not a number) are written as text.
     case double(Double)
     /// Yes or no.
     case bool(Bool)
@@ -27,7 +27,7 @@ extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLitera
 public struct LogFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One field.
     public struct Field: Sendable, Equatable {
-        /// The name; `time`, `level` and `message` belong to the line itself and are written with a `_` behind them.
+        /// The name; `time`, `level` and `message` belong to the line itself and get a trailing `_`.
         public var name: String
         /// The value.
         public var value: LogValue
@@ -36,7 +36,7 @@ public struct LogFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// All fields.
     public private(set) var fields: [Field] = []
 
-    /// The literal's fields; of a name that is repeated the last value counts.
+    /// The literal's fields; the last value of a repeated name counts.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
         for (name, value) in elements { self[name] = value }
     }
@@ -55,7 +55,7 @@ public struct LogFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// These fields and the other ones, whose values count where a name is in both.
+    /// These fields and the others; the others' values win where a name is in both.
     public func merging(_ other: Self) -> Self {
         var merged = self
         for field in other.fields { merged[field.name] = field.value }

@@ -1,10 +1,10 @@
 import HeraldTime
 
-/// How log lines are written.
+/// The format of log lines.
 public enum LogFormat: Sendable, Equatable {
     /// One JSON object per line: `time` (RFC 3339), `level`, `message`, then the fields.
     case json
-    /// For people: time, level, message, `name=value`; with colours only on a terminal that wants them.
+    /// For people: time, level, message, `name=value`; with colours only on a terminal that supports them.
     case text(coloured: Bool)
 
     func append(

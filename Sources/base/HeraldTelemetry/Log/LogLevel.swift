@@ -1,10 +1,10 @@
-/// How much a log line matters; a logger writes the lines of its own level and of the more important ones.
+/// The importance of a log line; a logger writes lines of its own level and more important ones.
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
     /// Something failed and an operator has to act.
     case error
     /// Something is wrong and may fix itself.
     case warning
-    /// What an operator wants to see of normal work.
+    /// Normal work that an operator wants to see.
     case info
     /// For debugging.
     case debug

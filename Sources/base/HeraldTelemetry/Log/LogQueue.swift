@@ -12,7 +12,7 @@ final class LogQueue: Sendable {
         var droppedInAll = 0
         /// The thread waits for its signal.
         var isIdle = false
-        /// No more lines are taken; the thread gives up at this moment.
+        /// No more lines are accepted; the thread gives up at this moment.
         var deadline: MonotonicTime?
         /// The thread has ended.
         var hasEnded = false
@@ -53,7 +53,7 @@ final class LogQueue: Sendable {
         if mustWake { wakeUp.signal() }
     }
 
-    /// Ends the thread when everything is written, or at the limit; whether everything was.
+    /// Ends the thread when everything is written, or at the limit; returns whether everything was.
     func close(within limit: Duration) -> Bool {
         let span = Milliseconds(max(limit, .zero))
         let deadline = SystemClock.monotonic().advanced(by: span)
@@ -63,7 +63,7 @@ final class LogQueue: Sendable {
         }
         if !hasEnded {
             wakeUp.signal()
-            // A little longer than the thread itself has, so that the answer is the thread's.
+            // A little longer than the thread's own limit, so that the thread decides the answer.
             _ = ended.wait(for: (span + .milliseconds(100)).duration)
         }
         return state.withLock { $0.isAllWritten }
@@ -103,10 +103,10 @@ final class LogQueue: Sendable {
         wakeUp.drain()
     }
 
-    /// Writes the lines when the reader takes them; false when it is gone or the deadline has passed.
+    /// Writes the lines as the reader takes them; false when it is gone or the deadline has passed.
     ///
-    /// Pieces of at most PIPE_BUF bytes do not block once poll says that a pipe has room. O_NONBLOCK would do it too,
-    /// but it belongs to the open file, and other processes may share standard error.
+    /// Pieces of at most PIPE_BUF bytes do not block once poll reports room in a pipe. O_NONBLOCK would work too, but
+    /// it belongs to the open file, and other processes may share standard error.
     private func write(_ batch: [UInt8]) -> Bool {
         var rest = batch[...]
         while !rest.isEmpty {
@@ -129,14 +129,14 @@ final class LogQueue: Sendable {
         return true
     }
 
-    /// Until the deadline; -1 without one, `nil` when it has passed.
+    /// The time until the deadline; -1 without one, `nil` when it has passed.
     private func millisecondsLeft() -> Int32? {
         guard let deadline = state.withLock({ $0.deadline }) else { return -1 }
         let left = deadline.time(since: SystemClock.monotonic())
         return left > .zero ? Int32(clamping: left) : nil
     }
 
-    /// As many whole lines as fit into one write, or a part of a line that does not fit.
+    /// The whole lines that fit into one write, or a part of a line that is longer.
     private static func piece(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let piece = bytes.prefix(4_096)
         guard piece.count < bytes.count, let end = piece.lastIndex(of: UInt8(ascii: "\n")) else { return piece }

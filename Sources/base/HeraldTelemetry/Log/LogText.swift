@@ -1,4 +1,4 @@
-/// Text from anywhere inside of a log line: it can neither end the line nor steer the terminal.
+/// Makes text from any source safe inside a log line: it can neither end the line nor control the terminal.
 enum LogText {
     /// Appends the text as a JSON string with its quotes.
     static func appendQuoted(_ text: String, to output: inout [UInt8]) {
@@ -7,7 +7,7 @@ enum LogText {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// Appends the text with JSON's escapes for what is not harmless.
+    /// Appends the text with JSON's escapes for harmful characters.
     static func appendEscaped(_ text: String, escapingQuotes: Bool, to output: inout [UInt8]) {
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -26,7 +26,7 @@ enum LogText {
         }
     }
 
-    /// Whether the text can stand behind a `=` without quotes.
+    /// Whether the text can follow a `=` without quotes.
     static func isPlainWord(_ text: String) -> Bool {
         !text.isEmpty
             && text.unicodeScalars.allSatisfy {
@@ -34,7 +34,7 @@ enum LogText {
             }
     }
 
-    /// Control characters, line separators, and marks that turn the direction of writing; all have four digits.
+    /// Control characters, line separators, and marks that change the writing direction; all have at most four digits.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

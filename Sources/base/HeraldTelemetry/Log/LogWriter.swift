@@ -1,10 +1,10 @@
 public import HeraldThreads
 public import HeraldTime
 
-/// The way of log lines to a file descriptor: a bounded queue and one background thread that writes it.
+/// Carries log lines to a file descriptor: a bounded queue and one background thread that writes it.
 ///
 /// A thread that logs never waits for the reader. When the queue is full, lines are dropped and counted, and the count
-/// is written as a line of its own when the reader goes on. The descriptor is not closed.
+/// becomes a line of its own once the reader continues. The descriptor is not closed.
 public final class LogWriter: Sendable {
     private let queue: LogQueue
     private let format: LogFormat
@@ -12,7 +12,7 @@ public final class LogWriter: Sendable {
 
     /// Starts the thread; by default it writes to standard error.
     ///
-    /// `capacityBytes` bounds what waits. Throws when descriptors or threads have run out.
+    /// `capacityBytes` bounds the queue. Throws when descriptors or threads have run out.
     public init(
         descriptor: Int32 = 2, format: LogFormat, capacityBytes: Int = 1 << 20,
         now: @escaping @Sendable () -> WallTime = { SystemClock.wall() }
@@ -26,7 +26,7 @@ public final class LogWriter: Sendable {
         }
         do throws(SystemError) {
             let queue = try LogQueue(descriptor: descriptor, capacityBytes: capacityBytes, noticeOfDropped: notice)
-            // The thread is not waited for: it ends with the queue, or stays behind in a write that blocks.
+            // The thread is not joined: it ends with the queue, or remains in a write that blocks.
             _ = try OwnThread(name: "log-writer") { queue.run() }
             self.queue = queue
         } catch {
@@ -38,12 +38,12 @@ public final class LogWriter: Sendable {
 
     deinit { close(within: .seconds(1)) }
 
-    /// How many lines were dropped so far.
+    /// The number of lines dropped so far.
     public var droppedLineCount: Int { queue.droppedLineCount }
 
-    /// Writes what waits, but for no longer than the limit; afterwards lines are dropped.
+    /// Writes the queued lines, but for no longer than the limit; afterwards lines are dropped.
     ///
-    /// False when something was left.
+    /// Returns false when some were left.
     @discardableResult
     public func close(within limit: Duration) -> Bool { queue.close(within: limit) }
 

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Writes log lines of its level and above; cheap to copy, and a line of a level that is off costs one comparison.
+/// Writes log lines of its level and above; cheap to copy, and a disabled level costs one comparison.
 ///
-/// Never blocks: a background thread writes, and without a reader lines are dropped and counted (``LogWriter``).
+/// It never blocks: a background thread writes, and without a reader lines are dropped and counted (``LogWriter``).
 public struct Logger: Sendable {
-    /// The level from which on lines are written, one for all loggers that came from the same one.
+    /// The least important level that is written, shared by all loggers derived from one.
     private final class Threshold: Sendable {
         let verbosity: Atomic<Int>
 
@@ -35,13 +35,12 @@ public struct Logger: Sendable {
         Self(writer: writer, threshold: threshold, fields: self.fields.merging(fields))
     }
 
-    /// The same logger with a level of its own, whatever becomes of this one's.
+    /// The same logger with a level of its own, unaffected by later changes of this one's.
     public func at(_ level: LogLevel) -> Self { Self(writer: writer, threshold: Threshold(level), fields: fields) }
 
-    /// From now on lines from this level on are written: by this logger, the one that it came from and all that came
-    /// from them.
+    /// Changes the level of this logger, the one that it came from and all that came from them.
     ///
-    /// From any thread.
+    /// Callable on any thread.
     public func use(_ level: LogLevel) { threshold.verbosity.store(level.verbosity, ordering: .relaxed) }
 
     /// Whether lines of this level are written.

@@ -1,14 +1,14 @@
-/// What a metric is called, what it measures and by which labels: declared once, for every format and for the documentation.
+/// A metric's name, meaning and labels: declared once, for every format and for the documentation.
 public struct MetricDeclaration: Sendable, Equatable {
-    /// How its numbers behave.
+    /// The behaviour of its numbers.
     public enum Kind: String, Sendable {
         /// Only rises, until the process ends.
         case counter
         /// Goes up and down.
         case gauge
-        /// How many observations were at most so large.
+        /// Counts observations up to each bound.
         case histogram
-        /// Always 1; the labels are what it says.
+        /// Always 1; the labels carry the information.
         case info
     }
 
@@ -22,9 +22,9 @@ public struct MetricDeclaration: Sendable, Equatable {
 
     /// The name without the ending that a counter's or an info's sample gets (`_total`, `_info`).
     public let name: String
-    /// How its numbers behave.
+    /// The behaviour of its numbers.
     public let kind: Kind
-    /// Their unit; `nil` for what is counted in itself.
+    /// Their unit; `nil` for plain counts.
     public let unit: Unit?
     /// The names of its labels, in the order of a sample's values.
     public let labels: [String]
@@ -40,7 +40,7 @@ public struct MetricDeclaration: Sendable, Equatable {
         self.help = help
     }
 
-    /// The name that people query (a histogram's has further endings).
+    /// The name that people query (a histogram's samples have further endings).
     public var sampleName: String {
         switch kind {
         case .counter: name + "_total"

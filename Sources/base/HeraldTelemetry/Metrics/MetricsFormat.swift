@@ -1,4 +1,4 @@
-/// How metrics are written.
+/// The formats in which metrics are written.
 public enum MetricsFormat: Sendable, Equatable, CaseIterable {
     /// Prometheus' text format, version 0.0.4.
     case prometheusText
@@ -13,7 +13,7 @@ public enum MetricsFormat: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// The format that a header `Accept` likes best; Prometheus' text when it likes both alike, or none.
+    /// The format that a header `Accept` prefers; Prometheus' text without a preference.
     public init(accepting accept: String?) {
         var best = (format: Self.prometheusText, weight: 0)
         for range in (accept ?? "").split(separator: ",") {
@@ -23,7 +23,7 @@ public enum MetricsFormat: Sendable, Equatable, CaseIterable {
         self = best.format
     }
 
-    /// The format of one media range and its weight in thousandths; `nil` for what is not served.
+    /// The format of one media range and its weight in thousandths; `nil` for an unsupported one.
     private static func read(_ range: Substring) -> (Self, Int)? {
         let parts = range.lowercased().split(separator: ";").map(trimmed)
         guard let type = parts.first else { return nil }

@@ -1,4 +1,4 @@
-/// Writes metrics in one of the formats: each metric begins once, and then come its samples.
+/// Writes metrics in one of the formats: each metric begins once, followed by its samples.
 public struct MetricsWriter: Sendable {
     private let format: MetricsFormat
     private var output: [UInt8] = []
@@ -10,14 +10,14 @@ public struct MetricsWriter: Sendable {
         output.reserveCapacity(16_384)
     }
 
-    /// Begins a metric: what follows are its samples.
+    /// Begins a metric; its samples follow.
     public mutating func begin(_ metric: MetricDeclaration) {
         self.metric = metric
         // OpenMetrics names the family, Prometheus the samples.
         let name = format == .openMetrics ? metric.name : metric.sampleName
         write("# HELP \(name) ")
         writeEscaped(metric.help, quotes: format == .openMetrics)
-        // Prometheus' text knows no infos.
+        // Prometheus' text has no infos.
         let kind = format == .prometheusText && metric.kind == .info ? .gauge : metric.kind
         write("\n# TYPE \(name) \(kind.rawValue)\n")
         if format == .openMetrics, let unit = metric.unit { write("# UNIT \(name) \(unit.rawValue)\n") }
@@ -38,8 +38,8 @@ public struct MetricsWriter: Sendable {
     /// The samples of a histogram.
     ///
     /// - Parameters:
-    ///   - bounds: the largest value of each bucket but the last, rising.
-    ///   - counts: how many observations each bucket has for itself, one more than there are bounds.
+    ///   - bounds: The largest value of each bucket but the last, rising.
+    ///   - counts: The number of observations in each bucket alone, one more than there are bounds.
     public mutating func histogram(_ labels: [String] = [], bounds: [Double], counts: [Int], sum: Double) {
         guard let metric else { return }
         var total = 0
@@ -77,7 +77,7 @@ public struct MetricsWriter: Sendable {
 
     private mutating func write(_ text: String) { output += text.utf8 }
 
-    /// The three escapes that both formats have; quotes stay as they are in the help of Prometheus' text.
+    /// The three escapes of both formats; the help of Prometheus' text does not escape quotes.
     private mutating func writeEscaped(_ text: String, quotes: Bool) {
         for byte in text.utf8 {
             switch byte {
@@ -89,7 +89,7 @@ public struct MetricsWriter: Sendable {
         }
     }
 
-    /// A number as both formats read it: `0.005`, `10.0`, `+Inf`.
+    /// A number in the syntax of both formats: `0.005`, `10.0`, `+Inf`.
     private static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -1,21 +1,21 @@
 import HeraldBytes
 
-/// Writes spans as OTLP/HTTP wants them in JSON (OpenTelemetry Protocol, "JSON Protobuf Encoding").
+/// Writes spans as JSON for OTLP/HTTP (OpenTelemetry Protocol, "JSON Protobuf Encoding").
 ///
 /// Names are protobuf's in lower camel case, ids are hexadecimal, 64-bit numbers are strings, enumerations are numbers.
 public struct SpanJSON: Sendable {
     /// The name of the code that makes the spans.
     private static let scope = "herald"
-    /// The trace is recorded, and it is known whether the other span is another process's.
+    /// The trace is recorded, and the flag for a remote parent is valid.
     private static let knownPlace: Int64 = 0x101
     private static let isRemote: Int64 = 0x200
 
     private let head: [UInt8]
 
-    /// For spans that are all made by one process.
+    /// A writer for the spans of one process.
     ///
     /// - Parameters:
-    ///   - resource: what is known of the process, `service.name` above all.
+    ///   - resource: The attributes of the process, `service.name` above all.
     ///   - version: Herald's.
     public init(resource: [SpanAttribute], version: String) {
         var head: [UInt8] = []

@@ -3,23 +3,23 @@ package import HeraldTime
 
 /// The bounded queue between the threads that make spans and the thread that exports them.
 ///
-/// The lock is held only to move spans in or out, never while anything is sent; a lane does not even wait for that.
+/// The lock is held only to move spans in or out, never while sending; a lane does not even wait for that.
 public final class SpanQueue: Sendable {
-    /// What has become of spans so far.
+    /// The fates of spans so far.
     public struct Counts: Sendable, Equatable {
-        /// Spans that the collector took.
+        /// Spans that the collector accepted.
         public var exported = 0
-        /// Spans that it never got: they came too fast, or it was not there, or it refused them.
+        /// Spans lost because they came too fast, or the collector was absent or refused them.
         public var dropped = 0
 
         /// None yet.
         public init() {}
     }
 
-    /// More spans than this never wait: four times as many as OpenTelemetry's own processor of batches takes, because a
-    /// commit ends hundreds of events at once.
+    /// The most spans that wait: four times as many as OpenTelemetry's own batch processor holds, because a commit ends
+    /// hundreds of events at once.
     public static let capacity = 8_192
-    /// So many are exported with one request at most.
+    /// The most spans in one request.
     public static let batchLimit = 512
 
     struct State {
@@ -36,11 +36,11 @@ public final class SpanQueue: Sendable {
         wakeup = try Wakeup()
     }
 
-    /// What has become of spans so far; from any thread.
+    /// The fates of spans so far; from any thread.
     public var counts: Counts { state.withLock { $0.counts } }
 
-    /// Takes spans, and drops and counts those for which there is no room, unless another thread has the queue at this
-    /// moment: then nothing is taken, and this returns at once.
+    /// Takes spans, and drops and counts those that do not fit; if another thread holds the queue, it takes nothing and
+    /// returns at once.
     public func offer(_ spans: inout [TraceSpan], alreadyDropped: inout Int) {
         let (offered, lost) = (spans, alreadyDropped)
         guard let isFull = state.withLockIfFree({ Self.take(offered, lost, &$0) }) else { return }
@@ -49,12 +49,12 @@ public final class SpanQueue: Sendable {
         if isFull { wakeup.signal() }
     }
 
-    /// The same for callers that may wait a moment, and do not offer their spans again.
+    /// The same for callers that may wait a moment and do not offer their spans again.
     public func add(_ spans: [TraceSpan], alreadyDropped: Int = 0) {
         if state.withLock({ Self.take(spans, alreadyDropped, &$0) }) { wakeup.signal() }
     }
 
-    /// True when there are enough for a request.
+    /// Returns whether there are enough for a request.
     private static func take(_ spans: [TraceSpan], _ lost: Int, _ state: inout State) -> Bool {
         let room = state.deadline == nil ? max(0, capacity - state.waiting.count) : 0
         state.waiting += spans.prefix(room)
@@ -62,8 +62,8 @@ public final class SpanQueue: Sendable {
         return state.waiting.count >= batchLimit
     }
 
-    /// The next spans to export, as soon as there are enough for a request or the interval is over; none when the
-    /// interval has passed without any, `nil` when the queue is closed and empty.
+    /// The next spans to export, once there are enough for a request or the interval is over; none if the interval
+    /// passed without spans, `nil` if the queue is closed and empty.
     package func next(within interval: Duration) -> [TraceSpan]? {
         var isOver = false
         while true {
@@ -82,7 +82,7 @@ public final class SpanQueue: Sendable {
         }
     }
 
-    /// Notes what has become of spans that were taken out.
+    /// Notes the fate of spans that were taken out.
     package func note(exported: Int = 0, dropped: Int = 0) {
         state.withLock { state in
             state.counts.exported += exported
@@ -90,13 +90,13 @@ public final class SpanQueue: Sendable {
         }
     }
 
-    /// Takes no more spans; what waits may be exported until the deadline.
+    /// Accepts no more spans; waiting ones may be exported until the deadline.
     package func close(deadline: MonotonicTime) {
         state.withLock { $0.deadline = $0.deadline ?? deadline }
         wakeup.signal()
     }
 
-    /// Gives up what waits, and counts it.
+    /// Drops and counts the waiting spans.
     package func dropAll() {
         state.withLock { state in
             state.counts.dropped += state.waiting.count
@@ -104,6 +104,6 @@ public final class SpanQueue: Sendable {
         }
     }
 
-    /// Until when there is time to export; `nil` before it is closed.
+    /// The end of the time to export; `nil` before the queue is closed.
     package var deadline: MonotonicTime? { state.withLock { $0.deadline } }
 }

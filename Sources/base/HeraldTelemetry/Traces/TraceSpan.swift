@@ -1,6 +1,6 @@
 public import HeraldBytes
 
-/// One step of a trace that has ended, as OpenTelemetry has it.
+/// A finished step of a trace, as OpenTelemetry defines it.
 public struct TraceSpan: Sendable, Equatable {
     /// The role of a span, by its number in OTLP.
     public enum Kind: Int, Sendable {
@@ -14,21 +14,21 @@ public struct TraceSpan: Sendable, Equatable {
 
     /// Its trace and its own id.
     public var context: TraceContext
-    /// The span that it belongs to; `nil` at a trace's root.
+    /// The parent span; `nil` at a trace's root.
     public var parent: SpanParent?
-    /// What is done, of a small set of names.
+    /// The action, one of a small set of names.
     public var name: String
     /// Its role.
     public var kind: Kind
-    /// When it began, in nanoseconds since the Unix epoch.
+    /// Its beginning, in nanoseconds since the Unix epoch.
     public var startNanoseconds: Int64
-    /// When it ended, in nanoseconds since the Unix epoch.
+    /// Its end, in nanoseconds since the Unix epoch.
     public var endNanoseconds: Int64
-    /// What is known of it; no key twice.
+    /// Its attributes; no key twice.
     public var attributes: [SpanAttribute]
     /// A span, of this trace or another, that led to this one without being its parent.
     public var link: TraceContext?
-    /// Why it failed, in a few words; `nil` when it did not.
+    /// The reason for its failure, in a few words; `nil` for a success.
     public var failure: String?
 
     /// A span that has ended.
@@ -48,11 +48,11 @@ public struct TraceSpan: Sendable, Equatable {
     }
 }
 
-/// The span above another one.
+/// A parent span.
 public struct SpanParent: Sendable, Equatable {
     /// Its id.
     public var spanID: UInt64
-    /// Whether it is another process's.
+    /// Whether it belongs to another process.
     public var isRemote: Bool
 
     /// The span with this id.
@@ -64,7 +64,7 @@ public struct SpanParent: Sendable, Equatable {
 
 /// A fact about a span, or about the service that makes spans.
 public struct SpanAttribute: Sendable, Equatable {
-    /// What a fact may be.
+    /// The types of values.
     public enum Value: Sendable, Equatable {
         /// Text.
         case string(String)
@@ -74,9 +74,9 @@ public struct SpanAttribute: Sendable, Equatable {
         case strings([String])
     }
 
-    /// Its name, by OpenTelemetry's semantic conventions where they have one.
+    /// Its name, from OpenTelemetry's semantic conventions where they define one.
     public var key: StaticString
-    /// What it is.
+    /// Its value.
     public var value: Value
 
     /// Text.

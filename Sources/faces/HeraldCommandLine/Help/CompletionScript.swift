@@ -1,4 +1,4 @@
-/// A shell's completion of the whole program, made from its declarations.
+/// A shell's completion of the whole program, generated from its declarations.
 package enum CompletionScript {
     package enum Shell: String, Sendable, CaseIterable {
         case bash
@@ -16,7 +16,7 @@ package enum CompletionScript {
         }
     }
 
-    /// The part that Bash and zsh share: `chosen` holds the words of the command so far, `word` the next one.
+    /// The part shared by Bash and zsh: `chosen` holds the words of the command so far, `word` the next one.
     private static func descent(_ root: CommandPath) -> String {
         let known = root.all.dropFirst().map { "\"\($0.name)\"" }
         guard !known.isEmpty else { return ":" }
@@ -29,15 +29,15 @@ package enum CompletionScript {
         ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
     }
 
-    /// The options that are completed: those that have an effect.
+    /// The completed options: only those that have an effect.
     private static func options(_ path: CommandPath) -> [OptionDeclaration] { path.options.filter { !$0.isUnused } }
 
-    /// What a shell may propose for a value.
+    /// The words that a shell may propose for a value.
     private static func words(_ traits: ValueTraits) -> [String] {
         traits.choices.isEmpty ? traits.completions : traits.choices
     }
 
-    /// How an option's value begins: behind a space or an equals sign, for a toggle only behind the sign.
+    /// The patterns before an option's value: a space or an equals sign; for a toggle only the sign.
     private static func patterns(_ option: OptionDeclaration, _ path: CommandPath) -> String {
         var beginnings = ["--\(option.name)="]
         if case .value = option.form { beginnings += spellings(option) }
@@ -106,7 +106,7 @@ package enum CompletionScript {
             """
     }
 
-    /// What may follow a command: its subcommands, its arguments' choices, its options.
+    /// The words that may follow a command: its subcommands, its arguments' choices, its options.
     private static func candidates(_ path: CommandPath) -> [String] {
         path.command.subcommands.map(\.name) + path.command.arguments.flatMap(\.value.choices)
             + options(path).flatMap(spellings)

@@ -12,7 +12,7 @@ package struct HelpPage {
 
     /// The page as text, with a final line feed.
     ///
-    /// - Parameter allSettings: whether options that have no effect on the command are named, too.
+    /// - Parameter allSettings: Whether to include options that have no effect on the command.
     package static func render(_ path: CommandPath, width: Int, allSettings: Bool = false) -> String {
         var page = Self(path: path, width: max(width, narrowest), allSettings: allSettings)
         page.write()
@@ -73,7 +73,7 @@ package struct HelpPage {
 }
 
 extension CommandPath {
-    /// The line of usage: `herald config show [options]`.
+    /// The usage line: `herald config show [options]`.
     var usage: String {
         let required = options.filter(\.isRequired).map(\.notation)
         let arguments = command.arguments.map(\.notation)
@@ -97,7 +97,7 @@ extension CommandPath {
 }
 
 extension OptionDeclaration {
-    /// As help writes it: `-o, --output FORMAT`.
+    /// The option as help writes it: `-o, --output FORMAT`.
     var notation: String {
         let names = (short.map { "-\($0), " } ?? "") + "--\(name)"
         return switch form {

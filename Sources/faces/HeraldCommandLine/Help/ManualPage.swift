@@ -1,6 +1,6 @@
 /// The manual page of the whole program, as roff with the `man` macros.
 package enum ManualPage {
-    /// The page; options that many commands share stand once, under the heading of their group.
+    /// The page; options shared by many commands appear once, under the heading of their group.
     package static func render(_ root: CommandDeclaration, version: String) -> String {
         let top = CommandPath(root: root)
         var text = ".TH \(root.name.uppercased()) 1 \"\" \"\(root.name) \(escaped(version))\" \"User Commands\"\n"
@@ -45,7 +45,7 @@ package enum ManualPage {
         return text + path.command.examples.map(example).joined()
     }
 
-    /// The groups that have a heading, each option once.
+    /// The groups with a heading, each option once.
     private static func sharedGroups(_ top: CommandPath) -> [(name: String, options: [OptionDeclaration])] {
         var groups: [(name: String, options: [OptionDeclaration])] = []
         for path in top.all {
@@ -69,7 +69,7 @@ package enum ManualPage {
         text.split(separator: "\n\n").map { escaped($0.replacing("\n", with: " ")) }.joined(separator: "\n.PP\n") + "\n"
     }
 
-    /// Text in which roff sees no request and no escape, and only ASCII.
+    /// Pure ASCII in which roff sees no request and no escape.
     private static func escaped(_ text: some StringProtocol) -> String {
         var plain = ""
         for scalar in text.unicodeScalars {

@@ -1,20 +1,20 @@
-/// One positional argument of a command, as parsing, help, completion and the manual page know it.
+/// One positional argument of a command, as declared for parsing, help, completion and the manual page.
 package struct ArgumentDeclaration: Sendable {
-    /// What its value is; the placeholder is its name.
+    /// The type of its value; the placeholder is its name.
     package let value: ValueTraits
     package let isRequired: Bool
-    /// Whether it takes all that is left; only the last argument may.
+    /// Whether it takes all remaining words; only the last argument may.
     package let isRepeatable: Bool
     package let summary: String
 
-    /// As it stands in a line of usage: `ID`, `[ID]`, `[ID…]`.
+    /// The argument in the usage line: `ID`, `[ID]`, `[ID…]`.
     package var notation: String {
         let name = value.placeholder + (isRepeatable ? "…" : "")
         return isRequired ? name : "[\(name)]"
     }
 }
 
-/// What a command lists as its argument, whatever Swift type its values have.
+/// An argument in a command's list, whatever Swift type its values have.
 package protocol DeclaredArgument: Sendable {
     var declaration: ArgumentDeclaration { get }
 }
@@ -34,7 +34,7 @@ extension CommandArgument {
             read: { texts in texts.first.flatMap(type.parse) })
     }
 
-    /// Nil when it is not given.
+    /// An optional argument; nil when absent.
     package static func optional<Present>(_ type: ValueType<Present>, _ summary: String) -> Self
     where Value == Present? {
         Self(
@@ -43,7 +43,7 @@ extension CommandArgument {
             read: { texts in .some(texts.first.flatMap(type.parse)) })
     }
 
-    /// All that are left, perhaps none.
+    /// All remaining words, perhaps none.
     package static func repeated<Element>(_ type: ValueType<Element>, _ summary: String) -> Self
     where Value == [Element] {
         Self(

@@ -1,6 +1,6 @@
 /// One command, or a group of commands: everything that parsing, help, completion and the manual page need.
 package struct CommandDeclaration: Sendable {
-    /// A line to type, or a variable of the environment, and what it does.
+    /// A line to type, or an environment variable, and its effect.
     package struct Note: Sendable {
         package let term: String
         package let summary: String
@@ -13,19 +13,19 @@ package struct CommandDeclaration: Sendable {
 
     package let name: String
     package let summary: String
-    /// More, in paragraphs separated by empty lines; may be empty.
+    /// Further paragraphs, separated by empty lines; may be empty.
     package let details: String
-    /// What stands behind it without dashes.
+    /// Its positional arguments.
     package let arguments: [ArgumentDeclaration]
-    /// Its own options; those of the groups above it are understood too.
+    /// Its own options; it also accepts those of the groups above it.
     package private(set) var options: [OptionDeclaration]
     package let examples: [Note]
-    /// The environment variables that it and everything beneath it read, with what they do.
+    /// The environment variables read by it and everything beneath it, with their effects.
     package let environment: [Note]
     /// The commands of a group; a group itself does nothing.
     package let subcommands: [CommandDeclaration]
 
-    /// A command, or a group of commands, whose options are understood by all of them.
+    /// A command, or a group whose options all its commands accept.
     package init(
         _ name: String, _ summary: String, details: String = "", arguments: [any DeclaredArgument] = [],
         options: [any DeclaredOption] = [], examples: [Note] = [], environment: [Note] = [],
@@ -41,18 +41,18 @@ package struct CommandDeclaration: Sendable {
         self.subcommands = subcommands
     }
 
-    /// The same command with more options behind its own.
+    /// The same command with more options after its own.
     package func adding(_ options: [OptionDeclaration]) -> Self {
         var copy = self
         copy.options += options
         return copy
     }
 
-    /// The command of that name directly beneath; nil when there is none.
+    /// The direct subcommand of that name; nil without one.
     package func subcommand(_ name: String) -> Self? { subcommands.first { $0.name == name } }
 }
 
-/// A command with the groups above it: its whole name and every option that it understands.
+/// A command with the groups above it: its whole name and every option that it accepts.
 package struct CommandPath: Sendable {
     package let declarations: [CommandDeclaration]
 
@@ -62,7 +62,7 @@ package struct CommandPath: Sendable {
 
     package func descending(to command: CommandDeclaration) -> Self { Self(declarations + [command]) }
 
-    /// The command that those words choose, without the program's own name; nil when one of them is unknown.
+    /// The command chosen by those words, without the program's own name; nil when one of them is unknown.
     package func descending(through words: [String]) -> Self? {
         words.reduce(self as Self?) { path, word in
             path.flatMap { path in path.command.subcommand(word).map(path.descending) }
@@ -77,7 +77,7 @@ package struct CommandPath: Sendable {
     /// Its whole name, `herald config show`.
     package var name: String { declarations.map(\.name).joined(separator: " ") }
 
-    /// Every option that it understands: its own, those of the groups above, and `--help`.
+    /// Every option that it accepts: its own, those of the groups above, and `--help`.
     package var options: [OptionDeclaration] {
         let own = declarations.reversed().flatMap(\.options)
         return own + [Self.help] + (own.contains(where: \.isUnused) ? [Self.settings] : [])

@@ -1,11 +1,11 @@
 import HeraldText
 
-/// Understands a command line by its declarations; options may stand anywhere before `--`, behind the command they
-/// belong to.
+/// Parses a command line by its declarations; options may stand anywhere after the command they belong to and before
+/// `--`.
 package struct CommandLineParser {
     package enum Request: Sendable {
         case run(ParsedCommand)
-        /// The help of a command or group; of all its settings, or of those alone that it uses.
+        /// The help of a command or group, with all its settings or only those that it uses.
         case help(CommandPath, allSettings: Bool)
         case version
     }
@@ -15,7 +15,7 @@ package struct CommandLineParser {
     private var options: [String: [String]] = [:]
     private var words: [String] = []
 
-    /// Parses the words behind the program's name.
+    /// Parses the words after the program's name.
     package static func parse(_ words: [String], root: CommandDeclaration) throws(UsageError) -> Request {
         var parser = Self(path: CommandPath(root: root), rest: words[...])
         return try parser.run()
@@ -120,7 +120,7 @@ package struct CommandLineParser {
         options[option.name, default: []].append(text)
     }
 
-    /// Whether a word can be no value unless it is written with `=`; numbers below zero and `-` can.
+    /// Whether a word needs `=` to be a value; negative numbers and `-` do not.
     private func isOption(_ word: String) -> Bool { word.hasPrefix("-") && word != "-" && Double(word) == nil }
 
     private func check(_ text: String, _ traits: ValueTraits, of name: String) throws(UsageError) {

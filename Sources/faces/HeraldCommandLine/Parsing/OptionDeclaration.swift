@@ -1,15 +1,15 @@
-/// What a command lists as its option: one whose values have a Swift type, or a declaration alone.
+/// An option in a command's list: one whose values have a Swift type, or a declaration alone.
 package protocol DeclaredOption: Sendable {
     var declaration: OptionDeclaration { get }
 }
 
-/// One option of a command, as parsing, help, completion and the manual page know it.
+/// One option of a command, as declared for parsing, help, completion and the manual page.
 package struct OptionDeclaration: DeclaredOption {
     package enum Form: Sendable {
-        /// Nothing: given or not.
+        /// No value: given or not.
         case flag
         case value(ValueTraits)
-        /// `true`, `false`, or nothing for `true`; another attached value is left to the option's owner.
+        /// `true`, `false`, or nothing for `true`; the option's owner checks another attached value.
         case toggle(ValueTraits)
     }
 
@@ -23,9 +23,9 @@ package struct OptionDeclaration: DeclaredOption {
     package let isRequired: Bool
     package let standard: String?
     package let summary: String
-    /// The heading in help under which it stands; nil for the command's own options.
+    /// The option's heading in help; nil for the command's own options.
     package private(set) var group: String?
-    /// Whether it is understood and has no effect here, so that help names it only with `--settings`.
+    /// Whether it is accepted without effect here, so that help lists it only with `--settings`.
     package private(set) var isUnused: Bool
 
     /// An option; commands use the factories of ``CommandOption``.
@@ -60,7 +60,7 @@ package struct OptionDeclaration: DeclaredOption {
         return copy
     }
 
-    /// What its value is; nil for a flag.
+    /// The type of its value; nil for a flag.
     package var value: ValueTraits? {
         switch form {
         case .flag: nil
@@ -73,7 +73,7 @@ package struct OptionDeclaration: DeclaredOption {
 package struct CommandOption<Value: Sendable>: DeclaredOption {
     /// The part without the type.
     package let declaration: OptionDeclaration
-    /// Makes the value of the texts given, which the parser has checked; nil when they do not fit.
+    /// Makes the value from the given texts, which the parser has checked; nil when they do not fit.
     let read: @Sendable ([String]) -> Value?
 }
 
@@ -82,7 +82,7 @@ extension CommandOption {
         Self(declaration: OptionDeclaration(name, short: short, form: .flag, summary), read: { !$0.isEmpty })
     }
 
-    /// With a value; nil when it is not given.
+    /// With a value; nil when not given.
     package static func optional<Present>(
         _ name: String, short: Character? = nil, _ type: ValueType<Present>, _ summary: String
     ) -> Self where Value == Present? {
@@ -91,7 +91,7 @@ extension CommandOption {
             read: { texts in .some(texts.last.flatMap(type.parse)) })
     }
 
-    /// With a value; `standard`, as it would be written, when it is not given.
+    /// With a value; `standard`, in its written form, when not given.
     package static func standard(
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, default standard: String, _ summary: String
     ) -> Self {
@@ -100,7 +100,7 @@ extension CommandOption {
             read: { texts in type.parse(texts.last ?? standard) })
     }
 
-    /// With a value, and it must be given.
+    /// With a value; must be given.
     package static func required(
         _ name: String, short: Character? = nil, _ type: ValueType<Value>, _ summary: String
     ) -> Self {

@@ -1,9 +1,9 @@
 /// A command line that was understood.
 package struct ParsedCommand: Sendable {
     package let path: CommandPath
-    /// Which options were given, by long name, with their values in order; a flag has one empty value each time.
+    /// The given options, by long name, with their values in order; a flag has one empty value per use.
     package let options: [String: [String]]
-    /// What stands without dashes behind the command, one list for each declared argument.
+    /// The words without dashes after the command, one list per declared argument.
     let arguments: [[String]]
 
     /// The value of an option of this command, or of a group above it.
@@ -17,7 +17,7 @@ package struct ParsedCommand: Sendable {
     /// Whether an option is on the command line.
     package func has(_ option: any DeclaredOption) -> Bool { options[option.declaration.name] != nil }
 
-    /// A mistake that a command finds between options that are right on their own.
+    /// A mistake between options that are each right on their own.
     package func mistake(_ message: String) -> UsageError { UsageError(message, command: path.name) }
 
     package subscript<Value>(_ argument: CommandArgument<Value>) -> Value {
@@ -31,17 +31,17 @@ package struct ParsedCommand: Sendable {
 
 /// A command line that was not understood; exit status 2.
 package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, with a suggestion when there is one.
+    /// The mistake, with a suggestion if there is one.
     package let message: String
-    /// The command so far, whose `--help` helps.
+    /// The command so far, for the hint to its `--help`.
     package let command: String
 
-    /// A mistake of the command line as a whole, or one that a command finds between options that are right on their own.
+    /// A mistake of the command line as a whole, or between options that are each right on their own.
     package init(_ message: String, command: String) {
         self.message = message
         self.command = command
     }
 
-    /// Two lines: what is wrong, and where to read on.
+    /// Two lines: the mistake, and a hint to the help.
     package var description: String { "\(message)\nTry: \(command) --help" }
 }

@@ -1,8 +1,8 @@
 import HeraldText
 
-/// What one value of an option or argument is: how its text is read and what help and completion say of it.
+/// The type of an option's or argument's value: the reading of its text, and its description in help and completion.
 package struct ValueType<Value: Sendable>: Sendable {
-    /// What does not depend on the Swift type.
+    /// The part that does not depend on the Swift type.
     package private(set) var traits: ValueTraits
     /// Reads the text; nil when it is not of the type.
     package let parse: @Sendable (String) -> Value?
@@ -18,7 +18,7 @@ package struct ValueType<Value: Sendable>: Sendable {
         self.parse = parse
     }
 
-    /// The same type, for which shells complete these words: some that are usual, not all that are allowed.
+    /// The same type, for which shells complete these common words; other values are allowed too.
     package func completing(_ words: [String]) -> Self {
         var copy = self
         copy.traits.completions = words
@@ -26,26 +26,26 @@ package struct ValueType<Value: Sendable>: Sendable {
     }
 }
 
-/// What help, completion and the parser know about a value without its Swift type.
+/// The description of a value for help, completion and the parser, without its Swift type.
 package struct ValueTraits: Sendable {
     /// The value's name in help, `USER`.
     package let placeholder: String
     package let allowed: String
-    /// The only values, when they are a closed set.
+    /// The only values, if they form a closed set.
     package let choices: [String]
     /// Whether it is the path of a file.
     package let isFile: Bool
-    /// Whether it is several values with commas between.
+    /// Whether it is several values separated by commas.
     package fileprivate(set) var isList = false
-    /// What shells complete where there is no closed set.
+    /// The words that shells complete when there is no closed set.
     package fileprivate(set) var completions: [String] = []
-    /// What is wrong with a text, where more can be said than what is allowed.
+    /// The mistake in a text, where more can be said than the allowed values.
     package let mistake: @Sendable (String) -> String?
     package let accepts: @Sendable (String) -> Bool
 }
 
 extension ValueType<String> {
-    /// Any text, the empty one too.
+    /// Any text, including an empty one.
     package static func text(_ placeholder: String) -> Self { Self(placeholder, allowed: "text") { $0 } }
 
     /// The path of a file, or `-`.

@@ -1,9 +1,9 @@
-/// A question before something that cannot be taken back.
+/// A question before an irreversible action.
 package enum Confirmation {
     /// `-y`, `--yes`, the same for every command that asks.
     package static let option = CommandOption.flag("yes", short: "y", "Do not ask.")
 
-    /// Whether the answer is yes; No is the default.
+    /// Whether the answer is yes; the default is no.
     ///
     /// With `isAssumed` (`--yes`) it does not ask; without a terminal it throws status 4.
     package static func ask(_ question: String, isAssumed: Bool, console: Console) throws -> Bool {
@@ -12,13 +12,13 @@ package enum Confirmation {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// Whether exactly `word` is typed, for what is larger than a yes.
+    /// Whether exactly `word` is typed, for actions too large for a yes.
     package static func ask(_ question: String, typing word: String, isAssumed: Bool, console: Console) throws -> Bool {
         if isAssumed { return true }
         return try answer("\(question) Type \(word) to go on: ", console: console) == word
     }
 
-    /// Whether so many may be acted on; more than a hundred are confirmed by typing the count.
+    /// Whether to act on `count` items; more than a hundred require typing the count.
     package static func ask(_ question: String, count: Int, isAssumed: Bool, console: Console) throws -> Bool {
         count > 100
             ? try ask(question, typing: "\(count)", isAssumed: isAssumed, console: console)

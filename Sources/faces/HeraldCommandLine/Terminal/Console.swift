@@ -1,13 +1,13 @@
 import Glibc
 import HeraldText
 
-/// What a command reads from and writes to: data on standard output, everything else on standard error.
+/// A command's input and outputs: data on standard output, everything else on standard error.
 package struct Console: Sendable {
     package struct Stream: Sendable {
         package let isTerminal: Bool
-        /// Columns of the terminal; 80 when it is none.
+        /// The terminal's columns; 80 for other streams.
         package let width: Int
-        /// The file behind it, if it is one.
+        /// The underlying file descriptor, if there is one.
         let descriptor: Int32?
         private let sink: @Sendable (String) throws -> Void
 
@@ -26,7 +26,7 @@ package struct Console: Sendable {
             self.sink = sink
         }
 
-        /// Writes the text as it is.
+        /// Writes the text unchanged.
         package func write(_ text: String) throws { try sink(text) }
     }
 
@@ -37,13 +37,13 @@ package struct Console: Sendable {
     /// Whether a person can answer on standard input.
     package let isInputTerminal: Bool
     package let isQuiet: Bool
-    /// Whether colours are allowed where a terminal is.
+    /// Whether colours are allowed on terminals.
     package let allowsColor: Bool
     private let line: @Sendable () -> String?
-    /// Runs what it is given, a prompt and the reading of its answer, while the terminal shows nothing that is typed.
+    /// Runs a closure (a prompt and the reading of its answer) while the terminal does not show typed text.
     private let hiding: @Sendable (() -> String?) -> String?
 
-    /// A console of these parts; `line` gives the next line of standard input.
+    /// A console of these parts; `line` reads the next line of standard input.
     package init(
         output: Stream, error: Stream, isInputTerminal: Bool, isQuiet: Bool = false, allowsColor: Bool = true,
         hiding: @escaping @Sendable (() -> String?) -> String? = { $0() }, line: @escaping @Sendable () -> String?
@@ -71,16 +71,16 @@ package struct Console: Sendable {
     /// The next line of standard input; nil at its end.
     package func readInputLine() -> String? { line() }
 
-    /// Asks a person on standard error; the answer without the spaces around it, nil at the input's end.
+    /// Asks a person on standard error; returns the answer without surrounding spaces, nil at the input's end.
     package func ask(_ prompt: String) -> String? {
         try? error.write(prompt)
         guard let line = line() else { return nil }
         return String(line.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " || $0 == "\r" }.reversed())
     }
 
-    /// The same for a secret: it is not shown, and is taken as it is typed.
+    /// The same for a secret: it is not shown while typed, and its spaces are kept.
     package func askHidden(_ prompt: String) -> String? {
-        // What is typed as soon as the prompt is seen must not show.
+        // Typing may begin as soon as the prompt appears, so echo is off before that.
         hiding {
             try? error.write(prompt)
             return line()
@@ -89,7 +89,7 @@ package struct Console: Sendable {
 
     package func print(_ text: String) throws { try output.write(text + "\n") }
 
-    /// Writes what a command has done: a reader that has gone changes nothing of it.
+    /// Writes the result of a finished command; a closed reader does not make it fail.
     package func report(_ body: (Console) throws -> Void) throws {
         do {
             try body(self)
@@ -98,10 +98,10 @@ package struct Console: Sendable {
         }
     }
 
-    /// A line for people on standard error, also when quiet; a broken standard error is ignored.
+    /// A line for people on standard error, even when quiet; a broken standard error is ignored.
     package func complain(_ text: String) { try? error.write(text + "\n") }
 
-    /// A line for people on standard error, unless quiet; a terminal gets it broken at spaces.
+    /// A line for people on standard error, unless quiet; on a terminal it is wrapped at spaces.
     package func remark(_ text: String) {
         guard !isQuiet else { return }
         complain(error.isTerminal ? Wrapping.lines(text, width: error.width).joined(separator: "\n") : text)
@@ -111,7 +111,7 @@ package struct Console: Sendable {
 extension Console.Stream {
     /// A file descriptor, which stays open.
     ///
-    /// - Parameter name: a file's, for what is said when it takes no more.
+    /// - Parameter name: A file's name, for the error of a failed write.
     static func descriptor(_ descriptor: Int32, name: String? = nil) -> Self {
         let isTerminal = isatty(descriptor) == 1
         let width = isTerminal ? TerminalSize.of(descriptor)?.columns ?? 80 : 80

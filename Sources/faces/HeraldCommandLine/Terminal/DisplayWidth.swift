@@ -1,8 +1,8 @@
 extension String {
-    /// Columns that a terminal takes for it: two for East Asian wide characters and emoji, one for the rest.
+    /// The terminal columns that it takes: two for East Asian wide characters and emoji, one for others.
     package var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-    /// The text in exactly that many columns: cut with an ellipsis, or filled up with spaces.
+    /// The text in exactly that many columns: cut with an ellipsis, or padded with spaces.
     package func fitted(toColumns columns: Int) -> String {
         guard columns > 0 else { return "" }
         guard displayWidth > columns else { return self + String(repeating: " ", count: columns - displayWidth) }

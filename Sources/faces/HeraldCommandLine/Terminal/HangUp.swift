@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Tells what a SIGHUP is: the end of the terminal that a process was started in, or a request.
+/// Distinguishes the meanings of SIGHUP: the end of the terminal that started the process, or a request.
 package struct HangUp: Sendable {
     private let mayBeTerminals: Bool
 
-    /// Looks at the process as it was started; a process that ignores SIGHUP (`nohup`) is to outlive the terminal.
+    /// Reads the state at the process's start; one that ignores SIGHUP (`nohup`) is meant to outlive the terminal.
     package init() {
         var former = sigaction()
         sigaction(SIGHUP, nil, &former)

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Keeps a terminal from showing what is typed on it, for as long as it is a secret.
+/// Keeps a terminal from showing a secret while it is typed.
 package enum HiddenInput {
-    /// How the terminal was; `nil` while it shows what is typed.
+    /// The terminal's former mode; `nil` while it shows typed text.
     private static let former = Mutex<termios?>(nil)
 
-    /// Runs `body` while what is typed on standard input does not show.
+    /// Runs `body` while text typed on standard input is not shown.
     static func during(_ body: () -> String?) -> String? {
         begin()
         defer { end() }
@@ -18,12 +18,12 @@ package enum HiddenInput {
         guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
         former.withLock { $0 = mode }
         mode.c_lflag &= ~tcflag_t(ECHO)
-        // The end of the line shows, so that what comes next has one of its own.
+        // The line feed shows, so that the next output starts on a new line.
         mode.c_lflag |= tcflag_t(ECHONL)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
     }
 
-    /// Shows it again, also ahead of an end of the process in the middle of an answer.
+    /// Shows typed text again; also called before the process ends in the middle of an answer.
     package static func end() {
         former.withLock { former in
             guard var mode = former else { return }

@@ -1,9 +1,9 @@
-/// The lines at a terminal's cursor that are written again and again in the same place; other lines go above them.
+/// Lines at a terminal's cursor that are redrawn in place; other lines go above them.
 ///
-/// Whatever ends it gives the terminal back: ``end()``, an error that leaves the screen behind, a signal that ends the process.
-/// One thread.
+/// The terminal is restored by ``end()``, by the screen's release after an error, and by a signal that ends the
+/// process. It belongs to one thread.
 package final class LiveScreen {
-    /// Gives the terminal back as it was: lines may wrap, the cursor shows.
+    /// Restores the terminal: lines may wrap, the cursor shows.
     package static let restoring = "\(TerminalRescue.restoring)"
     private static let taking = "\u{1B}[?7l\u{1B}[?25l"
     private static let clearing = "\u{1B}[2J\u{1B}[H"
@@ -19,7 +19,7 @@ package final class LiveScreen {
 
     deinit { try? end() }
 
-    /// Replaces the lines, after `above`, which stays; the terminal has this size now.
+    /// Replaces the lines, below `above`, which stays; `size` is the terminal's present size.
     package func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws {
         var text = ""
         if self.size == nil {
@@ -27,13 +27,13 @@ package final class LiveScreen {
             if let descriptor = stream.descriptor { TerminalRescue.arm(descriptor) }
         }
         if let known = self.size, known != size {
-            // It is unknown where the terminal has put the lines.
+            // After a resize, the position of the old lines is unknown.
             text += Self.clearing
         } else if lineCount > 0 {
             text += "\u{1B}[\(lineCount)A\r"
         }
         if !above.isEmpty {
-            // These may wrap.
+            // These lines may wrap.
             text += Self.clearingBelow + Self.restoring + above.map { $0 + "\n" }.joined() + Self.taking
         }
         for line in lines { text += line + "\u{1B}[K\n" }
@@ -42,7 +42,7 @@ package final class LiveScreen {
         self.size = size
     }
 
-    /// Leaves the lines where they are.
+    /// Leaves the lines in place.
     package func end() throws {
         guard size != nil else { return }
         size = nil

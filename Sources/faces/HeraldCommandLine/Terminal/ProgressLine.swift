@@ -1,4 +1,4 @@
-/// One line of standard error that is written again and again while something takes its time; nothing but on a terminal.
+/// One redrawn line of standard error during long work; writes nothing unless that is a terminal.
 package struct ProgressLine {
     private static let pause = Duration.milliseconds(100)
 
@@ -11,7 +11,7 @@ package struct ProgressLine {
         isShown = console.error.isTerminal && !console.isQuiet
     }
 
-    /// Shows the text, cut to the terminal's width; not more often than the eye sees.
+    /// Shows the text, cut to the terminal's width; ten times a second at most.
     package mutating func show(_ text: @autoclosure () -> String) {
         guard isShown else { return }
         let now = ContinuousClock.now
@@ -20,7 +20,7 @@ package struct ProgressLine {
         try? console.error.write("\r" + text().fitted(toColumns: console.error.width - 1) + "\u{1B}[K")
     }
 
-    /// Shows a bar of a part of a whole, with a text behind it.
+    /// Shows a bar for a part of a whole, followed by a text.
     package mutating func show(share part: Int64, of whole: Int64, _ text: @autoclosure () -> String) {
         let width = max(4, min(30, console.error.width / 4))
         let share = whole > 0 ? max(0, min(1, Double(part) / Double(whole))) : 1

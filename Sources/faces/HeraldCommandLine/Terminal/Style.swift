@@ -1,4 +1,4 @@
-/// A way to make text stand out on a terminal.
+/// A way to highlight text on a terminal.
 package enum Style: Sendable {
     case bold
     case dim
@@ -20,7 +20,7 @@ package enum Style: Sendable {
 }
 
 extension Console {
-    /// The text in that style when the stream is a terminal and colours are allowed, else as it is.
+    /// The text in that style if the stream is a terminal and colours are allowed, else unchanged.
     package func styled(_ text: String, _ style: Style, on stream: Stream) -> String {
         stream.isTerminal && allowsColor ? style.applied(to: text) : text
     }

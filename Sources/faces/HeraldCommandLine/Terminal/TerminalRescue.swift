@@ -1,20 +1,19 @@
 import Glibc
 import Synchronization
 
-/// Gives a terminal back when a signal ends the process in the middle of a ``LiveScreen``: a trap, an abort, a closed
-/// window.
+/// Restores a terminal when a signal ends the process during a ``LiveScreen``: a trap, an abort, a closed window.
 enum TerminalRescue {
     /// Lines wrap again, the cursor shows.
     static let restoring: StaticString = "\u{1B}[?7h\u{1B}[?25h"
 
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGSYS, SIGQUIT, SIGHUP]
-    /// The terminal that is to be given back; negative for none.
+    /// The terminal to restore; negative for none.
     private static let terminal = Atomic<Int32>(-1)
     private static let isInstalled = Atomic<Bool>(false)
-    /// What the signals did before, by their numbers; written once, before the handler can run.
+    /// The former actions of the signals, by number; written once, before the handler can run.
     nonisolated(unsafe) private static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
 
-    /// From now on a signal that ends the process gives this terminal back first.
+    /// Makes a signal that ends the process restore this terminal first.
     static func arm(_ descriptor: Int32) {
         terminal.store(descriptor, ordering: .releasing)
         guard !isInstalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -25,19 +24,19 @@ enum TerminalRescue {
                 let text = TerminalRescue.restoring
                 _ = write(terminal, text.utf8Start, text.utf8CodeUnitCount)
             }
-            // What would have happened anyway, as soon as this returns.
+            // The default effect follows as soon as this returns.
             sigaction(number, TerminalRescue.former + Int(number), nil)
             raise(number)
         }
         for number in signals {
             sigaction(number, nil, former + Int(number))
-            // A process that was started with nohup keeps ignoring the signal.
+            // A process started with nohup keeps ignoring the signal.
             if number == SIGHUP, former[Int(number)].isIgnored { continue }
             sigaction(number, &action, nil)
         }
     }
 
-    /// The terminal is as it was.
+    /// Ends that: the terminal has been restored.
     static func disarm() { terminal.store(-1, ordering: .releasing) }
 }
 

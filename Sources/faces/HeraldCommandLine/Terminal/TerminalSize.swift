@@ -1,6 +1,6 @@
 import Glibc
 
-/// How much a terminal shows at this moment.
+/// The present size of a terminal.
 package struct TerminalSize: Sendable, Equatable {
     package var columns: Int
     package var rows: Int
@@ -10,7 +10,7 @@ package struct TerminalSize: Sendable, Equatable {
         self.rows = rows
     }
 
-    /// The size of the terminal behind the descriptor; nil when it is none, or does not say.
+    /// The size of the terminal behind the descriptor; nil for other files, or when unknown.
     package static func of(_ descriptor: Int32) -> Self? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }

@@ -1,16 +1,16 @@
 internal import HeraldText
 
-/// How fast a count grows, from what it was in the last seconds: for a rate and the time left on a progress line.
+/// Measures the recent growth of a count, for the rate and the time left on a progress line.
 package struct ThroughputMeter: Sendable {
-    /// Nothing is said before so much time has been seen.
+    /// The time that must pass before the first result.
     private static let shortest = Duration.seconds(1)
     private static let interval = Duration.milliseconds(500)
 
     private let window: Duration
     private var samples: [(at: ContinuousClock.Instant, count: Int64)] = []
 
-    /// - Parameter window: how far back it looks: by default long enough that a pause of some seconds does not look like the
-    ///   end.
+    /// - Parameter window: The measured time span; the default is long enough that a pause of some seconds does not
+    ///   look like the end.
     package init(window: Duration = .seconds(30)) { self.window = window }
 
     /// Notes the count at a moment.
@@ -23,7 +23,7 @@ package struct ThroughputMeter: Sendable {
         samples.removeAll { now - $0.at > window }
     }
 
-    /// How much it grows in a second; `nil` while too little was seen.
+    /// The growth per second; `nil` before enough time has passed.
     package var perSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.at - first.at >= Self.shortest else {
             return nil
@@ -31,7 +31,7 @@ package struct ThroughputMeter: Sendable {
         return max(0, Double(last.count - first.count)) / ((last.at - first.at) / .seconds(1))
     }
 
-    /// A rate and the time that the rest takes at it, as `  120/s  about 5m left`; empty while that is unknown.
+    /// The rate and the time left, as `  120/s  about 5m left`; empty while unknown.
     package func words(left: Int64) -> String {
         guard let perSecond, perSecond > 0 else { return "" }
         let rate = perSecond >= 10 ? "\(Int(saturating: perSecond))" : "\((perSecond * 10).rounded() / 10)"
@@ -40,7 +40,7 @@ package struct ThroughputMeter: Sendable {
         return "  \(rate)/s  about \(Self.rough(Int64(seconds))) left"
     }
 
-    /// No finer than is useful.
+    /// Rounds to a useful precision.
     private static func rough(_ seconds: Int64) -> String {
         let units: [(name: String, seconds: Int64)] = [("h", 3_600), ("m", 60)]
         for unit in units where seconds >= 2 * unit.seconds {

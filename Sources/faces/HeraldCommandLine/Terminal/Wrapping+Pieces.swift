@@ -1,8 +1,7 @@
 import HeraldText
 
 extension Wrapping {
-    /// The pieces of one value, each at most `width` columns: broken behind a comma, and within a word only where there is
-    /// none.
+    /// Splits one value into pieces of at most `width` columns: after a comma, or within a word when there is none.
     static func pieces(_ text: String, width: Int) -> [String] {
         var pieces: [String] = []
         var rest = text[...]

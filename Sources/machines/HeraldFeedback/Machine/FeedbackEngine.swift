@@ -3,30 +3,29 @@ package import HeraldEvents
 package import HeraldHub
 package import HeraldTime
 
-/// Decides which message a hub is asked about when, what became of it, and what may be committed: pure.
+/// Decides when to ask the hub about each message, what happened to it, and what may be committed: pure.
 ///
-/// A message is taken from the results topic, asked about until the hub has said its last, and then *concluded*. What is
-/// concluded leaves in a batch together with the offsets that say so; both become durable in one transaction, or the
-/// engine is thrown away and another begins where the last transaction left off. So a kill repeats questions and nothing
-/// else.
+/// A message is taken from the results topic, asked about until the hub gives a final answer, and then *concluded*.
+/// Concluded messages leave in a batch together with their offsets; both become durable in one transaction, or the
+/// engine is discarded and another begins at the last transaction. So a kill repeats only questions.
 package struct FeedbackEngine {
-    /// What it keeps to.
+    /// Its limits.
     package struct Configuration: Sendable {
-        /// Questions a second at most.
+        /// The most questions per second.
         package var asksPerSecond = 100.0
-        /// Questions at the same time at most.
+        /// The most questions in flight.
         package var inFlightLimit = 64
-        /// Messages in memory at most, until their feedback is durable.
+        /// The most messages in memory, until their feedback is durable.
         package var messageLimit = 50_000
-        /// Their results' bytes at most.
+        /// The most bytes of their results.
         package var byteLimit = 64 << 20
-        /// Records in one transaction at most.
+        /// The most records in one transaction.
         package var batchLimit = 1_000
-        /// Between two transactions with records, and with nothing but offsets.
+        /// The intervals between transactions with records, and with offsets only.
         package var commitInterval: Milliseconds = .seconds(1)
         package var offsetsInterval: Milliseconds = .seconds(5)
-        /// After so long every offset is committed again: a follower that was replaced learns it by that, and brokers forget
-        /// the offsets of partitions that are quiet for days.
+        /// The interval after which every offset is committed again: a replaced follower notices its replacement by it,
+        /// and brokers forget the offsets of partitions that are quiet for days.
         package var refreshInterval: Milliseconds = .seconds(10)
 
         package init() {}
@@ -39,22 +38,22 @@ package struct FeedbackEngine {
         package var backendID: String
     }
 
-    /// Where a partition may go on, with what is done beyond.
+    /// The offset at which a partition may resume, and the completed offsets beyond it.
     package struct Position: Equatable, Sendable {
         package var partition: Int32
         package var offset: Int64
         package var metadata: String
     }
 
-    /// What becomes durable together.
+    /// The feedback and positions that become durable together.
     package struct Batch: Sendable {
         package var feedback: [NotificationFeedback]
         package var positions: [Position]
     }
 
-    /// What is known of the work, for people.
+    /// The progress of the work, for people.
     package struct Counts: Equatable, Sendable {
-        /// Messages in memory whose end is not known.
+        /// Messages in memory without a conclusion.
         package var waiting = 0
         /// Questions without an answer.
         package var inFlight = 0
@@ -62,7 +61,7 @@ package struct FeedbackEngine {
         package var asked = 0
         /// Feedback that is durable, by its conclusion.
         package var recorded: [NotificationFeedback.Conclusion: Int] = [:]
-        /// When the oldest message that waits was sent.
+        /// The time at which the oldest waiting message was sent.
         package var oldest: WallTime?
     }
 
@@ -72,7 +71,7 @@ package struct FeedbackEngine {
         var partition: Int32
         var offset: Int64
         var byteCount: Int
-        /// From then on an answer is the last.
+        /// The time after which an answer is the last.
         var deadline: MonotonicTime
         var askCount = 0
         var lastDetails: MessageDetails?
@@ -90,11 +89,11 @@ package struct FeedbackEngine {
         var byteCount: Int
     }
 
-    /// A hub forgets a message, or gives it up, after so long (Microsoft's page on message telemetry).
+    /// The age at which a hub forgets or abandons a message (Microsoft's page on message telemetry).
     static let ageLimit: Milliseconds = .minutes(30)
-    /// Before that a hub hardly knows a message.
+    /// The age before which a hub hardly knows a message.
     static let firstPause: Milliseconds = .seconds(5)
-    /// Between two questions about a message, growing.
+    /// The growing pauses between questions about a message.
     static let pauses: [Milliseconds] = [
         .seconds(10), .seconds(20), .seconds(40), .seconds(80), .seconds(160), .minutes(5),
     ]
@@ -107,7 +106,7 @@ package struct FeedbackEngine {
     private var limiter: QuestionLimiter
     private var lastToken: UInt64 = 0
     private var concluded: [Concluded] = []
-    /// Of the batch that is being written.
+    /// The messages of the batch that is being written.
     private var writing: [Concluded]?
     private var marks: [Int32: Int] = [:]
     private var byteCount = 0
@@ -118,7 +117,7 @@ package struct FeedbackEngine {
 
     /// An engine without partitions.
     ///
-    /// - Parameter former: one that is thrown away; answers to its questions are none to this one's.
+    /// - Parameter former: The discarded engine; answers to its questions do not count for this one.
     package init(_ configuration: Configuration, now: MonotonicTime, after former: FeedbackEngine? = nil) {
         self.configuration = configuration
         lastToken = former?.lastToken ?? 0
@@ -130,7 +129,7 @@ package struct FeedbackEngine {
 
     // MARK: Intake
 
-    /// Begins a partition where its last transaction left off.
+    /// Begins a partition at its last transaction.
     package mutating func begin(
         _ partition: Int32, at offset: Int64, done: CompletionMap = CompletionMap(), identity: PartitionIdentity
     ) {
@@ -145,7 +144,7 @@ package struct FeedbackEngine {
 
     /// Takes a record of the results topic.
     ///
-    /// - Parameter result: `nil` for what is no result.
+    /// - Parameter result: `nil` for a foreign record.
     package mutating func take(
         _ result: NotificationResult?, byteCount: Int, partition: Int32, offset: Int64, now: MonotonicTime,
         wall: WallTime
@@ -166,14 +165,14 @@ package struct FeedbackEngine {
         due.add(.init(due: now.advanced(by: pause), purpose: lastToken))
     }
 
-    /// The partition was read up to there: what lies below and did not come never will.
+    /// The partition was read up to there: missing lower offsets will never come.
     package mutating func reachedEnd(of partition: Int32, at offset: Int64) {
         _ = partitions[partition]?.tracker.reachEnd(offset)
     }
 
     // MARK: Questions
 
-    /// The next question, if one may be put now.
+    /// The next question, if one may be asked now.
     package mutating func nextAsk(now: MonotonicTime) -> Ask? {
         guard limiter.mayAsk(inFlight: inFlight.count, now: now), let token = due.takeDue(at: now)?.purpose,
             let message = messages[token]
@@ -185,7 +184,7 @@ package struct FeedbackEngine {
         return Ask(token: token, backendID: message.backendID)
     }
 
-    /// When ``nextAsk(now:)`` may have something; `nil` when only an input can change that.
+    /// The moment at which ``nextAsk(now:)`` may have a question; `nil` when only an input can change that.
     package var nextAskMoment: MonotonicTime? {
         guard let first = due.earliest, let turn = limiter.earliest(inFlight: inFlight.count) else { return nil }
         return max(first, turn)
@@ -206,7 +205,7 @@ package struct FeedbackEngine {
             guard now >= message.deadline else { return askAgain(token, message, now) }
             conclude(token, message.lastDetails == nil ? .unknown : .tooOld, message.lastDetails, wall)
         case .unavailable(_, let retryAfter):
-            // It was no answer about this message.
+            // This was no answer about the message.
             messages[token]?.askCount -= 1
             limiter.failed(retryAfter: retryAfter, now: now)
             due.add(.init(due: now, purpose: token))
@@ -235,7 +234,7 @@ package struct FeedbackEngine {
 
     // MARK: Transactions
 
-    /// When ``takeBatch(now:isLast:)`` has something; `nil` when only an input can change that.
+    /// The moment at which ``takeBatch(now:isLast:)`` has a batch; `nil` when only an input can change that.
     package var nextBatchMoment: MonotonicTime? {
         guard writing == nil else { return nil }
         if concluded.count >= configuration.batchLimit { return .distantPast }
@@ -246,9 +245,9 @@ package struct FeedbackEngine {
         return partitions.isEmpty ? nil : lastRefresh.advanced(by: configuration.refreshInterval)
     }
 
-    /// What is to become durable now; nothing while another batch does.
+    /// The next batch to make durable; nil while another one is being written.
     ///
-    /// - Parameter isLast: whether the work ends with it: then nothing is waited for.
+    /// - Parameter isLast: Whether the work ends with it, so that it is not delayed.
     package mutating func takeBatch(now: MonotonicTime, isLast: Bool = false) -> Batch? {
         guard writing == nil, let next = nextBatchMoment, isLast || next <= now else { return nil }
         let part = Array(concluded.prefix(configuration.batchLimit))
@@ -272,7 +271,7 @@ package struct FeedbackEngine {
             feedback: part.map(\.feedback), positions: positions.sorted { $0.partition < $1.partition })
     }
 
-    /// The batch is durable.
+    /// Notes that the batch is durable.
     package mutating func committed() {
         guard let written = writing else { return }
         writing = nil
@@ -286,10 +285,10 @@ package struct FeedbackEngine {
 
     // MARK: For people
 
-    /// Messages that are in memory.
+    /// The number of messages in memory.
     package var held: Int { messages.count + concluded.count + (writing?.count ?? 0) }
 
-    /// What is known of the work; walks over all messages.
+    /// The progress of the work; walks over all messages.
     package var counts: Counts {
         Counts(
             waiting: messages.count, inFlight: inFlight.count, asked: asked, recorded: recorded,

@@ -2,17 +2,17 @@ internal import HeraldKernel
 internal import HeraldTime
 
 extension FeedbackMachine {
-    /// How far a follower is.
+    /// The progress of a follower.
     enum Phase: CheckedState {
         case idle
         /// It claims the group's name.
         case claiming
-        /// It finds out where the group stands.
+        /// It finds out the group's offsets.
         case finding
         case following
         /// It waits before it begins again.
         case resting(until: MonotonicTime)
-        /// It was told to stop, and makes durable what is known.
+        /// It was asked to stop, and makes known conclusions durable.
         case finishing
         case ended(End)
 

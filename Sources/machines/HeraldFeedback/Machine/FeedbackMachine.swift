@@ -6,52 +6,52 @@ package import HeraldKafka
 internal import HeraldKernel
 package import HeraldTime
 
-/// Follows the results topic and says once what became of each message that a hub took: pure.
+/// Follows the results topic and records once what happened to each message that a hub accepted: pure.
 ///
-/// It claims the group's name, finds out where its last transaction left off, and follows from there. After any trouble
-/// of a transaction, of reading, or when partitions came, it starts again in the same way; so there is one way to
-/// begin, after a kill as after a broker that was away. ``FeedbackEngine`` decides about the questions, ``BatchWriter``
-/// about transactions, and ``Phase`` has the rest.
+/// It claims the group's name, finds the end of its last transaction, and follows from there. After a failed
+/// transaction or read, or when partitions were added, it starts again in the same way; so there is one way to begin,
+/// after a kill as after an absent broker. ``FeedbackEngine`` decides about questions, ``BatchWriter`` about
+/// transactions, and ``Phase`` about the rest.
 package struct FeedbackMachine: JobMachine {
-    /// What it wants done.
+    /// The actions that it requests.
     package enum Action: Sendable {
         case write(BatchWriter.Action)
-        /// Finds out where the group stands, and reads from there: ``started(_:now:)``, ``notStarted(_:now:)``.
+        /// Find the group's offsets and read from there; then ``started(_:now:)`` or ``notStarted(_:now:)``.
         case findStarts
         case ask(FeedbackEngine.Ask)
-        /// What was handed over by ``takeDevices(_:now:)`` is durable.
+        /// The records from ``takeDevices(_:now:)`` are durable.
         case devicesWritten
         case notice(Notice)
     }
 
-    /// What people should know.
+    /// News for people.
     package enum Notice: Sendable {
         /// No broker answers; it goes on trying.
         case waiting(KafkaError)
         case following
-        /// It begins from what is committed.
+        /// It begins again at the committed offsets.
         case beginningAgain(String)
-        /// A note with the group's offset is of something else.
+        /// A group offset's metadata was not written by a follower.
         case foreignNote(partition: Int32)
     }
 
-    /// How it ended.
+    /// The way it ended.
     package enum End: Sendable, Equatable {
-        /// It was told to.
+        /// It was asked to stop.
         case stopped
-        /// Another follower of the group has the name now.
+        /// Another follower of the group now owns the name.
         case replaced
-        /// It never came to follow, and trying again would not help.
+        /// It never started to follow, and another attempt would not help.
         case failed(KafkaError)
     }
 
-    /// Where a partition is taken up.
+    /// The place at which a partition is resumed.
     package struct Start: Sendable {
         package var partition: Int32
-        /// What the group has committed; negative without.
+        /// The group's committed offset; negative without one.
         package var committed: Int64
         package var metadata: String
-        /// From where it is read: later than committed when records were deleted.
+        /// The offset to read from: beyond the committed one when records were deleted.
         package var offset: Int64
         package var identity: PartitionIdentity
 
@@ -66,7 +66,7 @@ package struct FeedbackMachine: JobMachine {
         }
     }
 
-    /// What it keeps to.
+    /// Its settings.
     package struct Configuration: Sendable {
         package var engine: FeedbackEngine.Configuration
         package var writer: BatchWriter.Configuration
@@ -86,7 +86,7 @@ package struct FeedbackMachine: JobMachine {
         case devices
     }
 
-    /// Before it begins again after trouble.
+    /// The rest before a new beginning after trouble.
     static let restTime: Milliseconds = .seconds(2)
 
     private let configuration: Configuration
@@ -94,13 +94,13 @@ package struct FeedbackMachine: JobMachine {
     private var writer: BatchWriter
     private var engine: FeedbackEngine
     private var actions: [Action] = []
-    /// What the batch under way is.
+    /// The kind of the batch being written.
     private var writing: Batch?
     private var devices: [OutgoingRecord]?
-    /// It starts again as soon as no batch is under way, after so long (milliseconds).
+    /// The pause before a new beginning, which comes as soon as no batch is being written.
     private var beginsAgain: Milliseconds?
     private var hasFollowed = false
-    /// It is known that no broker answers.
+    /// Whether the absence of brokers has been announced.
     private var isWaiting = false
 
     /// A machine that begins with the first ``advance(now:)``.
@@ -112,10 +112,10 @@ package struct FeedbackMachine: JobMachine {
 
     package var isOver: Bool { phase.name == .ended }
 
-    /// How it ended; `nil` before.
+    /// The way it ended; `nil` before.
     package var end: End? { if case .ended(let end) = phase { end } else { nil } }
 
-    /// What is known of the work, for people.
+    /// The progress of the work, for people.
     package var counts: FeedbackEngine.Counts { engine.counts }
 
     package mutating func takeActions() -> [Action] {
@@ -139,7 +139,7 @@ package struct FeedbackMachine: JobMachine {
 
     // MARK: Inputs
 
-    /// Ends in good order: what is known becomes durable.
+    /// Ends in good order: known conclusions become durable.
     package mutating func stop(now: MonotonicTime) {
         switch phase {
         case .idle, .claiming, .finding, .resting: finish(.stopped)
@@ -150,7 +150,7 @@ package struct FeedbackMachine: JobMachine {
         }
     }
 
-    /// Starts again at once: partitions came, or other credentials.
+    /// Starts again at once, after new partitions or credentials.
     package mutating func beginAgain() {
         if case .following = phase { beginsAgain = beginsAgain ?? .zero }
     }
@@ -160,7 +160,7 @@ package struct FeedbackMachine: JobMachine {
         follow(now)
     }
 
-    /// The group stands there, and is read from there.
+    /// Starts following at these offsets of the group.
     package mutating func started(_ starts: [Start], now: Moment) {
         guard case .finding = phase else { return }
         hasFollowed = true
@@ -180,12 +180,12 @@ package struct FeedbackMachine: JobMachine {
         actions.append(.notice(.following))
     }
 
-    /// Where the group stands can't be found out.
+    /// Reacts to a failure to find the group's offsets.
     package mutating func notStarted(_ error: KafkaError, now: Moment) {
         if case .finding = phase { giveWay(to: error, now) }
     }
 
-    /// What is followed can't be read.
+    /// Reacts to a failure to read the results.
     package mutating func readingFailed(_ error: KafkaError, now: Moment) {
         guard case .following = phase, beginsAgain == nil else { return }
         actions.append(.notice(.beginningAgain("\(error)")))
@@ -197,7 +197,7 @@ package struct FeedbackMachine: JobMachine {
         phase.name == .following && engine.mayTake(partition, offset)
     }
 
-    /// Takes a record of the results topic; `nil` for what is no result.
+    /// Takes a record of the results topic; `nil` for a foreign one.
     package mutating func take(
         _ result: NotificationResult?, byteCount: Int, partition: Int32, offset: Int64, now: Moment
     ) {
@@ -206,7 +206,7 @@ package struct FeedbackMachine: JobMachine {
             result, byteCount: byteCount, partition: partition, offset: offset, now: now.monotonic, wall: now.wall)
     }
 
-    /// A partition was read up to there: what lies below and did not come never will.
+    /// A partition was read up to there: missing lower offsets will never come.
     package mutating func reachedEnd(of partition: Int32, at offset: Int64) {
         if case .following = phase { engine.reachedEnd(of: partition, at: offset) }
     }
@@ -215,7 +215,7 @@ package struct FeedbackMachine: JobMachine {
         engine.answered(token, answer, now: now.monotonic, wall: now.wall)
     }
 
-    /// Records of devices that are gone, to be written in one transaction: ``Action/devicesWritten``.
+    /// Takes records of devices that are gone, to be written in one transaction: ``Action/devicesWritten``.
     package mutating func takeDevices(_ records: [OutgoingRecord]) { devices = records }
 
     package mutating func advance(now: Moment) {
@@ -249,7 +249,7 @@ package struct FeedbackMachine: JobMachine {
 
     private mutating func finish(_ end: End) { phase.become(.ended(end)) }
 
-    /// Begins again after trouble, unless it never came to follow and never will.
+    /// Begins again after trouble, unless it never started to follow and never will.
     private mutating func giveWay(to error: KafkaError, _ now: Moment) {
         if case .finishing = phase { return finish(.stopped) }
         guard hasFollowed || !Self.isFinal(error) else { return finish(.failed(error)) }
@@ -270,7 +270,7 @@ package struct FeedbackMachine: JobMachine {
         actions += writer.takeActions().map { .write($0) }
     }
 
-    /// Does what the writer's news mean.
+    /// Reacts to the writer's events.
     private mutating func follow(_ now: Moment) {
         for event in writer.takeEvents() {
             switch (event, phase) {

@@ -1,10 +1,10 @@
 internal import HeraldTime
 
-/// How fast questions may follow each other, and how long a hub is left alone that is busy or away: pure.
+/// Limits the rate of questions, and pauses them while a hub is busy or absent: pure.
 ///
-/// Questions come evenly; one that comes late may be followed at once, for a tenth of a second's worth at most. After
-/// an answer that says nothing about a message all questions wait: as long as the hub says, else 1 s, and twice as long
-/// each time, up to a minute. Then one question alone goes first.
+/// Questions are evenly spread; delayed ones are made up for, up to a tenth of a second's worth. After an answer that
+/// says nothing about a message, all questions pause: as long as the hub asks for, else 1 s, doubled each time, up to a
+/// minute. A single question then goes first.
 struct QuestionLimiter {
     private static let burstNanoseconds: Int64 = 100_000_000
     private static let firstPause: Milliseconds = .seconds(1)
@@ -13,7 +13,7 @@ struct QuestionLimiter {
     private let inFlightLimit: Int
     private var rate: RateLimiter
     private var pausedUntil: MonotonicTime
-    /// The pause that came last; 0 while all is well.
+    /// The latest pause; 0 while all is well.
     private var pause: Milliseconds = .zero
 
     init(perSecond: Double, inFlightLimit: Int, now: MonotonicTime) {
@@ -27,7 +27,7 @@ struct QuestionLimiter {
 
     private var limit: Int { pause == .zero ? inFlightLimit : 1 }
 
-    /// When the next question may be put; `nil` while an answer has to come first.
+    /// The moment at which the next question may be asked; `nil` while an answer has to come first.
     func earliest(inFlight: Int) -> MonotonicTime? {
         guard inFlight < limit else { return nil }
         return max(pausedUntil, rate.opens)
@@ -39,12 +39,12 @@ struct QuestionLimiter {
 
     mutating func asked(now: MonotonicTime) { rate.take(now: now) }
 
-    /// The hub has answered.
+    /// Notes an answer.
     mutating func succeeded() { pause = .zero }
 
-    /// It has said nothing of a message.
+    /// Notes an answer that says nothing about a message.
     mutating func failed(retryAfter: Milliseconds?, now: MonotonicTime) {
-        // Several that were under way together are one refusal.
+        // Several in flight together count as one refusal.
         if now >= pausedUntil { pause = min(Self.longestPause, max(Self.firstPause, 2 * pause)) }
         pausedUntil = max(pausedUntil, now.advanced(by: retryAfter ?? pause))
     }

@@ -5,9 +5,9 @@ public import HeraldTime
 public struct TopicConfigurationEntry: Sendable, Equatable {
     /// Its name, such as `retention.ms`.
     public var name: String
-    /// Its value; `nil` when the broker does not tell (it is sensitive).
+    /// Its value; `nil` when the broker withholds it because it is sensitive.
     public var value: String?
-    /// Whether it was set for this very topic, and is no default.
+    /// Whether it was set for this topic rather than inherited as a default.
     public var isOwn: Bool
 }
 
@@ -17,7 +17,7 @@ public struct TopicConfiguration: Sendable, Equatable {
     public var topic: String
     /// Its entries, defaults included.
     public var entries: [TopicConfigurationEntry]
-    /// Why nothing is known of it.
+    /// The reason for which its entries are unknown.
     public var error: KafkaError?
 
     /// The value of the entry with this name.
@@ -36,9 +36,9 @@ extension Admin {
 
     /// Changes entries of topics' configurations (`nil`: back to the default) and leaves their other entries alone.
     ///
-    /// The request that librdkafka 2.0 knows replaces everything that was set for a topic, so what is set now is read
-    /// and sent again. A change that another client makes between the two, or a moment before (brokers learn of it
-    /// late), is undone.
+    /// The request that librdkafka 2.0 supports replaces every entry that was set for a topic, so the present entries
+    /// are read and sent again. A change by another client between the two requests, or just before (brokers learn of
+    /// it late), is undone.
     public func alterConfigs(
         _ changes: [(topic: String, entries: [String: String?])], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
@@ -63,7 +63,7 @@ extension Admin {
         return refused + answers
     }
 
-    /// All that has to be sent for the changes to be the only ones.
+    /// The entries to send so that nothing but the changes changes.
     private static func merged(
         _ now: TopicConfiguration, _ changes: [String: String?]
     ) throws(KafkaError) -> [String: String] {

@@ -2,14 +2,14 @@ internal import CRDKafka
 public import HeraldTime
 
 extension Admin {
-    /// The groups that have members, as far as this user may know; in no order.
+    /// The groups that have members, as far as this user may see them; in no order.
     ///
-    /// All brokers are asked: each knows the groups that it coordinates. What one of them does not answer is left out.
+    /// Each broker knows the groups that it coordinates, so all are asked; those that do not answer are left out.
     public func liveGroups(timeout: Milliseconds) throws(KafkaError) -> [String] {
         try groups(timeout: timeout).filter(\.hasMembers).map(\.name)
     }
 
-    /// The groups that have members or offsets, as ``liveGroups(timeout:)`` says.
+    /// The groups that have members or offsets, found like ``liveGroups(timeout:)``.
     public func groups(timeout: Milliseconds) throws(KafkaError) -> [(name: String, hasMembers: Bool)] {
         try handle.outwaiting { () throws(KafkaError) in
             try request(

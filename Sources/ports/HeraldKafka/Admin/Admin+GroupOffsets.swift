@@ -3,11 +3,11 @@ internal import HeraldThreads
 public import HeraldTime
 
 extension Admin {
-    /// What a group has committed for these partitions, with the metadata; left out where there is nothing.
+    /// The committed offsets of a group with their metadata; partitions without a commit are left out.
     ///
-    /// The client has to have a `group.id`: to an answer that names another coordinator librdkafka 2.0 reacts by asking for
-    /// that of its own group, and crashes without one (`rd_kafka_handle_OffsetFetch`). Only the coordinator is asked, for the
-    /// reason that ``describeGroup(_:timeout:)`` gives.
+    /// The client must have a `group.id`: when an answer names another coordinator, librdkafka 2.0 looks for the
+    /// coordinator of its own group, and crashes without one (`rd_kafka_handle_OffsetFetch`). Only the coordinator is
+    /// asked, for the reason given at ``describeGroup(_:timeout:)``.
     public func committed(
         by group: String, _ partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [CommitPosition] {

@@ -10,39 +10,38 @@ public struct GroupDescription: Sendable, Equatable {
         public var clientID: String
         /// The machine that it runs on, as the broker sees it.
         public var host: String
-        /// The partitions that are its.
+        /// The partitions assigned to it.
         public var partitions: [TopicPartition]
     }
 
-    /// `Stable`, `Empty`, `Dead` (there is no such group), `PreparingRebalance`, `CompletingRebalance`.
+    /// `Stable`, `Empty`, `Dead` (no such group), `PreparingRebalance`, `CompletingRebalance`.
     public var state: String
     /// Its members.
     public var members: [Member]
-    /// The broker that coordinates it, as it says of itself; `nil` when nothing is known of the group.
+    /// The number of the broker that coordinates it; `nil` when the group is unknown.
     var coordinator: Int32?
 
-    /// Whether there is such a group: it has members, or offsets that former ones committed.
+    /// Whether the group exists: it has members, or offsets that former members committed.
     public var exists: Bool { state != Self.name(of: RD_KAFKA_CONSUMER_GROUP_STATE_DEAD) }
 }
 
 extension Admin {
-    /// What the coordinator knows of a group; a missing group is `Dead` and without members.
+    /// The group as its coordinator describes it; a missing group is `Dead` and has no members.
     ///
-    /// All brokers are asked until the coordinator is known, and the coordinator is the one that answers. Letting
-    /// librdkafka 2.0 look for it crashes the process: when the question is over before the coordinator is found, the
-    /// client answers it all the same, from memory that it has freed (librdkafka issue 4605;
-    /// `rd_kafka_admin_coord_request`).
+    /// All brokers are asked until the coordinator is known; only the coordinator answers. Letting librdkafka 2.0 find
+    /// it crashes the process: when the request expires before the coordinator is found, the client still answers it,
+    /// from memory that it has freed (librdkafka issue 4605; `rd_kafka_admin_coord_request`).
     ///
-    /// Only brokers that take a connection are asked: for one that does not, librdkafka 2.0 connects thousands of times a second
-    /// as long as the question is open, because each failure asks for the next attempt (`rd_kafka_broker_get_async`).
+    /// Only brokers that accept a connection are asked: librdkafka 2.0 tries to connect to others thousands of times a
+    /// second while the request is open, because each failure triggers the next attempt (`rd_kafka_broker_get_async`).
     ///
-    /// A coordinator that is just taking over, or that no broker knows, shows as `NOT_COORDINATOR`, and brokers that do
-    /// not know the question (the embedded one) show as `_UNSUPPORTED_FEATURE`.
+    /// A coordinator that is still loading, or that no broker knows, shows as `NOT_COORDINATOR`; a broker that does not
+    /// support the request (the embedded one) shows as `_UNSUPPORTED_FEATURE`.
     public func describeGroup(_ name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
         try handle.outwaiting { () throws(KafkaError) in try description(of: name, timeout: timeout) }
     }
 
-    /// What the coordinator knows of the group now.
+    /// The group as its coordinator describes it now.
     func description(of name: String, timeout: Milliseconds) throws(KafkaError) -> GroupDescription {
         let end = ContinuousClock.now + timeout.duration
         let brokers = try handle.metadata(of: nil, allTopics: false, timeout).brokers
@@ -115,7 +114,7 @@ extension Admin {
                 return group
             } catch {
                 if error.code == KafkaError.Code.notCoordinator { continue }
-                // It may have been the coordinator, and another one may be.
+                // This broker may have been the coordinator; another one may still answer.
                 guard error.kind == .unreachable else { throw error }
                 failure = error
             }
@@ -123,7 +122,7 @@ extension Admin {
         throw failure
     }
 
-    /// Whether the topic is missing in which coordinators keep their groups; one that is hidden from this user is not.
+    /// Whether the coordinators' topic is missing; a topic hidden from this user does not count as missing.
     private func hasNoGroups(until end: ContinuousClock.Instant) throws(KafkaError) -> Bool {
         let topic = try metadata(topics: ["__consumer_offsets"], timeout: Self.time(until: end))
             .topics.first

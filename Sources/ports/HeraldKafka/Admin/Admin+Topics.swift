@@ -1,7 +1,7 @@
 internal import CRDKafka
 public import HeraldTime
 
-/// A request about several topics, as librdkafka shapes all of them: an array of objects in, an array of results out.
+/// A request about several topics in the shape common to librdkafka: an array of objects in, an array of results out.
 struct TopicRequest {
     typealias Objects = UnsafeMutablePointer<OpaquePointer?>
 
@@ -43,7 +43,7 @@ struct TopicRequest {
 }
 
 extension Admin {
-    /// Makes topics, or only checks whether they could be made.
+    /// Creates topics, or only validates that they could be created.
     public func createTopics(
         _ topics: [NewTopic], validateOnly: Bool = false, timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
@@ -52,7 +52,7 @@ extension Admin {
             make: Self.makeNewTopic, read: Self.topicResult)
     }
 
-    /// Raises topics' numbers of partitions to these totals; they can never be lowered.
+    /// Raises the partition counts of topics to these totals; Kafka cannot lower them.
     public func createPartitions(
         _ totals: [(topic: String, partitions: Int)], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicResult] {
@@ -65,14 +65,14 @@ extension Admin {
 
     /// Deletes topics and every record in them.
     ///
-    /// Nothing of the product does that: it is for tests.
+    /// For tests; the product never deletes a topic.
     public func deleteTopics(_ topics: [String], timeout: Milliseconds) throws(KafkaError) -> [TopicResult] {
         try request(
             .deleteTopics, about: topics, timeout: timeout,
             make: { rd_kafka_DeleteTopic_new($0) }, read: Self.topicResult)
     }
 
-    /// Sends one request about all items, each made into an object of librdkafka, and reads each result.
+    /// Sends one request about all items, each converted to a librdkafka object, and reads each result.
     func request<Item, Answer>(
         _ shape: TopicRequest, about items: [Item], validateOnly: Bool = false, timeout: Milliseconds,
         make: (Item) throws(KafkaError) -> OpaquePointer?, read: (OpaquePointer) -> Answer
@@ -106,7 +106,7 @@ extension Admin {
         return object
     }
 
-    /// Throws librdkafka's reason when it makes nothing for the topic.
+    /// Throws librdkafka's reason when it cannot make the object.
     private static func made(
         _ topic: String, _ make: (_ errorText: UnsafeMutablePointer<CChar>, _ size: Int) -> OpaquePointer?
     ) throws(KafkaError) -> OpaquePointer {

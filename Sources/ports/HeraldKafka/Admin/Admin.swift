@@ -2,13 +2,13 @@ internal import CRDKafka
 internal import HeraldThreads
 public import HeraldTime
 
-/// A topic to be made.
+/// A topic to create.
 public struct NewTopic: Sendable, Equatable {
     /// Its name.
     public var name: String
-    /// How many partitions it gets; `nil` for the broker's default.
+    /// The number of partitions; `nil` for the broker's default.
     public var partitions: Int?
-    /// How many copies of each; `nil` for the broker's default.
+    /// The number of replicas; `nil` for the broker's default.
     public var replication: Int?
     /// Its configuration, such as `retention.ms`.
     public var configuration: [String: String]
@@ -22,27 +22,27 @@ public struct NewTopic: Sendable, Equatable {
     }
 }
 
-/// How a request ended for one topic.
+/// The result of a request for one topic.
 public struct TopicResult: Sendable, Equatable {
     /// The topic's name.
     public var topic: String
-    /// Why it failed, or `nil`.
+    /// The error, or `nil` on success.
     public var error: KafkaError?
 }
 
-/// Asks for and changes what a cluster holds: for tools, start-up checks and tests.
+/// Queries and changes a cluster: for tools, start-up checks and tests.
 ///
-/// Every call blocks, at most for its time-out, and can be made on any thread. A call throws when it failed as a whole;
-/// what failed for one topic is in that topic's result. A broker that does not know a request, as the embedded one with
-/// all but metadata, shows as `_TIMED_OUT`.
+/// Every call blocks, at most for its time-out, and may be made on any thread. It throws when it fails as a whole; the
+/// failure of one topic is in that topic's result. A request that the broker does not support shows as `_TIMED_OUT`:
+/// the embedded broker supports metadata only.
 public final class Admin: Sendable {
     let handle: ClientHandle
-    /// The broker that coordinates each group that was asked about.
+    /// The coordinator of each group that was asked about.
     let coordinators = Guarded<[String: Int32]>([:])
-    /// A broker may take so long to take a connection.
+    /// The time that a broker gets to accept a connection.
     static let connectingTime: Milliseconds = .seconds(1)
 
-    /// Makes the client; it connects when something is asked.
+    /// Makes the client, which connects on its first request.
     ///
     /// - Parameter properties: librdkafka's properties; those of producers are ignored.
     public init(properties: ClientProperties) throws(KafkaError) {
@@ -52,22 +52,22 @@ public final class Admin: Sendable {
         handle = try ClientHandle(RD_KAFKA_CONSUMER, configuration)
     }
 
-    /// The cluster's own identity; `nil` when no broker answers in time.
+    /// The cluster's id; `nil` when no broker answers in time.
     public func clusterID(timeout: Milliseconds) -> String? {
         handle.clusterID(timeout: timeout)
     }
 
-    /// Whether the cluster is librdkafka's embedded broker, which knows few requests; not, when no broker answers in time.
+    /// Whether the cluster is librdkafka's embedded broker, which supports few requests; false without an answer.
     public func isOfEmbeddedBroker(timeout: Milliseconds) -> Bool {
         handle.isOfEmbeddedBroker(timeout: timeout)
     }
 
-    /// Brokers and all topics that this user may see.
+    /// The brokers, and all topics that this user may see.
     public func metadata(timeout: Milliseconds) throws(KafkaError) -> ClusterMetadata {
         try handle.metadata(of: nil, allTopics: true, timeout)
     }
 
-    /// Brokers and these topics, one request each; a topic that is missing or forbidden says so in its `error`.
+    /// The brokers and these topics, one request per topic; a missing or forbidden topic has an `error`.
     public func metadata(topics: [String], timeout: Milliseconds) throws(KafkaError) -> ClusterMetadata {
         guard !topics.isEmpty else {
             var answer = try handle.metadata(of: nil, allTopics: false, timeout)
@@ -84,20 +84,20 @@ public final class Admin: Sendable {
         return result
     }
 
-    /// Where each partition ends for readers of what is committed; an embedded broker does not say.
+    /// The end of each partition for `read_committed` readers; an embedded broker does not report it.
     public func ends(
         of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         try ConsumerQueries(handle).ends(of: partitions, timeout: timeout)
     }
 
-    /// The brokers that were found elsewhere since the last call, by any client of this process that begins at the same
+    /// The brokers that moved since the last call, as seen by any client of this process with the same bootstrap
     /// addresses.
     public func takeMovedBrokers() -> [ClusterMetadata.Broker] { handle.callbacks.directory?.takeMoved() ?? [] }
 
-    /// Log lines and errors since the last call, such as refused credentials, and how many more were dropped.
+    /// Log lines and errors since the last call, such as refused credentials, and the number that was dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) {
-        // Errors wait in the main queue until it is polled.
+        // Errors stay in the main queue until it is polled.
         rd_kafka_poll(handle.client, 0)
         return handle.callbacks.notices.take()
     }
@@ -116,9 +116,9 @@ public final class Admin: Sendable {
         return try answer(in: queue, timeout: timeout, read: read)
     }
 
-    /// How to send a request: the caller destroys the options.
+    /// The options of a request; the caller destroys them.
     ///
-    /// - Parameter broker: Which broker is asked; `nil` for the one that librdkafka chooses.
+    /// - Parameter broker: The broker to ask; `nil` lets librdkafka choose.
     func makeOptions(
         _ operation: rd_kafka_admin_op_t, broker: Int32? = nil, timeout: Milliseconds
     ) throws(KafkaError) -> OpaquePointer? {
@@ -138,12 +138,12 @@ public final class Admin: Sendable {
         return options
     }
 
-    /// Waits for the next answer to come and reads it.
+    /// Waits for the next answer and reads it.
     func answer<Answer>(
         in queue: OpaquePointer?, timeout: Milliseconds,
         read: (_ event: OpaquePointer) throws(KafkaError) -> Answer
     ) throws(KafkaError) -> Answer {
-        // The client answers a request that times out itself; the rest is for a client that does not.
+        // The client itself answers a request that times out; the grace covers a client that does not.
         let patience = max(timeout, .milliseconds(1)) + Self.grace
         guard let event = rd_kafka_queue_poll(queue, Int32(clamping: patience)) else {
             throw KafkaError(code: KafkaError.Code.timedOut)

@@ -1,15 +1,15 @@
 public import HeraldTime
 
-/// Asks single brokers whether they answer, whatever other clients believe of their connections.
+/// Asks single brokers whether they answer, whatever other clients believe about their connections.
 ///
-/// A cluster without a quorum of controllers goes on naming brokers that are dead; a client learns of them only when it needs
-/// one. So each broker is asked by a client of its own that knows no other one: with its login, for it might take a
-/// connection and say no more.
+/// A cluster without a quorum of controllers goes on naming dead brokers, and a client notices only when it needs one
+/// of them. So each broker is asked by a client that knows no other broker. The client logs in, because a hung broker
+/// may accept a connection and then stay silent.
 public enum BrokerProbe {
-    /// One that was reached late in the round has at least this long.
+    /// The least time that a broker gets when its turn comes late.
     private static let least = Milliseconds.milliseconds(300)
 
-    /// Those that did not answer in time, in their order.
+    /// The brokers that did not answer in time, in the given order.
     ///
     /// Blocks for a little more than `timeout` when some do not answer.
     ///
@@ -19,9 +19,9 @@ public enum BrokerProbe {
     ) -> [ClusterMetadata.Broker] {
         let own = properties.without(["bootstrap.servers", "statistics.interval.ms"]).unnoted
         let end = ContinuousClock.now + timeout.duration
-        // Most that are silent are dead, which is seen without a client.
+        // Most silent brokers are dead, which needs no client to find out.
         let refusing = BrokerConnection.refusing(among: brokers, within: timeout / 2)
-        // The others connect together as soon as their clients are made.
+        // The remaining brokers are connected to concurrently, once their clients exist.
         let asked = brokers.map { broker in
             (
                 broker,
@@ -31,7 +31,7 @@ public enum BrokerProbe {
         return asked.compactMap { broker, admin in
             if refusing.contains(broker) { return broker }
             let left = max(least, Milliseconds(end - .now))
-            // What could not be asked is not known to be silent.
+            // A broker that could not be asked does not count as silent.
             guard let admin else { return nil }
             do throws(KafkaError) {
                 _ = try admin.metadata(topics: [], timeout: left)

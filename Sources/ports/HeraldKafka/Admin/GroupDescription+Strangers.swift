@@ -1,14 +1,14 @@
 extension GroupDescription {
-    /// A member that is no worker of Herald's: what it takes is committed for all, and nobody is notified of it.
+    /// A member that is not a Herald worker: its partitions are committed, but their events notify nobody.
     public struct Stranger: Sendable, Equatable {
-        /// Its `client.id`, as it says.
+        /// Its `client.id`, as reported by itself.
         public var clientID: String
         /// The machine that it runs on, as the broker sees it.
         public var host: String
-        /// How many partitions are its.
+        /// The number of partitions assigned to it.
         public var partitionCount: Int
 
-        /// Who it is, in the middle of a sentence.
+        /// Its name, host and partition count, for the middle of a sentence.
         public var words: String {
             let partitions = partitionCount == 1 ? "1 partition" : "\(partitionCount) partitions"
             return
@@ -16,12 +16,12 @@ extension GroupDescription {
         }
     }
 
-    /// How the names of all Herald's clients begin, unless the settings give them another one.
+    /// The prefix of every Herald client's name, unless the settings override it.
     private static let clientPrefix = "herald"
 
-    /// The members that are none of Herald's, those of the most partitions first.
+    /// The members that are not Herald's, ordered by partition count, largest first.
     ///
-    /// - Parameter clientID: the `client.id` that the settings give the workers.
+    /// - Parameter clientID: The `client.id` that the settings give the workers.
     public func strangers(besides clientID: String?) -> [Stranger] {
         members.filter { $0.clientID != clientID && !$0.clientID.hasPrefix(Self.clientPrefix) }
             .map { Stranger(clientID: $0.clientID, host: $0.host, partitionCount: $0.partitions.count) }
@@ -30,7 +30,7 @@ extension GroupDescription {
 }
 
 extension [GroupDescription.Stranger] {
-    /// What is wrong about them, in the middle of a sentence; `nil` without any.
+    /// The problem, for the middle of a sentence; `nil` without strangers.
     public func words(in group: String) -> String? {
         guard let first else { return nil }
         let others = count == 1 ? "" : " and \(count - 1) more"
@@ -38,7 +38,7 @@ extension [GroupDescription.Stranger] {
             + "(\(first.words)\(others)), and nobody is notified of what \(count == 1 ? "it takes" : "they take")"
     }
 
-    /// What to do, in the middle of a sentence.
+    /// The remedy, for the middle of a sentence.
     public static var remedy: String {
         "stop that program, or give it a group.id of its own; then stop all workers, delete the group's offsets of what it "
             + "took, and run `herald offsets restore`: what has no outcome is called, and nobody twice"

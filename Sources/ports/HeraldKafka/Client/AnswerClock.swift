@@ -1,18 +1,18 @@
 internal import HeraldThreads
 
-/// When brokers last answered what a process asked for: a record, an offset, a group; the leaders of partitions do not
-/// count, because any broker that is left tells that.
+/// The last time that brokers answered a process's request for a record, an offset or a group; partition leaders do not
+/// count, because any surviving broker reports them.
 ///
-/// One for all clients of a process, as ``BrokerLogin`` is.
+/// All clients of a process share one, like ``BrokerLogin``.
 public final class AnswerClock: Sendable {
     private let last = Guarded(ContinuousClock.now)
 
     /// A clock that begins now.
     public init() {}
 
-    /// For how long nothing has been answered.
+    /// The time since the last answer.
     public var silence: Duration { last.withLock { .now - $0 } }
 
-    /// Something was answered, or begins to be asked for.
+    /// Notes an answer, or that requests are about to begin.
     public func note() { last.withLock { $0 = .now } }
 }

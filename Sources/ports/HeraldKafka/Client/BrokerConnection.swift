@@ -1,16 +1,16 @@
 internal import Glibc
 import HeraldTime
 
-/// Whether brokers take connections at all: nothing is said over them, so it is quick, and asks for no login.
+/// Checks whether brokers accept connections; no data is sent, so the check is quick and needs no login.
 enum BrokerConnection {
     private struct Attempt {
         let broker: Int
         let descriptor: Int32
     }
 
-    /// Those that take none within this time, in their order.
+    /// The brokers that accept no connection within this time, in the given order.
     ///
-    /// Blocks for so long at most, when names are found at once.
+    /// Blocks for at most this time, provided that names resolve at once.
     static func refusing(
         among brokers: [ClusterMetadata.Broker], within limit: Milliseconds
     ) -> [ClusterMetadata.Broker] {
@@ -41,7 +41,7 @@ enum BrokerConnection {
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
     }
 
-    /// A socket that connects; `nil` when that fails at once.
+    /// A connecting socket; `nil` when connecting fails at once.
     private static func connect(_ address: [UInt8]) -> Int32? {
         address.withUnsafeBytes { bytes in
             let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress

@@ -2,27 +2,27 @@ internal import Glibc
 internal import HeraldThreads
 import HeraldTime
 
-/// Where the brokers of a cluster are, as it said last, for all clients of this process that begin at the same addresses:
-/// who goes where one of them was before, comes to where it is now.
+/// The current addresses of a cluster's brokers, shared by all clients of this process with the same bootstrap
+/// addresses: a connection to a broker's former address is redirected to its current one.
 ///
-/// When all brokers move, and keep their numbers, librdkafka does not find all of them again. Up to 2.9 it asks the
-/// addresses of `bootstrap.servers` again, but the connection to a coordinator keeps the address that it was made with as
-/// long as the coordinator is the broker of the same number (seen with 2.0.2). From 2.10 on it asks them again only with
-/// `metadata.recovery.strategy: rebootstrap`, and with that may forget the coordinator of a transaction for good (seen
-/// with 2.16). A new client would find them, but would lose what is in its transaction, and its place in the group.
+/// When all brokers move and keep their numbers, librdkafka does not find all of them again. Up to 2.9 it resolves
+/// `bootstrap.servers` again, but the connection to a coordinator keeps its original address while the coordinator is
+/// the broker of the same number (seen with 2.0.2). From 2.10 on it resolves them again only with
+/// `metadata.recovery.strategy: rebootstrap`, and may then lose a transaction's coordinator for good (seen with 2.16).
+/// A new client would find the brokers, but would lose its transaction and its place in the group.
 final class BrokerDirectory: Sendable {
     private struct State {
         var addresses: [Int32: ClusterMetadata.Broker] = [:]
-        /// Which broker was where, by what librdkafka calls the place; not where a broker is now.
+        /// The broker that used to be at each place (librdkafka's name for an address), unless a broker is there now.
         var former: [String: Int32] = [:]
-        /// Those that have moved and were not taken yet.
+        /// The brokers that have moved and were not taken yet.
         var moved: [Int32: ClusterMetadata.Broker] = [:]
-        /// Since when questions fail and none is answered.
+        /// The time since which every request has failed.
         var silentSince: ContinuousClock.Instant?
         var nextLook = ContinuousClock.now
     }
 
-    /// By then each broker has been tried several times where it was: an ordinary outage is over for most.
+    /// By then each broker has been tried several times at its old address, and most ordinary outages are over.
     private static let patience = Duration.seconds(10)
     private static let pause = Duration.seconds(5)
     private static let lookTimeout: Milliseconds = .seconds(2)
@@ -31,7 +31,7 @@ final class BrokerDirectory: Sendable {
 
     private let state = Guarded(State())
 
-    /// The one of the clients that begin at the same addresses.
+    /// The directory shared by clients with the same bootstrap addresses.
     static func of(_ properties: ClientProperties) -> BrokerDirectory? {
         guard let servers = properties["bootstrap.servers"] ?? properties["metadata.broker.list"] else { return nil }
         return all.withLock { all in
@@ -42,7 +42,7 @@ final class BrokerDirectory: Sendable {
         }
     }
 
-    /// Notes where the brokers are.
+    /// Notes the brokers' addresses.
     func note(_ brokers: [ClusterMetadata.Broker]) {
         state.withLock { state in
             state.silentSince = nil
@@ -56,7 +56,7 @@ final class BrokerDirectory: Sendable {
         }
     }
 
-    /// The brokers that have moved since the last call, by their numbers.
+    /// The brokers that have moved since the last call, by number.
     func takeMoved() -> [ClusterMetadata.Broker] {
         state.withLock { state in
             defer { state.moved = [:] }
@@ -64,8 +64,8 @@ final class BrokerDirectory: Sendable {
         }
     }
 
-    /// Notes that a question was not answered; after a while the addresses of the settings are asked by a client that
-    /// knows nothing else, which may find the brokers elsewhere.
+    /// Notes a request that was not answered; after a while a fresh client asks the bootstrap addresses, because the
+    /// brokers may have moved.
     ///
     /// Blocks for up to 2 s then.
     func noteSilence(_ properties: ClientProperties) {
@@ -74,19 +74,19 @@ final class BrokerDirectory: Sendable {
             let since = state.silentSince ?? now
             state.silentSince = since
             guard now - since >= Self.patience, now >= state.nextLook else { return false }
-            // Not from within that look, too.
+            // Prevents that look from starting another one.
             state.nextLook = now + Self.pause
             return true
         }
         guard mustLook else { return }
-        // What it is told it notes here.
+        // The client notes the brokers that it finds in this directory.
         let newcomer = try? Admin(properties: properties.without(["statistics.interval.ms"]).unnoted)
         _ = try? newcomer?.metadata(topics: [], timeout: Self.lookTimeout)
     }
 
-    /// Connects a socket to this address, or to where the broker is now that was there; 0 or an error number.
+    /// Connects a socket to this address, or to the present one of the broker that was there; 0 or an error number.
     ///
-    /// - Parameter place: what librdkafka calls it, `host:port`.
+    /// - Parameter place: librdkafka's name for the address, `host:port`.
     func connect(
         _ socket: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t, place: String
     ) -> Int32 {
@@ -111,6 +111,6 @@ final class BrokerDirectory: Sendable {
 }
 
 extension ClusterMetadata.Broker {
-    /// What librdkafka calls where it is.
+    /// librdkafka's name for the broker's address.
     fileprivate var place: String { "\(host):\(port)" }
 }

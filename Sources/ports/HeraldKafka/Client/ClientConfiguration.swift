@@ -4,9 +4,9 @@ internal import HeraldThreads
 /// Owns a `rd_kafka_conf_t` until a client takes it over.
 final class ClientConfiguration {
     private var owned: OpaquePointer?
-    /// The names that were set, to let defaults stand back.
+    /// The properties that were set, which defaults must not override.
     private(set) var names: Set<String> = []
-    /// What the caller has set.
+    /// The caller's properties.
     private(set) var properties: ClientProperties = []
 
     init() {
@@ -19,10 +19,10 @@ final class ClientConfiguration {
 
     var pointer: OpaquePointer? { owned }
 
-    /// Sets one property; what is wrong with it, or `nil`.
+    /// Sets one property; returns the error, or `nil`.
     func set(_ name: String, _ value: String) -> KafkaError? {
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
-        // OK, UNKNOWN (no such property in this version), INVALID (a wrong value or one that this build cannot do).
+        // OK, UNKNOWN (no such property in this version), INVALID (a wrong value, or one that this build lacks).
         let result = rd_kafka_conf_set(owned, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else {
             names.insert(name)
@@ -32,7 +32,7 @@ final class ClientConfiguration {
             code: KafkaError.Code.invalidArgument, message: "property \(name): \(ClientHandle.string(text))")
     }
 
-    /// Sets the caller's properties, then those defaults that the caller left open.
+    /// Sets the caller's properties, then the defaults for properties that the caller did not set.
     func set(properties: ClientProperties, defaults: [(String, String)]) throws(KafkaError) {
         for (name, value) in properties.values {
             if let error = set(name, value) { throw error }
@@ -47,8 +47,8 @@ final class ClientConfiguration {
     /// The addresses of configurations that must not be destroyed; a leak checker finds them here.
     private static let kept = Guarded<[UInt]>([])
 
-    /// Never destroys it: for the configuration of a client that could not be made, when destroying would free again what
-    /// librdkafka has freed.
+    /// Never destroys the configuration: when its client could not be made, destroying it would free memory that
+    /// librdkafka has freed already.
     func keepForever() {
         guard let owned else { return }
         let address = UInt(bitPattern: owned)
@@ -56,7 +56,7 @@ final class ClientConfiguration {
         relinquish()
     }
 
-    /// A client has taken the pointer over.
+    /// Gives up ownership: a client has taken the pointer over.
     func relinquish() {
         owned = nil
     }

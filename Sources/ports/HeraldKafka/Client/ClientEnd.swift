@@ -4,12 +4,12 @@ internal import HeraldThreads
 
 /// Destroys a client and waits until its threads have ended, but not for ever.
 ///
-/// librdkafka 2.0.2 never ends when a topic was deleted that it was reading: a barrier stays in a partition's queue,
-/// which no thread reads any more, and refers to the partition, the partition to its leader, and the leader's thread
-/// goes on for as long. Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is left behind:
-/// some idle threads and its memory, and not a worker that does not end.
+/// librdkafka 2.0.2 never ends if a topic that it was reading was deleted: a barrier stays in a partition's queue,
+/// which no thread reads any more; it keeps the partition alive, the partition its leader, and the leader its thread.
+/// Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is abandoned, at the cost of some
+/// idle threads and its memory, so that the worker can end.
 final class ClientEnd: @unchecked Sendable {
-    /// Ends that were ever seen took less than two seconds.
+    /// Five times the longest end that was ever seen.
     static let patience = Duration.seconds(10)
 
     private let client: OpaquePointer
@@ -35,7 +35,7 @@ final class ClientEnd: @unchecked Sendable {
     }
 
     private func destroyNow() {
-        // A consumer that was not closed leaves without a word, as if its process had died.
+        // A consumer that was not closed leaves silently, as if its process had died.
         rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
     }
 }

@@ -3,30 +3,30 @@ internal import Glibc
 internal import HeraldThreads
 internal import HeraldTime
 
-/// Owns a `rd_kafka_t` and what its callbacks write to.
+/// Owns a `rd_kafka_t` and the state that its callbacks write.
 ///
-/// Everything that refers to the client (queues, topics, group metadata) holds this object, so the client is destroyed
-/// last; its last release waits for librdkafka's threads to end (``ClientEnd``). librdkafka's functions may be called
+/// Every object that refers to the client (queues, topics, group metadata) holds this one, so the client is destroyed
+/// last; the last release waits for librdkafka's threads to end (``ClientEnd``). librdkafka's functions may be called
 /// from any thread, hence `Sendable`; only `rebalances` belongs to the thread that polls the consumer.
 final class ClientHandle: @unchecked Sendable {
     static let errorTextCapacity = 512
 
-    /// What the callbacks reach through the client's opaque pointer.
+    /// The state that callbacks reach through the client's opaque pointer.
     final class Callbacks {
         let notices = NoticeBuffer()
         /// The newest statistics, as librdkafka wrote them, until they are taken.
         let statistics = Guarded<[UInt8]?>(nil)
         let fetches = FetchMeter()
-        /// How long brokers made the client wait, for a quota, until it is taken.
+        /// The time that broker quotas made the client wait, until it is taken.
         let throttling = Guarded(ThrottleTime())
         let controlRequests = ControlRequestMeter()
         /// Touched only by the polling thread.
         var rebalances: [Rebalance] = []
-        /// What the client was made from.
+        /// The properties that the client was made from.
         let properties: ClientProperties
-        /// Where its brokers are.
+        /// The addresses of its brokers.
         let directory: BrokerDirectory?
-        /// From now on a revoke is answered at once, because no thread polls any more.
+        /// Whether a revoke is answered at once, because no thread polls any more.
         var answersAtOnce = false
 
         init(_ properties: ClientProperties) {
@@ -34,7 +34,7 @@ final class ClientHandle: @unchecked Sendable {
             directory = BrokerDirectory.of(properties)
         }
 
-        /// Notes an error of this client; behind `_FATAL` is the true one.
+        /// Notes an error of this client; `_FATAL` stands for another error, which is looked up.
         func note(_ code: Int32, _ reason: String?, of client: OpaquePointer) {
             var error = KafkaError(code: code, message: reason)
             if code == KafkaError.Code.fatal, let cause = ClientHandle.fatalError(of: client) { error = cause }
@@ -85,7 +85,7 @@ final class ClientHandle: @unchecked Sendable {
         }
         if type == RD_KAFKA_CONSUMER {
             callbacks.fetches.watch(pointer)
-            // A producer's come as events.
+            // A producer's statistics arrive as events.
             rd_kafka_conf_set_stats_cb(pointer) { _, text, size, opaque in
                 ClientHandle.callbacks(opaque)?.note(statistics: text, size)
                 return 0
@@ -112,10 +112,10 @@ final class ClientHandle: @unchecked Sendable {
         ClientEnd(client, callbacks).destroy()
     }
 
-    /// A broker has answered what was asked for.
+    /// Notes that a broker answered a request.
     func noteAnswer() { callbacks.properties.answers?.note() }
 
-    /// The statistics that came since the last call, for ``ClientStatistics/init(json:)``.
+    /// The statistics since the last call, for ``ClientStatistics/init(json:)``.
     func takeStatistics() -> [UInt8]? {
         callbacks.statistics.withLock { statistics in
             defer { statistics = nil }
@@ -123,7 +123,7 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// How long brokers have made the client wait since the last call.
+    /// The time that brokers made the client wait since the last call.
     func takeThrottleTime() -> ThrottleTime {
         callbacks.throttling.withLock { time in
             defer { time = ThrottleTime() }
@@ -166,7 +166,7 @@ final class ClientHandle: @unchecked Sendable {
         if code != 0 { callbacks.note(code, nil, of: client) }
     }
 
-    /// A C buffer's text up to its end.
+    /// The text of a NUL-terminated C buffer.
     static func string(_ buffer: [CChar]) -> String {
         buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }

@@ -1,4 +1,4 @@
-/// What librdkafka says of one client now and then (`statistics.interval.ms`): the numbers that tell of trouble.
+/// The numbers that reveal trouble, out of one client's periodic statistics (`statistics.interval.ms`).
 public struct ClientStatistics: Sendable, Equatable {
     /// Requests that were sent.
     public var requests = 0
@@ -14,21 +14,21 @@ public struct ClientStatistics: Sendable, Equatable {
     public var bytesReceived = 0
     /// Records in the client's queue to the brokers.
     public var recordsQueued = 0
-    /// Bytes of records fetched and not taken.
+    /// Bytes of records fetched and not yet consumed.
     public var bytesFetchedAhead = 0
     /// Brokers that are connected.
     public var brokersUp = 0
-    /// Brokers that were connected, or are to be, and are not.
+    /// Brokers that were connected and no longer are.
     public var brokersDown = 0
-    /// The slowest broker's time to answer: the 99th percentile of the last interval, in microseconds.
+    /// The slowest broker's response time: the 99th percentile of the last interval, in microseconds.
     public var slowestRoundTrip = 0
 
     /// Nothing yet.
     public init() {}
 
-    /// Reads what librdkafka has written; `nil` when that is not its JSON.
+    /// Reads librdkafka's JSON; `nil` when it is malformed.
     ///
-    /// It is a kilobyte for each partition, every few seconds, and all but a few numbers of it is passed over.
+    /// The JSON has a kilobyte for each partition every few seconds; all but a few numbers are skipped.
     public init?(json: [UInt8]) {
         var reader = StatisticsReader(json)
         do throws(StatisticsReader.Malformed) { try read(&reader) } catch { return nil }
@@ -69,7 +69,7 @@ public struct ClientStatistics: Sendable, Equatable {
             default: break
             }
         }
-        // Those that only stand for the group or the transactions have no number, and share another's connection.
+        // Logical brokers stand for a group or a transaction: they have no number, and share another's connection.
         guard !isLogical else { return }
         switch state {
         case "UP", "UPDATE": brokersUp += 1

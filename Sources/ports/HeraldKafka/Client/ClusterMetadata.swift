@@ -1,13 +1,13 @@
 internal import CRDKafka
 import HeraldTime
 
-/// What a broker says of its cluster at one moment.
+/// A cluster as a broker describes it at one moment.
 public struct ClusterMetadata: Sendable, Equatable {
-    /// One broker; in words its number and where it is.
+    /// One broker; described by its number and address.
     public struct Broker: Sendable, Hashable, CustomStringConvertible {
-        /// Its number; -1 for one that only the settings name.
+        /// Its number; -1 for a broker known from the settings only.
         public var id: Int32
-        /// The name or address that it wants to be reached by.
+        /// The name or address that it advertises.
         public var host: String
         /// Its port.
         public var port: Int
@@ -28,13 +28,13 @@ public struct ClusterMetadata: Sendable, Equatable {
     public struct Partition: Sendable, Equatable {
         /// Its number.
         public var id: Int32
-        /// The broker that leads it, `nil` when there is none at the moment.
+        /// The broker that leads it; `nil` while there is none.
         public var leader: Int32?
         /// The brokers that hold a copy, whether they are up or not.
         public var replicas: [Int32]
-        /// How many of them are in sync.
+        /// The number of replicas in sync.
         public var inSyncReplicaCount: Int
-        /// How many brokers hold a copy.
+        /// The number of replicas.
         public var replicaCount: Int { replicas.count }
     }
 
@@ -44,10 +44,10 @@ public struct ClusterMetadata: Sendable, Equatable {
         public var name: String
         /// Its partitions by number; empty when there is an error.
         public var partitions: [Partition]
-        /// Why nothing is known of it, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
+        /// The reason for which it is unknown, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
         public var error: KafkaError?
 
-        /// The partitions that cannot be written or read at the moment.
+        /// The partitions without a leader, which cannot be written or read.
         public var leaderlessPartitions: [Int32] { partitions.filter { $0.leader == nil }.map(\.id) }
     }
 
@@ -81,23 +81,23 @@ extension ClusterMetadata.Topic {
 }
 
 extension ClientHandle {
-    /// The cluster's own identity; `nil` when no broker answers in time, and from brokers that have none.
+    /// The cluster's id; `nil` when no broker answers in time, or when the brokers have none.
     func clusterID(timeout: Milliseconds) -> String? {
         guard let raw = rd_kafka_clusterid(client, Int32(clamping: timeout)) else { return nil }
         defer { rd_kafka_mem_free(client, raw) }
         return String(cString: raw)
     }
 
-    /// Whether the cluster is librdkafka's embedded broker; not, when no broker answers in time.
+    /// Whether the cluster is librdkafka's embedded broker; false when no broker answers in time.
     func isOfEmbeddedBroker(timeout: Milliseconds) -> Bool {
         clusterID(timeout: timeout)?.hasPrefix("mockCluster") ?? false
     }
 
-    /// Blocks and asks for the brokers and one topic, all topics, or none.
+    /// Asks for the brokers and one topic, all topics, or none; blocks.
     ///
-    /// When the broker dies that was asked, librdkafka 2.0 repeats the question to that same broker once it is back
-    /// (`rd_kafka_handle_Metadata`). So the question is asked again after 5 s, 10 and 20: another broker may answer it,
-    /// and one that is only slow gets the time.
+    /// When the asked broker dies, librdkafka 2.0 repeats the request to that same broker once it is back
+    /// (`rd_kafka_handle_Metadata`). So the request is sent again after 5, 10 and 20 s: another broker may answer it,
+    /// and a slow broker still gets enough time.
     func metadata(
         of topic: TopicHandle?, allTopics: Bool, _ timeout: Milliseconds
     ) throws(KafkaError) -> ClusterMetadata {
@@ -113,7 +113,7 @@ extension ClientHandle {
             } catch {
                 guard error.kind == .unreachable else { throw error }
                 callbacks.directory?.noteSilence(callbacks.properties)
-                // What comes sooner is an answer.
+                // An earlier failure is an answer, not a silence.
                 let now = ContinuousClock.now
                 guard now - begin >= attempt, now < end else { throw error }
             }

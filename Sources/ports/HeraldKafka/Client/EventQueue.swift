@@ -1,19 +1,19 @@
 internal import CRDKafka
 public import HeraldThreads
 
-/// One partition's part in a commit that has ended.
+/// One partition's part in a finished commit.
 public struct CommitResult: Sendable, Equatable {
     /// The partition.
     public var partition: TopicPartition
-    /// The offset that was to be committed.
+    /// The offset to commit.
     public var offset: Int64
-    /// Why it was not, or `nil`.
+    /// The reason for its failure, or `nil`.
     public var error: KafkaError?
 }
 
-/// Where the outcomes of commits arrive.
+/// The queue on which the outcomes of commits arrive.
 ///
-/// One thread, the consumer's.
+/// It belongs to the consumer's thread.
 public final class EventQueue {
     let raw: OpaquePointer?
     private let handle: ClientHandle
@@ -30,10 +30,10 @@ public final class EventQueue {
         rd_kafka_queue_destroy(raw)
     }
 
-    /// Hands over every outcome that has come: its token, the error of the whole, and each partition's part.
+    /// Hands over each outcome that has arrived: its token, the error of the whole, and each partition's part.
     ///
-    /// With `nil` for the whole a partition may still have an error of its own. With an error of the whole some partitions
-    /// may be committed nevertheless: librdkafka lays the error of one on all of them.
+    /// Even when the error of the whole is `nil`, a partition may have an error of its own. When it is not, some
+    /// partitions may be committed all the same: librdkafka applies the error of one to all of them.
     public func commits(_ body: (UInt64, KafkaError?, [CommitResult]) -> Void) {
         while let event = rd_kafka_queue_poll(raw, 0) {
             defer { rd_kafka_event_destroy(event) }
@@ -48,7 +48,7 @@ public final class EventQueue {
         }
     }
 
-    /// Signals the wake-up when the queue was empty and fills; see ``MessageQueue/notify(_:)``.
+    /// Signals the wake-up when the empty queue fills; see ``MessageQueue/notify(_:)``.
     public func notify(_ wakeup: Wakeup) {
         raw?.signal(wakeup)
         notified = wakeup

@@ -6,36 +6,36 @@ public enum KafkaLibrary {
     /// Its version, such as `2.0.2`.
     public static var version: String { String(cString: rd_kafka_version_str()) }
 
-    /// Its version as a number, `0xMMmmrrpp`, to compare.
+    /// Its version as a comparable number, `0xMMmmrrpp`.
     public static var versionNumber: Int32 { rd_kafka_version() }
 
-    /// Whether this version has the property, and it may have this value.
+    /// Whether this version has the property and accepts this value.
     public static func takes(_ property: String, _ value: String) -> Bool {
         ClientConfiguration().set(property, value) == nil
     }
 
-    /// From this version on SASL/SCRAM works with brokers that check nonces strictly (Kafka 3.8.1 and newer).
+    /// The first version whose SASL/SCRAM works with brokers that check nonces strictly (Kafka 3.8.1 and newer).
     static let firstVersionWithWorkingSCRAM: Int32 = 0x0206_0100
 
-    /// What is wrong with one client property.
+    /// A mistake in one client property.
     public struct PropertyMistake: Sendable, Equatable {
-        /// What kind of mistake it is.
+        /// The kind of mistake.
         public enum Problem: Sendable, Equatable {
             /// This version has no such property.
             case unknown
-            /// The value is none of what is allowed, in librdkafka's own notation: `a, b` or `1 .. 100`.
+            /// The value is not allowed; allowed values in librdkafka's notation: `a, b` or `1 .. 100`.
             case value(allowed: String)
-            /// Anything else, such as what this build cannot do; may quote the value.
+            /// Any other refusal, such as a feature that this build lacks; may quote the value.
             case refused(String)
         }
 
         /// The property's name.
         public let property: String
-        /// What is wrong.
+        /// The mistake.
         public let problem: Problem
     }
 
-    /// The kinds of clients that properties are checked for.
+    /// The kinds of clients whose properties are checked.
     public enum ClientKind: Sendable, CaseIterable {
         /// A member of a group, or a reader.
         case consumer
@@ -46,7 +46,7 @@ public enum KafkaLibrary {
     /// The names of all properties, sorted.
     public static var propertyNames: [String] { allowedValues.keys.sorted() }
 
-    /// What is wrong with these client properties, each on its own; empty when nothing is.
+    /// The mistakes in these client properties, each checked on its own.
     public static func check(properties: [(String, String)]) -> [PropertyMistake] {
         let configuration = ClientConfiguration()
         return properties.compactMap { name, value in
@@ -59,11 +59,11 @@ public enum KafkaLibrary {
         }
     }
 
-    /// Why no client can be made of these properties, in librdkafka's words; `nil` when one can.
+    /// librdkafka's reason for refusing to make a client of these properties; `nil` when it makes one.
     ///
-    /// Makes a client and releases it: that reads the files of TLS, and checks the rules between properties. The client
-    /// gets no broker's address, nor a login that librdkafka begins by itself, so it connects to nothing. Blocks for
-    /// some milliseconds.
+    /// Makes a client and releases it, which reads the TLS files and checks the rules between properties. The client
+    /// gets no broker's address, and no login that librdkafka would begin by itself, so it connects to nothing. Blocks
+    /// for some milliseconds.
     public static func refusal(of kind: ClientKind, properties: ClientProperties) -> String? {
         let addresses = ["bootstrap.servers", "metadata.broker.list"]
         let mechanism = properties.saslMechanism ?? "GSSAPI"
@@ -83,7 +83,7 @@ public enum KafkaLibrary {
         }
     }
 
-    /// What each property may be, as librdkafka documents it; empty where it says nothing.
+    /// The allowed values of each property as librdkafka documents them; empty where it documents none.
     private static let allowedValues: [String: String] = {
         var allowed: [String: String] = [:]
         for line in documentation.split(separator: "\n") {
@@ -91,7 +91,7 @@ public enum KafkaLibrary {
             guard cells.count >= 6, !cells[0].isEmpty, cells[0] != "Property", !cells[0].hasPrefix("-") else {
                 continue
             }
-            // What the client and its topics both have is the client's first.
+            // The client's entry comes first and wins over a topic's entry of the same name.
             if allowed[cells[0]] == nil { allowed[cells[0]] = cells[2] }
         }
         return allowed

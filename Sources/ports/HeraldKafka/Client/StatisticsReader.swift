@@ -1,8 +1,8 @@
-/// Goes once through JSON of the kind that librdkafka writes, and takes out what is asked for.
+/// Scans JSON of the kind that librdkafka writes, once, and extracts the requested values.
 ///
-/// A client with hundreds of partitions writes a megabyte, of which a dozen numbers are wanted: nothing is made of the rest.
+/// A client with hundreds of partitions writes a megabyte, of which a dozen numbers are decoded.
 struct StatisticsReader {
-    /// It is no JSON, or not what was asked for.
+    /// The input is not JSON, or not of the expected type.
     struct Malformed: Error {}
 
     private let bytes: [UInt8]
@@ -10,7 +10,7 @@ struct StatisticsReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Calls the closure with the name of each member of the object that begins here; what it does not read is passed over.
+    /// Calls the closure with the name of each member of the object at this place; unread values are skipped.
     mutating func members(_ body: (String, inout Self) throws(Malformed) -> Void) throws(Malformed) {
         try take("{")
         guard next != UInt8(ascii: "}") else { return try take("}") }
@@ -25,7 +25,7 @@ struct StatisticsReader {
         }
     }
 
-    /// The integer that stands here.
+    /// The integer at this place.
     mutating func number() throws(Malformed) -> Int {
         let isNegative = next == UInt8(ascii: "-")
         if isNegative { try take("-") }
@@ -36,13 +36,13 @@ struct StatisticsReader {
         return Int(isNegative ? -number : number)
     }
 
-    /// The text that stands here, its escapes as they are.
+    /// The text at this place, with escapes left as they are.
     mutating func string() throws(Malformed) -> String {
         let text = try quoted()
         return String(decoding: bytes[text], as: UTF8.self)
     }
 
-    /// The next byte that is no space; 0 at the end.
+    /// The next byte that is not a space; 0 at the end.
     private var next: UInt8 {
         mutating get {
             while place < bytes.count, bytes[place] <= UInt8(ascii: " ") { place += 1 }
@@ -66,7 +66,7 @@ struct StatisticsReader {
         return begin..<place - 1
     }
 
-    /// Passes over the value that stands here.
+    /// Skips the value at this place.
     private mutating func pass() throws(Malformed) {
         var depth = 0
         repeat {

@@ -1,14 +1,14 @@
 public import HeraldTime
 
-/// How long brokers made a client wait, because it had used up a quota.
+/// The time that brokers made a client wait because it had used up a quota.
 public struct ThrottleTime: Sendable, Equatable {
-    /// How often.
+    /// The number of waits.
     public private(set) var count = 0
-    /// In all.
+    /// Their total.
     public private(set) var total = Milliseconds.zero
-    /// The last time.
+    /// The latest wait.
     public private(set) var latest = Milliseconds.zero
-    /// The broker that said so the last time, as `number (host:port)`.
+    /// The broker that imposed the latest wait, as `number (host:port)`.
     public private(set) var broker = ""
 
     /// None yet.

@@ -1,6 +1,6 @@
 internal import CRDKafka
 
-/// Owns a topic handle, so that its address means this topic for as long.
+/// Owns a topic handle, so that its address identifies this topic while the handle lives.
 final class TopicHandle {
     let pointer: OpaquePointer
     private let client: ClientHandle

@@ -17,19 +17,19 @@ public struct TopicPartition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(topic)/\(partition)" }
 }
 
-/// Places in a partition that are not a number.
+/// Places in a partition that are not numbers.
 public enum Offset {
-    /// The earliest record there is.
+    /// The earliest record.
     public static let beginning = Int64(RD_KAFKA_OFFSET_BEGINNING)
-    /// After the latest record.
+    /// The place after the latest record.
     public static let end = Int64(RD_KAFKA_OFFSET_END)
-    /// What the group has committed, or else what `auto.offset.reset` says.
+    /// The group's committed offset, or else the place that `auto.offset.reset` names.
     public static let stored = Int64(RD_KAFKA_OFFSET_STORED)
-    /// None: what ``Consumer/committed(_:timeout:)`` says of a partition without a commit.
+    /// None: the answer of ``Consumer/committed(_:timeout:)`` for a partition without a commit.
     public static let none = Int64(RD_KAFKA_OFFSET_INVALID)
 }
 
-/// What a group remembers of a partition: where to go on, and a note.
+/// A group's position in a partition: the offset to resume at, and a note.
 public struct CommitPosition: Sendable, Equatable {
     /// The partition.
     public var partition: TopicPartition
@@ -46,26 +46,26 @@ public struct CommitPosition: Sendable, Equatable {
     }
 }
 
-/// What the group has decided about this member, noted while polling and not yet answered.
+/// A decision of the group about this member, noted while polling and not yet answered.
 public enum Rebalance: Sendable, Equatable {
-    /// These partitions are now this member's: answer with ``Consumer/assign(_:)``.
+    /// These partitions now belong to this member: answer with ``Consumer/assign(_:)``.
     case assign([TopicPartition])
-    /// All partitions are taken away: finish, then answer with ``Consumer/unassign()``; the group waits for it.
+    /// All partitions are revoked: finish, then answer with ``Consumer/unassign()``; the group waits for it.
     ///
-    /// `lost`: they belong to another member already, nothing may be committed any more.
+    /// `lost`: they already belong to another member, so nothing may be committed any more.
     case revoke([TopicPartition], lost: Bool)
 }
 
 extension [TopicPartition] {
-    /// How many they are, in words.
+    /// Their number, in words.
     package var counted: String { count == 1 ? "1 partition" : "\(count) partitions" }
 
-    /// Their names, and of many how many more there are.
+    /// The first five names, and the number of the others.
     package var names: String { map(\.description).firstNames }
 }
 
 extension [String] {
-    /// The first five, and of many how many more there are.
+    /// The first five, and the number of the others.
     package var firstNames: String {
         let shown = prefix(5).joined(separator: ", ")
         return count > 5 ? "\(shown) and \(count - 5) more" : shown

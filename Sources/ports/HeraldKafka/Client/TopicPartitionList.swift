@@ -49,7 +49,7 @@ struct TopicPartitionList: ~Copyable {
     /// The elements, valid while this list is.
     var elements: UnsafeMutableBufferPointer<rd_kafka_topic_partition_t> { Self.elements(of: pointer) }
 
-    /// A borrowed list's elements, none for `nil`.
+    /// A borrowed list's elements; none for `nil`.
     static func elements(
         of list: UnsafePointer<rd_kafka_topic_partition_list_t>?
     ) -> UnsafeMutableBufferPointer<rd_kafka_topic_partition_t> {
@@ -63,7 +63,7 @@ struct TopicPartitionList: ~Copyable {
         elements(of: list.map { UnsafePointer($0) })
     }
 
-    /// The first error that one of the partitions carries.
+    /// The first error among the partitions.
     var firstError: KafkaError? {
         for element in elements {
             if let error = element.error { return error }
@@ -75,7 +75,7 @@ struct TopicPartitionList: ~Copyable {
 extension rd_kafka_topic_partition_t {
     var topicPartition: TopicPartition { TopicPartition(topic: String(cString: topic), partition: partition) }
 
-    /// Its error, naming the partition.
+    /// The partition's error, naming the partition.
     var error: KafkaError? {
         guard err != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         return KafkaError(err, message: "\(topicPartition): \(String(cString: rd_kafka_err2str(err)))")

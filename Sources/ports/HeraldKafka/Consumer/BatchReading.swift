@@ -1,12 +1,12 @@
 import HeraldTime
 
-/// A batch that nobody can read.
+/// A batch that cannot be read.
 public struct UnreadableBatch: Sendable, Equatable {
-    /// Where it lies.
+    /// Its partition.
     public var partition: TopicPartition
-    /// Its offsets, from the one on that was asked for.
+    /// Its offsets, starting at the requested one.
     public var offsets: Range<Int64>
-    /// Why it can't be read.
+    /// The reason for which it cannot be read.
     public var failure: KafkaError
 
     /// A batch with these offsets.
@@ -17,52 +17,52 @@ public struct UnreadableBatch: Sendable, Equatable {
     }
 }
 
-/// Whether a batch can be read that a consumer could not read.
+/// The verdict on a batch that a consumer failed to read.
 public enum BatchReading: Sendable, Equatable {
-    /// It can: what failed was of the moment.
+    /// The batch can be read: the failure was temporary.
     case readable
-    /// Nobody can.
+    /// No client can read it.
     case unreadable(UnreadableBatch)
 }
 
-/// Finds out whether a batch can be read that a consumer could not read, and where it ends.
+/// Finds out whether a batch that a consumer failed to read is readable, and where it ends.
 ///
-/// Each look is that of a client of its own, so it holds nothing of an older one, and takes the memory of one client. What
-/// can't be read shows itself in one of three ways:
+/// Each look uses a fresh client, so it holds nothing of an older one, and takes the memory of one client. An
+/// unreadable batch shows in one of three ways:
 ///
-/// - An error at the batch's first offset, whichever of its offsets is asked for: it can't be unpacked. That is how its end is
-///   found, too.
+/// - An error at the batch's first offset, whichever of its offsets is requested: it cannot be unpacked. Its end is
+///   found in the same way.
 /// - An error at the batch's first offset, once, and then nothing: its version is unknown.
-/// - Nothing at all: the length of a record is damaged. librdkafka takes that for an answer that was cut short, and asks for more,
-///   for ever. Brokers cut off no first batch (KIP-74), so each offset at which that happens can't be read.
+/// - Nothing at all: the length of a record is damaged. librdkafka takes the answer for a truncated one and asks for
+///   more, for ever. Brokers never truncate the first batch (KIP-74), so every offset with this symptom is unreadable.
 package struct BatchFinder {
-    /// So often it has to fail before it counts as unreadable.
+    /// The number of failures before a batch counts as unreadable.
     private static let proofs = 3
-    /// So many answers with records, of which none comes out; the first may be about another offset.
+    /// The number of answers that carry records but yield none; the first may concern another offset.
     private static let answers = 5
-    /// An answer has records when it is longer than this and its topic's name: no batch has less than 68 bytes.
+    /// An answer that is longer than this plus its topic's name carries records: every batch has at least 68 bytes.
     private static let emptyAnswer = 120
-    /// For so long they have to come: the position that is told with them is a second old.
+    /// The least time to wait for records: the position reported with them is a second old.
     private static let silence = Duration.seconds(2)
-    /// The search for the end of damaged records is given up after this long: what lies behind is another batch.
+    /// The limit of the search for the end of damaged records; beyond it, the rest counts as another batch.
     private static let longestSearch = Duration.seconds(60)
 
     private let partition: TopicPartition
     private let properties: ClientProperties
     private let patience: Duration
 
-    /// What a client has met.
+    /// The result of one client's look.
     private enum Look: Equatable {
         case readable
-        /// It can't read the batch that begins at this offset.
+        /// The batch that begins at this offset cannot be read.
         case failed(first: Int64, KafkaError)
-        /// It gets no record, and no error.
+        /// Neither a record nor an error arrives.
         case silent
     }
 
     /// - Parameters:
-    ///   - properties: those of the consumer that failed.
-    ///   - patience: for one look.
+    ///   - properties: The properties of the consumer that failed.
+    ///   - patience: The limit of one look.
     package init(_ partition: TopicPartition, properties: ClientProperties, patience: Duration = .seconds(10)) {
         self.partition = partition
         self.properties =
@@ -73,7 +73,7 @@ package struct BatchFinder {
         self.patience = patience
     }
 
-    /// Looks whether the partition can be read from this offset on; blocks, for a second or two if it can't, and longer for
+    /// Checks whether the partition can be read from this offset on; blocks for a second or two if not, longer for
     /// damaged records.
     package func reading(at offset: Int64) throws(KafkaError) -> BatchReading {
         for _ in 1..<Self.proofs {
@@ -97,7 +97,7 @@ package struct BatchFinder {
 
     /// The last offset of the batch that begins at `first`.
     private func lastFailing(from offset: Int64, _ first: Int64) throws(KafkaError) -> Int64 {
-        // The last offset that is known to lie in it, and one that does not.
+        // The last offset known to lie in the batch, and one known not to.
         var last = offset
         var end = try self.end()
         let limit = end
@@ -110,15 +110,15 @@ package struct BatchFinder {
         return last
     }
 
-    /// The offset behind those at which nothing comes; one after the other, because nothing tells where a batch ends, and the next
-    /// but one may be damaged, too.
+    /// The offset after the last silent one; offsets are tried one by one, because no signal marks the end of a batch,
+    /// and the one after a readable batch may be damaged too.
     private func endOfSilence(from offset: Int64) throws(KafkaError) -> Int64 {
         let deadline = ContinuousClock.now + Self.longestSearch
         let end = try self.end()
         let consumer = try Consumer(properties: properties)
         defer { consumer.close() }
         var next = offset + 1
-        // A record that can be read comes with the first answer: the place needs no proof.
+        // A readable record comes with the first answer, so the position needs no proof.
         while next < end, ContinuousClock.now < deadline,
             try look(at: next, with: consumer, silence: .zero) == .silent
         {
@@ -127,12 +127,12 @@ package struct BatchFinder {
         return next
     }
 
-    /// Where the partition ends for this reader.
+    /// The end of the partition for this reader.
     private func end() throws(KafkaError) -> Int64 {
         let consumer = try Consumer(properties: properties)
         defer { consumer.close() }
         let limit = Milliseconds(patience)
-        // An embedded broker does not say where its partitions end for those who read what is committed.
+        // An embedded broker does not report the ends of partitions to `read_committed` readers.
         if let end = try consumer.queries.ends(of: [partition], timeout: limit)[partition] { return end }
         return try consumer.queries.watermarks(of: partition, timeout: limit).high
     }
@@ -143,7 +143,7 @@ package struct BatchFinder {
         return try look(at: offset, with: consumer, silence: Self.silence)
     }
 
-    /// What a reader meets that begins at this offset.
+    /// The result of reading from this offset.
     private func look(
         at offset: Int64, with consumer: Consumer, silence: Duration
     ) throws(KafkaError) -> Look {
@@ -158,7 +158,7 @@ package struct BatchFinder {
             if let json = consumer.takeStatistics(), let progress = FetchProgress(json: json, of: partition) {
                 hasMoved = silence > .zero && progress.position >= 0 && progress.position != offset
             }
-            // Asked first: what they hold has come out by then.
+            // Read before the queue, so that the records of these answers have reached the queue by then.
             let isAnswered = fetches.answerCount >= Self.answers
             guard let message = consumer.queue.next(wait: .milliseconds(5)) else {
                 guard isAnswered, ContinuousClock.now - begin >= silence else { continue }
@@ -174,7 +174,7 @@ package struct BatchFinder {
             if error.kind == .unreadable, message.partition >= 0 {
                 let isAgain = failed != nil
                 failed = .failed(first: message.offset, error)
-                // It comes once, or for ever.
+                // The error comes once, or again and again.
                 if let failed, isAgain || error.code != KafkaError.Code.notImplemented { return failed }
             } else if error.isOfTopic {
                 throw error

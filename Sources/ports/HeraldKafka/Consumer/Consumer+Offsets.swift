@@ -2,21 +2,21 @@ internal import CRDKafka
 public import HeraldTime
 
 extension Consumer {
-    /// Goes on from other offsets in partitions that are assigned; what was fetched of them is thrown away.
+    /// Moves to other offsets in assigned partitions and discards their fetched records.
     ///
-    /// - Parameter timeout: how long to wait for it; 0 starts it and tells nothing of how it ends.
+    /// - Parameter timeout: The time to wait for it; with 0 the seek starts and its outcome is not reported.
     public func seek(
         _ positions: [(TopicPartition, offset: Int64)], timeout: Milliseconds = .zero
     ) throws(KafkaError) {
         let list = TopicPartitionList(positions)
         let limit = Int32(clamping: timeout)
         try KafkaError.check(consuming: rd_kafka_seek_partitions(handle.client, list.pointer, limit))
-        // Without a time to wait each partition says `_IN_PROGRESS`: the seek has begun.
+        // With no time to wait, each partition reports `_IN_PROGRESS`: the seek has begun.
         guard timeout > .zero else { return }
         if let error = list.firstError { throw error }
     }
 
-    /// Stops fetching these partitions, and throws away what was fetched of them: dear, for long pauses only.
+    /// Stops fetching these partitions and discards their fetched records: expensive, for long pauses only.
     public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
         let list = TopicPartitionList(partitions)
         try KafkaError.check(rd_kafka_pause_partitions(handle.client, list.pointer))
@@ -30,9 +30,9 @@ extension Consumer {
         if let error = list.firstError { throw error }
     }
 
-    /// Commits offsets and their metadata; how it ended comes out of `outcomes` with this token.
+    /// Commits offsets and their metadata; the outcome arrives in `outcomes` with this token.
     ///
-    /// - Returns: why nothing was sent, and then no outcome follows; `nil` when it is on its way.
+    /// - Returns: The reason for sending nothing (then no outcome follows); `nil` when the commit is on its way.
     public func commit(
         _ positions: [CommitPosition], token: UInt64, reportTo outcomes: EventQueue
     ) -> KafkaError? {
@@ -41,7 +41,7 @@ extension Consumer {
         return KafkaError(rd_kafka_commit_queue(handle.client, list.pointer, outcomes.raw, nil, opaque))
     }
 
-    /// Commits offsets for a group that has no members, and waits for the answer; false when none came in time.
+    /// Commits offsets for a group that has no members and waits for the answer; false when none came in time.
     package func commit(_ positions: [CommitPosition], within patience: Duration) throws(KafkaError) -> Bool {
         let outcomes = makeEventQueue()
         let end = ContinuousClock.now + patience
@@ -57,14 +57,14 @@ extension Consumer {
                 queue.next(wait: .milliseconds(10))?.release()
             }
             if isAnswered, failure == nil { return true }
-            // The coordinator of a broker's first group is still reading what it knows.
+            // The coordinator of a broker's first group is still loading its state.
             guard failure?.kind == .settling, ContinuousClock.now < end else { break }
         }
         if let failure { throw failure }
         return false
     }
 
-    /// This member's identity at this moment, for ``Producer/sendOffsets(_:group:timeout:)``.
+    /// This member's current identity, for ``Producer/sendOffsets(_:group:timeout:)``.
     ///
     /// Take it together with the batch that it stands for, never across a rebalance. `nil` without a `group.id`.
     public func groupMetadata() -> GroupMetadata? {
@@ -72,9 +72,9 @@ extension Consumer {
     }
 }
 
-/// The blocking questions to a consumer's brokers; from any thread, the lane's helper thread for one.
+/// Blocking queries to a consumer's brokers, for any thread, such as the lane's helper thread.
 ///
-/// It keeps the client alive: let it go before the consumer is expected to be gone.
+/// It keeps the client alive: release it before the consumer is expected to be gone.
 public final class ConsumerQueries: Sendable {
     private let handle: ClientHandle
 
@@ -82,17 +82,17 @@ public final class ConsumerQueries: Sendable {
         self.handle = handle
     }
 
-    /// The identity of the cluster as brokers said it last, without asking them; `nil` before that, and from brokers that have
-    /// none.
+    /// The cluster's id as last reported by its brokers, without asking them; `nil` before that, or when the brokers
+    /// have none.
     public var clusterID: String? { handle.clusterID(timeout: .zero) }
 
-    /// Whether brokers that have answered find records by their time; librdkafka's embedded one says of every moment that no
-    /// record is as young.
+    /// Whether the brokers find records by time; librdkafka's embedded broker answers for every moment that no record
+    /// is that recent.
     package var knowsTimes: Bool { !handle.isOfEmbeddedBroker(timeout: .zero) }
 
-    /// What the group has committed for these partitions, with the metadata; ``Offset/none`` where there is nothing.
+    /// The group's committed offsets for these partitions, with metadata; ``Offset/none`` for those without a commit.
     ///
-    /// With an open transaction on them a `read_committed` consumer waits for its end, and times out.
+    /// While a transaction on them is open, a `read_committed` consumer waits for its end, and may time out.
     public func committed(
         _ partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [CommitPosition] {
@@ -106,17 +106,17 @@ public final class ConsumerQueries: Sendable {
         }
     }
 
-    /// Commits offsets as the member that the consumer is at the moment, and waits for the answer.
+    /// Commits offsets as the consumer's current member and waits for the answer.
     package func commit(_ positions: [CommitPosition]) throws(KafkaError) {
         let list = TopicPartitionList(positions)
         try KafkaError.check(rd_kafka_commit(handle.client, list.pointer, 0))
         if let error = list.firstError { throw error }
     }
 
-    /// The offset of each partition's first record at or after a moment (milliseconds since the Unix epoch); left out where
-    /// there is none.
+    /// The offset of each partition's first record at or after a moment (milliseconds since the Unix epoch); partitions
+    /// without such a record are left out.
     ///
-    /// An embedded broker knows none.
+    /// An embedded broker finds none.
     public func offsets(
         of partitions: [TopicPartition], at milliseconds: Int64, timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -140,9 +140,9 @@ public final class ConsumerQueries: Sendable {
         return found
     }
 
-    /// Where each partition ends for this consumer (a `read_committed` one: before the first open transaction).
+    /// The end of each partition for this consumer (`read_committed`: before the first open transaction).
     ///
-    /// An embedded broker does not say.
+    /// An embedded broker does not report it.
     public func ends(
         of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -150,7 +150,7 @@ public final class ConsumerQueries: Sendable {
         try offsets(of: partitions, at: -1, timeout: timeout)
     }
 
-    /// The partitions of a topic; throws what the broker says of one that is missing or forbidden.
+    /// The partitions of a topic; throws the broker's error for a missing or forbidden one.
     public func partitions(of topic: String, timeout: Milliseconds) throws(KafkaError) -> [TopicPartition] {
         try description(of: topic, timeout: timeout)?.partitions
             .map { TopicPartition(topic: topic, partition: $0.id) } ?? []
@@ -164,9 +164,9 @@ public final class ConsumerQueries: Sendable {
         return found
     }
 
-    /// Where each partition begins.
+    /// The beginning of each partition.
     ///
-    /// An embedded broker does not say.
+    /// An embedded broker does not report it.
     public func beginnings(
         of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> [TopicPartition: Int64] {
@@ -174,12 +174,12 @@ public final class ConsumerQueries: Sendable {
         try offsets(of: partitions, at: -2, timeout: timeout)
     }
 
-    /// The partition's first offset and the one that its next record gets (open transactions included).
+    /// The partition's first offset, and the offset of its next record (open transactions included).
     public func watermarks(
         of partition: TopicPartition, timeout: Milliseconds
     ) throws(KafkaError) -> (low: Int64, high: Int64) {
-        // The next question's time-out is not kept: without its leader librdkafka 2.0 waits for socket.timeout.ms, and again
-        // for each retry (rd_kafka_query_watermark_offsets). This one's is, and a leader that answers it answers both.
+        // librdkafka 2.0 ignores the next query's time-out: without a leader it waits for socket.timeout.ms, and again
+        // for each retry (rd_kafka_query_watermark_offsets). This query honours it, and its leader then answers both.
         _ = try beginnings(of: [partition], timeout: timeout)
         return try handle.outwaiting { () throws(KafkaError) in
             var low: Int64 = 0
@@ -192,7 +192,7 @@ public final class ConsumerQueries: Sendable {
     }
 }
 
-/// A consumer's membership (group, generation, member) as it was at one moment.
+/// A consumer's membership (group, generation, member) at one moment.
 public final class GroupMetadata: @unchecked Sendable {
     let pointer: OpaquePointer
     private let client: ClientHandle

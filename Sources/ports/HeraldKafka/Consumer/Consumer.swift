@@ -2,15 +2,15 @@ internal import CRDKafka
 package import HeraldThreads
 import HeraldTime
 
-/// A member of a consumer group whose rebalances are answered when the caller is ready, not in a callback.
+/// A member of a consumer group that answers rebalances when the caller is ready, not in a callback.
 ///
-/// One thread uses it and its queues, without ever blocking but in ``close()``; what may block is said so, and can be
-/// called on another thread through ``queries``. Only the eager assignors (`range`, `roundrobin`) are supported; `range`
-/// is the default. Offsets are committed by ``commit(_:token:reportTo:)`` alone.
+/// One thread uses it and its queues; only ``close()`` blocks that thread. Calls that may block are documented as such
+/// and available on another thread through ``queries``. Only the eager assignors (`range`, `roundrobin`) are supported;
+/// `range` is the default. Offsets are committed by ``commit(_:token:reportTo:)`` alone.
 public final class Consumer {
     /// The consumer's own queue: rebalances, errors, and the messages of partitions that are not forwarded.
     public let queue: MessageQueue
-    /// The blocking questions, for any thread.
+    /// The blocking queries, for any thread.
     public let queries: ConsumerQueries
 
     let handle: ClientHandle
@@ -31,7 +31,7 @@ public final class Consumer {
                 ("partition.assignment.strategy", "range"),
             ])
         handle = try ClientHandle(RD_KAFKA_CONSUMER, configuration)
-        // Everything comes through the consumer's queue; rd_kafka_poll() is never called from now on.
+        // All events come through the consumer's queue; rd_kafka_poll() is never called from now on.
         try KafkaError.check(rd_kafka_poll_set_consumer(handle.client))
         queue = MessageQueue(rd_kafka_queue_get_consumer(handle.client), of: handle)
         queries = ConsumerQueries(handle)
@@ -50,20 +50,20 @@ public final class Consumer {
 
     /// Starts consuming exactly these partitions from these offsets: the answer to ``Rebalance/assign(_:)``.
     ///
-    /// What was forwarded before is not any more: ``forward(_:to:)`` has to be called again.
+    /// This ends all forwarding: call ``forward(_:to:)`` again.
     ///
-    /// - Parameter positions: offsets may be ``Offset/beginning``, ``Offset/end`` or ``Offset/stored``.
+    /// - Parameter positions: Offsets may be ``Offset/beginning``, ``Offset/end`` or ``Offset/stored``.
     public func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
         let list = TopicPartitionList(positions)
         try KafkaError.check(rd_kafka_assign(handle.client, list.pointer))
         waitUntilForwardingEnded()
     }
 
-    /// Waits until the client's main thread has stopped what was assigned before.
+    /// Waits until the client's main thread has stopped the former assignment.
     ///
-    /// It stops each partition after `rd_kafka_assign` has returned, and with that ends its forwarding
-    /// (`rd_kafka_toppar_fetch_stop`), even one that was asked for meanwhile: the records would stay in a queue that no
-    /// thread reads. It takes its requests in order, so with its next answer all of them are stopped.
+    /// The main thread stops each partition after `rd_kafka_assign` has returned, which ends its forwarding
+    /// (`rd_kafka_toppar_fetch_stop`), even one requested meanwhile: records would stay in a queue that no thread
+    /// reads. It handles requests in order, so its next answer proves that all partitions are stopped.
     private func waitUntilForwardingEnded() {
         var assigned: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
         _ = rd_kafka_assignment(handle.client, &assigned)
@@ -85,9 +85,9 @@ public final class Consumer {
         EventQueue(rd_kafka_queue_new(handle.client), of: handle)
     }
 
-    /// From now on the partition's messages and errors come out of `target`; to be called after each ``assign(_:)``.
+    /// Directs the partition's messages and errors to `target`; call it after each ``assign(_:)``.
     ///
-    /// What is in the consumer's own queue already still comes out there.
+    /// Messages that are already in the consumer's own queue still come out there.
     public func forward(_ partition: TopicPartition, to target: MessageQueue) {
         let source = rd_kafka_queue_get_partition(handle.client, partition.topic, partition.partition)
         guard let source else { return }
@@ -103,28 +103,28 @@ public final class Consumer {
         return TopicHandleID(made.pointer)
     }
 
-    /// The consumer's fatal error, if any: recreate the client then.
+    /// The consumer's fatal error, if any; recreate the client then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 
-    /// Log lines and errors since the last call, and how many more were dropped; from any of the client's threads.
+    /// Log lines and errors since the last call from any of the client's threads, and the number dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) { handle.callbacks.notices.take() }
 
-    /// What librdkafka has written of this client since the last call (`statistics.interval.ms`), for
+    /// librdkafka's statistics of this client since the last call (`statistics.interval.ms`), for
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
-    /// How long brokers have made this client wait since the last call.
+    /// The time that brokers made this client wait since the last call.
     public func takeThrottleTime() -> ThrottleTime { handle.takeThrottleTime() }
 
-    /// How many bytes the brokers have answered to fetches so far, compressed as they came.
+    /// The bytes of all fetch responses so far, compressed as received.
     public var fetchedBytes: Int { handle.callbacks.fetches.bytes }
 
-    /// From now on signals `wakeup` for each 4 MiB of ``fetchedBytes``.
+    /// Signals `wakeup` for each 4 MiB of ``fetchedBytes`` from now on.
     package func notifyFetched(_ wakeup: Wakeup) { handle.callbacks.fetches.wake(wakeup) }
 
     /// Begins to leave the group without blocking: go on polling ``queue`` until ``isClosed``.
     ///
-    /// A last revoke may come and is answered as always. A static member (`group.instance.id`) does not leave.
+    /// A last revoke may come and is answered as usual. A static member (`group.instance.id`) does not leave.
     public func beginClosing() throws(KafkaError) {
         let last = rd_kafka_queue_new(handle.client)
         if let error = KafkaError(consuming: rd_kafka_consumer_close_queue(handle.client, last)) {
@@ -138,15 +138,14 @@ public final class Consumer {
     /// Whether the consumer has left its group.
     public var isClosed: Bool { rd_kafka_consumer_closed(handle.client) != 0 }
 
-    /// Leaves the group (not so a static member) and blocks until that is done; partitions that are left are given up.
+    /// Leaves the group (unless the member is static), gives up the remaining partitions and blocks until that is done.
     ///
-    /// On the consumer's thread; after ``beginClosing()`` it waits for the rest of it. Commits whose outcome has not come
-    /// yet are waited for. Release all messages first. The client itself is destroyed when this object and its queues are
-    /// let go.
+    /// Call it on the consumer's thread, with all messages released; after ``beginClosing()`` it waits for the rest. It
+    /// waits for outstanding commits. The client itself is destroyed when this object and its queues are released.
     public func close() {
         handle.callbacks.answersAtOnce = true
         if isClosing {
-            // A revoke that was noted and not answered; a no-op otherwise.
+            // Answers a revoke that was noted and not answered; a no-op otherwise.
             rd_kafka_assign(handle.client, nil)
             while !isClosed { queue.next(wait: .milliseconds(100))?.release() }
             queue.release()

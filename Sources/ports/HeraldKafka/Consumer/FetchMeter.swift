@@ -2,35 +2,35 @@ internal import CRDKafka
 internal import HeraldThreads
 internal import Synchronization
 
-/// Counts what brokers answer to a consumer's fetches, on the client's threads, before they are taken from a queue.
+/// Counts the brokers' responses to a consumer's fetches on the client's threads, before they are taken from a queue.
 ///
-/// librdkafka bounds its queues by the number of messages and by their values; keys and headers it does not count.
+/// librdkafka bounds its queues by message count and value size; it does not count keys and headers.
 final class FetchMeter: Sendable {
-    /// The listener is woken each time that so many more bytes have come.
+    /// The listener is woken each time this many more bytes have arrived.
     private static let step = 4 << 20
     private static let name = "herald-fetches"
-    /// The number of the protocol's Fetch request.
+    /// The protocol's number of the Fetch request.
     private static let fetchKey: Int16 = 1
 
     private let total = Atomic<Int>(0)
     private let answers = Atomic<Int>(0)
-    /// Answers of so many bytes are counted.
+    /// The size from which a response counts as an answer.
     private let least = Atomic<Int>(.max)
     private let listener = Guarded<Wakeup?>(nil)
 
-    /// The bytes of all answers so far.
+    /// The bytes of all responses so far.
     var bytes: Int { total.load(ordering: .relaxed) }
 
-    /// Counts answers of at least so many bytes, from 0 on.
+    /// Counts responses of at least this many bytes, starting from 0.
     func countAnswers(from least: Int) {
         self.least.store(least, ordering: .relaxed)
         answers.store(0, ordering: .relaxed)
     }
 
-    /// How many there were.
+    /// The number of counted responses.
     var answerCount: Int { answers.load(ordering: .relaxed) }
 
-    /// From now on wakes `wakeup` for each 4 MiB that come.
+    /// Signals `wakeup` for each 4 MiB that arrive from now on.
     func wake(_ wakeup: Wakeup) { listener.withLock { $0 = wakeup } }
 
     private func add(_ count: Int) {
@@ -39,7 +39,7 @@ final class FetchMeter: Sendable {
         if before / Self.step != after / Self.step { listener.withLock { $0 }?.signal() }
     }
 
-    /// Has the client that is made of this configuration report here; the meter must outlive the client.
+    /// Has the client made from this configuration report here; the meter must outlive the client.
     func watch(_ configuration: OpaquePointer?) {
         rd_kafka_conf_interceptor_add_on_new(
             configuration, Self.name,

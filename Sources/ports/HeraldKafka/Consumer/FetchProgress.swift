@@ -1,9 +1,9 @@
-/// How far a client that reads one partition has come, as its statistics say.
+/// The progress of a client that reads one partition, according to its statistics.
 struct FetchProgress {
-    /// The offset that is fetched next, as it was within the last second; less than 0 when it is not known.
+    /// The next offset to fetch, at most a second old; negative when unknown.
     private(set) var position: Int64 = -1
 
-    /// Reads what librdkafka has written; `nil` when that is not its JSON.
+    /// Reads librdkafka's JSON; `nil` when it is malformed.
     init?(json: [UInt8], of partition: TopicPartition) {
         var reader = StatisticsReader(json)
         do throws(StatisticsReader.Malformed) { try read(&reader, partition) } catch { return nil }

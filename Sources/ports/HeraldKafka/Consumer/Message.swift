@@ -1,6 +1,6 @@
 internal import CRDKafka
 
-/// The cheap identity of a topic inside one ``Consumer``, to look things up by without its name.
+/// A cheap identity of a topic inside one ``Consumer``, for look-ups without the name.
 public struct TopicHandleID: Hashable, Sendable {
     let address: UInt
 
@@ -12,7 +12,7 @@ public struct TopicHandleID: Hashable, Sendable {
 /// A consumed record, or an error in a record's place: a handle on librdkafka's own memory.
 ///
 /// The code that took it from a queue calls ``release()`` exactly once, from any thread, before the consumer is
-/// destroyed; nothing of the message may be used afterwards. Copies are the same handle.
+/// destroyed; the message may not be used afterwards. Copies are the same handle.
 public struct Message: RecordBytes, @unchecked Sendable {
     private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
 
@@ -20,7 +20,7 @@ public struct Message: RecordBytes, @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// Whether this is an error and not a record.
+    /// Whether this is an error rather than a record.
     public var isError: Bool { pointer.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR }
 
     /// The error of its partition, or of the whole consumer when ``partition`` is negative; `nil` for a record.
@@ -30,12 +30,12 @@ public struct Message: RecordBytes, @unchecked Sendable {
         return KafkaError(pointer.pointee.err, message: text)
     }
 
-    /// The topic's identity, the same as ``Consumer/topicID(of:)`` says.
+    /// The topic's identity, as returned by ``Consumer/topicID(of:)``.
     public var topic: TopicHandleID { TopicHandleID(pointer.pointee.rkt) }
 
     /// The topic's name; empty for an error of the whole consumer.
     ///
-    /// Makes a string: not for every record.
+    /// Makes a string, so it is not for every record.
     public func topicName() -> String {
         guard let topic = pointer.pointee.rkt else { return "" }
         return String(cString: rd_kafka_topic_name(topic))
@@ -54,29 +54,29 @@ public struct Message: RecordBytes, @unchecked Sendable {
         return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp
     }
 
-    /// How many bytes the value has; 0 for a null value too.
+    /// The size of the value; 0 for a null value too.
     public var valueCount: Int { pointer.pointee.payload == nil ? 0 : pointer.pointee.len }
 
-    /// How many bytes the key has; 0 for a null key too.
+    /// The size of the key; 0 for a null key too.
     public var keyCount: Int { pointer.pointee.key == nil ? 0 : pointer.pointee.key_len }
 
-    /// The key where librdkafka put it.
+    /// The key in librdkafka's memory.
     public var keyBytes: UnsafeRawBufferPointer? {
         pointer.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.key_len) }
     }
 
-    /// The value where librdkafka put it.
+    /// The value in librdkafka's memory.
     public var valueBytes: UnsafeRawBufferPointer? {
         pointer.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: pointer.pointee.len) }
     }
 
     /// Visits the headers in order.
     ///
-    /// Costs next to nothing when there are none. librdkafka copies them for each visit; it ends a name at a NUL byte.
+    /// Costs next to nothing when there are none. librdkafka copies them for each visit, and ends a name at a NUL byte.
     public func forEachHeader(_ body: (_ name: RawSpan, _ value: RawSpan?) -> Void) {
         var headers: OpaquePointer?
-        // NOENT for none, BAD_MSG when the broker sent bytes that are no headers: a record without any then. Taken from the
-        // message at once, or it would hold them twice for as long as it lives.
+        // NOENT for none, BAD_MSG for bytes that are not headers: the record then counts as having none. The headers
+        // are detached from the message at once, because it would otherwise hold a second copy for its lifetime.
         guard rd_kafka_message_detach_headers(pointer, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else {
             return
         }

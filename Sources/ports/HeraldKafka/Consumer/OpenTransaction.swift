@@ -1,16 +1,16 @@
 public import HeraldTime
 
-/// A transaction that is open in a partition: until it ends, no `read_committed` reader gets its records, nor any behind them.
+/// An open transaction of a partition: until it ends, `read_committed` readers get neither its records nor later ones.
 public struct OpenTransaction: Sendable, Equatable {
-    /// Where it is open.
+    /// Its partition.
     public var partition: TopicPartition
-    /// Its first record, before which readers stand: the partition's last stable offset.
+    /// Its first record, at which readers stop: the partition's last stable offset.
     public var offset: Int64
-    /// The offset that the partition's next record gets.
+    /// The offset of the partition's next record.
     public var end: Int64
-    /// Since when it has been open, as far as that is known.
+    /// The time since which it has been open, as far as known.
     public var since: WallTime
-    /// Whether that is when somebody saw it first: it may have been open for longer.
+    /// Whether that time is only the first observation: it may have been open for longer.
     public var isAtLeast: Bool
 
     /// A transaction that was open at this moment.
@@ -22,21 +22,21 @@ public struct OpenTransaction: Sendable, Equatable {
         self.isAtLeast = isAtLeast
     }
 
-    /// For so long one may be open without a word.
+    /// The time that a transaction may be open before it is reported.
     ///
-    /// A live publisher's takes far less. What a killed worker leaves open ends within 20 s: after its own time-out of 10,
-    /// and the next of the brokers' looks, of which there is one every 10. Who waits longer than this waits too long.
+    /// A live publisher's takes far less. A killed worker's ends within 20 s: after its own time-out of 10 s and the
+    /// brokers' next check, which runs every 10 s.
     public static let patience: Milliseconds = .seconds(30)
-    /// The brokers let no transaction be open for longer (`transaction.max.timeout.ms`), unless they are set otherwise.
+    /// The brokers' limit for open transactions (`transaction.max.timeout.ms`), unless configured otherwise.
     public static let longest: Milliseconds = .minutes(15)
 
-    /// What is behind it, in the middle of a sentence.
+    /// The stuck records, for the middle of a sentence.
     public var words: String {
         "\(partition) can be read up to offset \(offset) alone, behind which a transaction has been open \(isAtLeast ? "at least " : "")"
             + "since \(RFC3339.text(since)) and \(end - offset == 1 ? "1 offset waits" : "\(end - offset) offsets wait")"
     }
 
-    /// What ends it, in the middle of a sentence.
+    /// The way to end it, for the middle of a sentence.
     public var remedy: String {
         let place = "--topic \(partition.topic) --partition \(partition.partition)"
         return "the brokers abort a dead publisher's by \(RFC3339.text(since.advanced(by: Self.longest))) "
@@ -46,10 +46,10 @@ public struct OpenTransaction: Sendable, Equatable {
     }
 }
 
-/// Since when partitions have stood behind a transaction, from one look to the next: pure.
+/// Tracks since when partitions have been stuck behind a transaction, from one look to the next: pure.
 ///
-/// The last stable offset moves whenever the oldest open transaction ends, so a partition that is written in one transaction
-/// after the other is never behind the same one for long.
+/// The last stable offset moves whenever the oldest open transaction ends, so a partition written in one transaction
+/// after another is never stuck behind the same one for long.
 public struct OpenTransactionWatch: Sendable {
     private struct Place {
         var offset: Int64
@@ -58,16 +58,16 @@ public struct OpenTransactionWatch: Sendable {
 
     private var places: [TopicPartition: Place] = [:]
 
-    /// Nothing was seen yet.
+    /// A watch that has seen nothing yet.
     public init() {}
 
-    /// Takes how far partitions can be read and how far they reach; of one that is not among both nothing is new.
+    /// Takes the last stable offset and the end of partitions; a partition missing from either is left unchanged.
     ///
     /// - Parameters:
-    ///   - stable: their last stable offsets.
-    ///   - ends: the offsets that their next records get, asked for later.
-    ///   - patience: for how long a transaction may be open.
-    /// - Returns: the transactions that have been open for longer, those of the most offsets first.
+    ///   - stable: Their last stable offsets.
+    ///   - ends: The offsets of their next records, queried later.
+    ///   - patience: The time that a transaction may be open.
+    /// - Returns: The transactions that have been open for longer, ordered by their number of offsets, largest first.
     public mutating func look(
         stable: [TopicPartition: Int64], ends: [TopicPartition: Int64], now: Moment,
         patience: Milliseconds = OpenTransaction.patience

@@ -1,21 +1,21 @@
 public import HeraldTime
 
-/// What brokers said of some partitions, and why they did not of the others.
+/// The brokers' answers about some partitions, and the reasons for missing answers.
 ///
-/// librdkafka gives up a whole question when the answer about one partition is an error, or when one has no leader: so what
-/// fails together is asked again about each alone.
+/// librdkafka fails a whole query when one partition has an error or no leader, so partitions that fail together are
+/// queried again one by one.
 public struct PartitionAnswers<Value: Sendable>: Sendable {
-    /// What was said; a partition of which there is nothing to say is in neither.
+    /// The answers; a partition without anything to report is in neither dictionary.
     public internal(set) var found: [TopicPartition: Value] = [:]
-    /// Why there is no answer.
+    /// The reasons for missing answers.
     public internal(set) var failures: [TopicPartition: KafkaError] = [:]
 }
 
 extension ConsumerQueries {
-    /// How long a question about one partition may take, when that about all has failed.
+    /// The time limit of a query about one partition, after the query about all has failed.
     private static let loneTimeout = Milliseconds.seconds(2)
 
-    /// As ``offsets(at:timeout:)``, partition by partition where that fails.
+    /// Like ``offsets(at:timeout:)``, partition by partition where that fails.
     public func answers(
         at moments: [TopicPartition: Int64], timeout: Milliseconds
     ) -> PartitionAnswers<Int64> {
@@ -35,7 +35,7 @@ extension ConsumerQueries {
         answers(at: Dictionary(partitions.map { ($0, moment) }) { $1 }, timeout: timeout)
     }
 
-    /// As ``committed(_:timeout:)``, partition by partition where an open transaction holds the answer up.
+    /// Like ``committed(_:timeout:)``, partition by partition where an open transaction delays the answer.
     public func committedAnswers(
         of partitions: [TopicPartition], timeout: Milliseconds
     ) throws(KafkaError) -> PartitionAnswers<CommitPosition> {
@@ -62,7 +62,7 @@ extension ConsumerQueries {
         }
     }
 
-    /// - Parameter whole: What became of the question about all of them.
+    /// - Parameter whole: The error of the query about all of them.
     private func loneAnswers(
         at moments: [TopicPartition: Int64], deadline: ContinuousClock.Instant, _ whole: KafkaError
     ) -> PartitionAnswers<Int64> {
@@ -86,7 +86,7 @@ extension ConsumerQueries {
         return answers
     }
 
-    /// One that does not answer is not asked again.
+    /// Queries one leader; a leader that does not answer is not asked again.
     private func ask(
         _ partition: TopicPartition, at moment: Int64?, of leader: Int32, _ limit: Milliseconds,
         _ silent: inout [Int32: KafkaError]

@@ -1,23 +1,23 @@
 internal import CRDKafka
 package import HeraldThreads
 
-/// Which of some queues were empty and have filled, told by the client's threads.
+/// Collects which of several queues were empty and have filled, as reported by the client's threads.
 ///
 /// A consumer may have hundreds of queues: its thread is woken once however many have filled, and looks only at those.
 package final class QueueArrivals: Sendable {
     private let filled = Guarded<[Int]>([])
     private let wakeup: Wakeup
-    /// Used again and again; the taking thread's alone.
+    /// A reused buffer that belongs to the taking thread.
     private nonisolated(unsafe) var taken: [Int] = []
 
     /// None has filled.
     ///
-    /// - Parameter wakeup: is signalled when one fills and none had before.
+    /// - Parameter wakeup: Signalled when a queue fills and none had before.
     package init(_ wakeup: Wakeup) { self.wakeup = wakeup }
 
-    /// Calls the closure with the number of each queue that has filled since the last time; one may come twice.
+    /// Calls the closure with the number of each queue that has filled since the last call; a number may come twice.
     ///
-    /// On one thread.
+    /// Call it on one thread.
     package func take(_ body: (Int) -> Void) {
         filled.withLock { swap(&$0, &taken) }
         for number in taken { body(number) }
@@ -33,7 +33,7 @@ package final class QueueArrivals: Sendable {
     }
 }
 
-/// One queue's way to its ``QueueArrivals``; it must live as long as the queue tells of itself.
+/// One queue's link to its ``QueueArrivals``; it must live as long as the queue reports to it.
 final class QueueListener {
     private let arrivals: QueueArrivals
     private let number: Int
@@ -42,7 +42,7 @@ final class QueueListener {
         (self.arrivals, self.number) = (arrivals, number)
     }
 
-    /// From now on the queue tells when it was empty and fills.
+    /// Has the queue report from now on whenever it was empty and fills.
     func listen(to queue: OpaquePointer?) {
         // Called with the queue locked, by the thread that fills it.
         rd_kafka_queue_cb_event_enable(

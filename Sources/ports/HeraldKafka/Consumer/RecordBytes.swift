@@ -1,4 +1,4 @@
-/// A record whose key and value can be lent, where they lie.
+/// A record that lends its key and value in place.
 public protocol RecordBytes {
     /// The key until ``release()``; `nil` for a null key.
     var keyBytes: UnsafeRawBufferPointer? { get }

@@ -1,9 +1,9 @@
-/// A consumed record that its owner retains: where librdkafka put it, or, after ``keep()``, a copy of its own.
+/// A consumed record that its owner retains: in librdkafka's memory, or, after ``keep()``, in a copy.
 ///
-/// A ``Message`` retains everything that was fetched together with it, of all partitions. Retaining one record in a
-/// thousand for long would in the end retain all of them.
+/// A ``Message`` retains all records that were fetched together with it, of all partitions. Retaining one record in a
+/// thousand for long would eventually retain all of them.
 ///
-/// The owner calls ``release()`` exactly once. Copies of this value are the same record: ``keep()`` needs the only
+/// The owner calls ``release()`` exactly once. Copies of this value are the same record, so ``keep()`` needs the only
 /// copy.
 public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     private enum Place {
@@ -14,12 +14,12 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
 
     private var place: Place
 
-    /// What stands for a record that nobody can read: no key, an empty value.
+    /// A stand-in for an unreadable record: no key, an empty value.
     public static var empty: Self { Self(place: .empty) }
 
     private init(place: Place) { self.place = place }
 
-    /// Takes the message over, which must be a record and no error.
+    /// Takes over the message, which must be a record.
     public init(_ message: Message) {
         place = .message(message)
     }
@@ -27,7 +27,7 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     /// Whether it has memory of its own.
     public var isCopy: Bool { if case .copy = place { true } else { false } }
 
-    /// Copies the record and lets its message go; once is enough.
+    /// Copies the record and releases its message; further calls do nothing.
     public mutating func keep() {
         guard case .message(let message) = place else { return }
         place = .copy(RecordCopy(message))
@@ -71,8 +71,8 @@ public struct RetainedMessage: RecordBytes, @unchecked Sendable {
     }
 }
 
-/// Key, value and headers of a record in one piece of memory: the number of headers, and then the key, the value, and each
-/// header's name and value, every one of them behind its length, which is -1 for null.
+/// Key, value and headers of a record in one block of memory: the number of headers, then the key, the value, and each
+/// header's name and value, each prefixed with its length (-1 for null).
 private struct RecordCopy {
     private static let lengthSize = MemoryLayout<Int>.size
 
@@ -108,7 +108,7 @@ private struct RecordCopy {
         end += bytes.count
     }
 
-    /// Reads what ``append(_:at:)`` has written.
+    /// Reads one field written by ``append(_:at:)``.
     private static func take(_ place: inout UnsafeRawPointer) -> UnsafeRawBufferPointer? {
         let count = place.loadUnaligned(as: Int.self)
         place += lengthSize

@@ -1,51 +1,51 @@
 public import HeraldTime
 
-/// Reads partitions between bounds, in their order, as a member of no group, and hands out nothing twice.
+/// Reads partitions between bounds, in order, as a member of no group, and hands out no record twice.
 ///
 /// After its broker was killed and came back, a client was seen to fetch nothing for minutes from a partition whose end
-/// it had not reached, and to go on at once when it was assigned again; other users of librdkafka report the same
-/// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is assigned again at its position.
-/// Where there is nothing to receive that costs a fetch. Records that the client repeats after that are dropped.
+/// it had not reached, and to go on at once when reassigned; other users of librdkafka report the same
+/// (confluentinc/librdkafka#5153). So a reader that receives nothing for a while is reassigned at its position, which
+/// costs one fetch when there is nothing to receive. Records that the client repeats after that are dropped.
 ///
-/// A batch that nobody can read is passed over, and told by ``unreadable``.
+/// A batch that cannot be read is skipped and listed in ``unreadable``.
 ///
-/// The caller may stop at any step. One thread.
+/// The caller may stop at any step. It belongs to one thread.
 public final class TopicReader {
-    /// Where the reading of a partition begins.
+    /// The place at which reading a partition begins.
     public enum Start: Sendable, Equatable {
         /// At its first record.
         case beginning
-        /// Behind everything that was written, open transactions included.
+        /// After all written records, open transactions included.
         case end
-        /// At this offset, or at the records of a moment (milliseconds since the Unix epoch) where these come before it.
+        /// At this offset, or at the records of a moment (milliseconds since the Unix epoch) if these come first.
         ///
-        /// An offset beyond the partition's end is of a topic that was recreated since: then all of it is read.
+        /// An offset beyond the partition's end means that the topic was recreated: then all of it is read.
         case offset(Int64, lookingBackTo: Int64? = nil)
-        /// At the first record of this moment (milliseconds since the Unix epoch) or later, at the end where there is none;
-        /// at the beginning when the broker cannot tell (an embedded one).
+        /// At the first record of this moment (milliseconds since the Unix epoch) or later, or at the end without one;
+        /// at the beginning when the broker cannot search by time (an embedded one).
         case moment(Int64)
     }
 
-    /// Up to where partitions are read.
+    /// The place up to which partitions are read.
     public enum End: Sendable, Equatable {
-        /// To what is committed now: an open transaction is not waited for. What comes behind it is handed out, too.
+        /// The last committed record: open transactions are not waited for. Later records are handed out, too.
         case committed
-        /// To what was written last, committed or not: waits for the end of every transaction that is open now. What comes
-        /// behind it is handed out, too.
+        /// The last written record, committed or not: waits until all open transactions end. Later records are handed
+        /// out, too.
         case written
-        /// Exactly to these offsets; a partition without one is not read.
+        /// Exactly these offsets; a partition without one is not read.
         case offsets([TopicPartition: Int64])
-        /// Reads on for ever.
+        /// None: reads for ever.
         case none
     }
 
-    /// What ``next(wait:)`` found.
+    /// The result of ``next(wait:)``.
     public enum Step {
         /// A record; release it.
         case record(Message)
-        /// Nothing came in time. Brokers that are away and leaders that move are waited for.
+        /// Nothing arrived in time; the reader goes on waiting for absent brokers and moving leaders.
         case nothing
-        /// Everything up to the end was read.
+        /// The end has been reached.
         case end
     }
 
@@ -59,14 +59,14 @@ public final class TopicReader {
         /// The next offset to read.
         var position: Int64
         var end: Int64?
-        /// Whether nothing beyond the end is read.
+        /// Whether reading stops at the end.
         var stopsAtEnd = false
 
         var isReached: Bool { end.map { position >= $0 } ?? true }
         var isFinished: Bool { stopsAtEnd && isReached }
     }
 
-    /// Questions, wake-ups and notices; its records come out of ``next(wait:)`` alone.
+    /// For queries, wake-ups and notices; its records come out of ``next(wait:)`` alone.
     public let consumer: Consumer
     private let properties: ClientProperties
     private let silence: Duration
@@ -78,27 +78,27 @@ public final class TopicReader {
     private var unreachedCount = 0
     private var hasNews = false
     private var lastNews = ContinuousClock.now
-    /// Whether a topic was missing when it was asked for last.
+    /// Whether a topic was missing at the last query.
     private var isMissing = false
-    /// How long it was waited for the next step towards the end, in this object alone.
+    /// The time spent in this object waiting for the next step towards the end.
     private var waited = Duration.zero
     private var trouble: KafkaError?
 
-    /// How many offsets have been passed since the end was set, and how many there were.
+    /// The number of offsets passed since the end was set, and their total.
     public private(set) var progress: (passed: Int64, total: Int64) = (0, 0)
-    /// What nobody can read, and was passed over.
+    /// The batches that could not be read and were skipped.
     public private(set) var unreadable: [UnreadableBatch] = []
-    /// Offsets that were asked for and were deleted before they could be read.
+    /// The number of requested offsets that were deleted before they could be read.
     public private(set) var deletedCount: Int64 = 0
 
     /// Makes the client; nothing is read before ``begin(_:to:)``.
     ///
     /// - Parameters:
-    ///   - properties: librdkafka's, with a `group.id`, which is not joined; ends of partitions are always told.
-    ///   - silence: it is assigned again when nothing has come for so long.
-    ///   - patience: for a topic that is not known yet or a leader that moves, and for a step towards the end: then no broker
-    ///     answers, or a transaction does not end.
-    ///   - questions: how long one question to the brokers may take.
+    ///   - properties: librdkafka's, with a `group.id`, which is not joined; ends of partitions are always reported.
+    ///   - silence: The time without a record after which the client is reassigned.
+    ///   - patience: The time limit for an unknown topic, a moving leader, or a step towards the end; beyond it no
+    ///     broker answers, or a transaction does not end.
+    ///   - questions: The time limit of one query to the brokers.
     public init(
         properties: ClientProperties, silence: Duration = .seconds(10), patience: Duration = .seconds(60),
         questions: Duration = .seconds(10)
@@ -123,7 +123,7 @@ public final class TopicReader {
         try assign()
     }
 
-    /// Reads to another end, on from where it is; blocks for the brokers' answers.
+    /// Continues to another end; blocks for the brokers' answers.
     public func setEnd(_ end: End) throws(KafkaError) {
         let ends = try outwaiting { () throws(KafkaError) in try self.ends(end) }
         var stopsAtEnd = false
@@ -148,8 +148,8 @@ public final class TopicReader {
 
     /// The next record, waiting up to this long for it.
     ///
-    /// - Throws: when the topic is not as it was: deleted, recreated, forbidden; and what kept it from the end, when
-    ///   nothing has come for its patience.
+    /// - Throws: When the topic was deleted, recreated or forbidden, and the cause of the delay when nothing arrives
+    ///   within `patience`.
     public func next(wait: Milliseconds = .zero) throws(KafkaError) -> Step {
         if isAtEnd { return .end }
         while let message = consumer.queue.next(wait: wait) {
@@ -178,7 +178,7 @@ public final class TopicReader {
             }
             guard error.code == KafkaError.Code.partitionEOF else { return try note(error) }
             hasNews = true
-            // Behind the last record lie the ends of transactions.
+            // The markers that end transactions lie after the last record.
             return try reach(offset, key)
         }
         hasNews = true
@@ -201,14 +201,14 @@ public final class TopicReader {
         return nil
     }
 
-    /// Goes on behind a batch if nobody can read it, or tries again.
+    /// Skips an unreadable batch, or tries it again.
     private func judgeBatch(at place: Place, _ key: Key) throws(KafkaError) {
         guard !place.isFinished else { return }
         _ = try passOver(place, key, patience: .seconds(10))
         try assign()
     }
 
-    /// Whether nobody can read what lies at this place, which is behind it then.
+    /// Whether the batch at this place is unreadable; if so, it is skipped.
     private func passOver(_ place: Place, _ key: Key, patience: Duration) throws(KafkaError) -> Bool {
         let finder = BatchFinder(place.partition, properties: properties, patience: patience)
         do throws(KafkaError) {
@@ -223,9 +223,9 @@ public final class TopicReader {
         }
     }
 
-    /// Nothing has come for a while: where there is more, the client may have met damaged records, of which it says nothing.
+    /// Handles a silence: a client that has met damaged records does not report them.
     ///
-    /// All is assigned again in any case, unless something has come meanwhile.
+    /// Everything is reassigned in any case, unless messages have arrived meanwhile.
     private func lookForDamage() throws(KafkaError) {
         let open = places.filter { !$0.value.isFinished }
         let ends = consumer.queries.answers(
@@ -245,9 +245,9 @@ public final class TopicReader {
         return nil
     }
 
-    /// A partition that ends before what was read of it: its topic was recreated, or its log was cut off.
+    /// Throws when a partition ends before the position: its topic was recreated, or its log was truncated.
     private func checkAge(of place: Place) throws(KafkaError) {
-        // Without an answer nothing is thrown; the next end tells.
+        // Without an answer nothing is thrown; the next end is checked again.
         guard let high = try? watermarks(of: place.partition).high, high < place.position else { return }
         throw KafkaError(
             code: KafkaError.Code.offsetOutOfRange,
@@ -265,11 +265,11 @@ public final class TopicReader {
         progress.passed += min(position, end) - place.position
         guard position >= end else { return }
         unreachedCount -= 1
-        // What comes behind is not to be fetched for nothing.
+        // Records beyond the end need not be fetched.
         if place.stopsAtEnd { try? consumer.pause([place.partition]) }
     }
 
-    /// Nothing came for this long.
+    /// Handles a wait of this long without a record.
     private func noteSilence(_ wait: Duration) throws(KafkaError) {
         let now = ContinuousClock.now
         if hasNews {
@@ -277,7 +277,7 @@ public final class TopicReader {
             lastNews = now
         } else if now - lastNews >= silence {
             if try areTopicsThere() { try lookForDamage() }
-            // Not since before it was looked for, which takes its time.
+            // The search takes time, which does not count as silence.
             lastNews = .now
         }
         guard end != .none else { return }
@@ -291,15 +291,15 @@ public final class TopicReader {
         }
     }
 
-    /// A client says nothing of a topic that is deleted while it reads it, and must not be assigned one: librdkafka 2.0 may
-    /// stop a partition twice then, which ends the process.
+    /// A client does not report that a topic was deleted while it reads it, and must not be assigned to a missing one:
+    /// librdkafka 2.0 may then stop a partition twice, which aborts the process.
     private func areTopicsThere() throws(KafkaError) -> Bool {
         var missing: KafkaError?
         for topic in Set(places.values.lazy.filter { !$0.isFinished }.map(\.partition.topic)) {
             do throws(KafkaError) {
                 _ = try consumer.queries.partitions(of: topic, timeout: questionTimeout)
             } catch {
-                // Brokers that are away are waited for.
+                // Absent brokers are waited for.
                 if error.isOfTopic { missing = error }
             }
         }
@@ -319,7 +319,7 @@ public final class TopicReader {
 
     // MARK: Places
 
-    /// Offsets as numbers, because the client asks for the beginning only half a second after a first try.
+    /// Offsets as numbers, because the client asks for the beginning only half a second after a first attempt.
     private func offsets(of starts: [TopicPartition: Start]) throws(KafkaError) -> [TopicPartition: Int64] {
         var moments: [Int64: [TopicPartition]] = [:]
         for (partition, start) in starts {
@@ -334,7 +334,7 @@ public final class TopicReader {
         for (moment, partitions) in moments {
             let (queries, limit) = (consumer.queries, questionTimeout)
             let found = queries.answers(moment, of: partitions, timeout: limit)
-            // Where no broker can say it, all of the partition is read.
+            // A partition is read whole if no broker can answer for it.
             let unknown = queries.knowsTimes ? Array(found.failures.keys) : partitions
             times.merge(found.found.merging(unknown.map { ($0, 0) }) { $1 }) { $1 }
             try ends.merge(queries.ends(of: partitions, timeout: limit)) { $1 }
@@ -365,12 +365,12 @@ public final class TopicReader {
         case .committed:
             ends = try consumer.queries.ends(of: partitions, timeout: questionTimeout)
         case .written:
-            // As a client sees them that reads what is not committed, too.
+            // The ends that a `read_uncommitted` client sees.
             let other = try Consumer(properties: properties + [("isolation.level", "read_uncommitted")])
             defer { other.close() }
             ends = try other.queries.ends(of: partitions, timeout: questionTimeout)
         }
-        // An embedded broker answers no question about ends.
+        // An embedded broker answers no query about ends.
         for partition in partitions where ends[partition] == nil {
             ends[partition] = try watermarks(of: partition).high
         }

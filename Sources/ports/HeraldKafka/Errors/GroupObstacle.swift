@@ -1,8 +1,8 @@
-/// What keeps members out of a group for good: it ends when somebody changes a setting, not by waiting.
+/// A permanent obstacle to joining a group, which only a changed setting removes.
 public struct GroupObstacle: Sendable, Equatable {
-    /// What happened, in the middle of a sentence.
+    /// The cause, for the middle of a sentence.
     public var what: String
-    /// What to do, in the middle of a sentence.
+    /// The remedy, for the middle of a sentence.
     public var remedy: String
 
     /// Both in one sentence, which begins with a capital letter.
@@ -10,7 +10,7 @@ public struct GroupObstacle: Sendable, Equatable {
 }
 
 extension GroupObstacle {
-    /// Why the group's coordinator takes this member at no attempt; `nil` for what may pass by itself.
+    /// The reason for which the group's coordinator rejects this member at every attempt; `nil` for a passing one.
     public init?(_ error: KafkaError) {
         switch error.code {
         case KafkaError.Code.invalidSessionTimeout:
@@ -33,11 +33,11 @@ extension GroupObstacle {
         }
     }
 
-    /// A topic in which coordinators keep what they know, made by brokers when it is first needed.
+    /// A topic in which coordinators keep their state, created by brokers when it is first needed.
     public enum Topic: String, Sendable {
-        /// That of groups.
+        /// The groups' topic.
         case groups = "__consumer_offsets"
-        /// That of transactions.
+        /// The transactions' topic.
         case transactions = "__transaction_state"
 
         fileprivate var replication: String {
@@ -48,8 +48,8 @@ extension GroupObstacle {
         }
     }
 
-    /// Why there is no coordinator, although one was asked for; `nil` when its topic is there and has its leaders, or may not
-    /// be seen.
+    /// The reason for which there is no coordinator; `nil` when its topic exists and has its leaders, or may not be
+    /// seen.
     public init?(_ topic: Topic, in metadata: ClusterMetadata) {
         guard let found = metadata.topics.first(where: { $0.name == topic.rawValue }) else { return nil }
         let whose = topic == .groups ? "the group" : "Herald's transactions"

@@ -7,15 +7,15 @@ extension KafkaError {
         public static let partitionEOF = RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue
         /// The client is broken for good: see ``Consumer/fatalError()`` and ``Producer/fatalError()``.
         public static let fatal = RD_KAFKA_RESP_ERR__FATAL.rawValue
-        /// The client's numbers of records and the broker's may differ: see ``Producer/beginTransaction()``.
+        /// The client's sequence numbers and the broker's may differ: see ``Producer/beginTransaction()``.
         public static let inconsistent = RD_KAFKA_RESP_ERR__INCONSISTENT.rawValue
         /// Another instance with the same identity has taken over.
         public static let fenced = RD_KAFKA_RESP_ERR__FENCED.rawValue
         /// Another consumer has joined with the same `group.instance.id`.
         public static let fencedInstanceID = RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue
-        /// The coordinator has no transaction in the state that was asked for, such as one to abort.
+        /// The coordinator has no transaction in the required state, such as one to abort.
         public static let invalidTransactionState = RD_KAFKA_RESP_ERR_INVALID_TXN_STATE.rawValue
-        /// The brokers are too old for what is asked.
+        /// The brokers are too old for the request.
         public static let unsupportedFeature = RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE.rawValue
         /// The brokers do not know this version of a request.
         public static let unsupportedVersion = RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION.rawValue
@@ -51,11 +51,11 @@ extension KafkaError {
         public static let autoOffsetReset = RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET.rawValue
         /// There was nothing to commit, or nothing is committed.
         public static let noOffset = RD_KAFKA_RESP_ERR__NO_OFFSET.rawValue
-        /// What a broker sent of a batch can't be unpacked, or would be too large unpacked.
+        /// A batch cannot be decompressed, or would be too large.
         public static let badCompression = RD_KAFKA_RESP_ERR__BAD_COMPRESSION.rawValue
         /// A batch's version or codec is unknown.
         public static let notImplemented = RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED.rawValue
-        /// What a broker sent is not as its format wants it.
+        /// A response violates its format.
         public static let badMessage = RD_KAFKA_RESP_ERR__BAD_MSG.rawValue
         /// An argument or a property is wrong.
         public static let invalidArgument = RD_KAFKA_RESP_ERR__INVALID_ARG.rawValue
@@ -71,29 +71,29 @@ extension KafkaError {
         public static let messageSizeTooLarge = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE.rawValue
         /// A batch is larger than a segment of its topic.
         public static let recordListTooLarge = RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE.rawValue
-        /// A record is not what its topic takes: it has no key, or a schema does not allow it.
+        /// The topic does not accept the record: it has no key, or violates a schema.
         public static let invalidRecord = RD_KAFKA_RESP_ERR_INVALID_RECORD.rawValue
-        /// A record's time stamp is further from the broker's clock than its topic allows.
+        /// A record's timestamp is further from the broker's clock than its topic allows.
         public static let invalidTimestamp = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP.rawValue
-        /// A record is not what its topic takes, as brokers before Kafka 2.4 say it.
+        /// The topic does not accept the record, as reported by brokers before Kafka 2.4.
         public static let invalidMessage = RD_KAFKA_RESP_ERR_INVALID_MSG.rawValue
         /// A policy of the brokers forbids it.
         public static let policyViolation = RD_KAFKA_RESP_ERR_POLICY_VIOLATION.rawValue
-        /// Another record of the same batch is not what the topic takes: `_INVALID_DIFFERENT_RECORD`, of clients from 2.4 on.
+        /// Another record of the batch is not accepted: `_INVALID_DIFFERENT_RECORD`, from clients since 2.4.
         public static let invalidDifferentRecord: Int32 = -138
         /// A commit's metadata is longer than the broker allows.
         public static let offsetMetadataTooLarge = RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue
-        /// The partition has no leader at the moment.
+        /// The partition has no leader.
         public static let leaderNotAvailable = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE.rawValue
         /// The partition's leader has moved.
         public static let notLeaderForPartition = RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION.rawValue
         /// The group's or transaction's coordinator has moved.
         public static let notCoordinator = RD_KAFKA_RESP_ERR_NOT_COORDINATOR.rawValue
-        /// There is no coordinator at the moment.
+        /// There is no coordinator.
         public static let coordinatorNotAvailable = RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE.rawValue
         /// The coordinator is starting.
         public static let coordinatorLoadInProgress = RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS.rawValue
-        /// The group has gone through a rebalance since.
+        /// The group has rebalanced since.
         public static let illegalGeneration = RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION.rawValue
         /// The group has removed this member.
         public static let unknownMemberID = RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID.rawValue
@@ -101,7 +101,7 @@ extension KafkaError {
         public static let invalidSessionTimeout = RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT.rawValue
         /// The group is full.
         public static let groupMaxSizeReached = RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED.rawValue
-        /// The group's members have no way of sharing partitions out in common with this one.
+        /// The group's members share no assignment strategy with this one.
         public static let inconsistentGroupProtocol = RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue
         /// The brokers do not allow so long a transaction.
         public static let invalidTransactionTimeout = RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT.rawValue
@@ -116,7 +116,7 @@ extension KafkaError {
             .rawValue
         /// The topic exists already.
         public static let topicAlreadyExists = RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
-        /// The number of partitions is wrong, such as fewer than there are.
+        /// The number of partitions is wrong, such as lower than the present one.
         public static let invalidPartitions = RD_KAFKA_RESP_ERR_INVALID_PARTITIONS.rawValue
         /// A topic's configuration is not valid.
         public static let invalidConfig = RD_KAFKA_RESP_ERR_INVALID_CONFIG.rawValue

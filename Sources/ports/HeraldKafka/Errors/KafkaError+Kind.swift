@@ -1,7 +1,7 @@
 extension KafkaError {
-    /// What an error means for the decision what comes next: the one table that all modules use.
+    /// The meaning of an error for the decision about the next step: the one table that all modules use.
     ///
-    /// ``isFatal``, ``isRetriable`` and ``isAbortable`` say what a transactional call wants; this says what has happened.
+    /// ``isFatal``, ``isRetriable`` and ``isAbortable`` say what a transaction requires; this says what happened.
     public enum Kind: Sendable, Hashable {
         /// No broker answers: the broker, the network, a name or a certificate is to blame.
         case unreachable
@@ -11,33 +11,33 @@ extension KafkaError {
         case noToken
         /// An ACL forbids it; ``KafkaError/advice(_:)`` says what to allow.
         case forbidden
-        /// Another instance has the identity.
+        /// Another instance owns the identity.
         case fenced
         /// The topic or the partition is missing, as far as the client or a broker knows.
         case unknownTopic
         /// The offset is not in the partition any more.
         case offsetGone
-        /// A batch can't be unpacked, or is damaged.
+        /// A batch cannot be decompressed, or is damaged.
         case unreadable
         /// The record, or its batch, is larger than the topic allows.
         case tooLarge
-        /// The record, or one of its batch, is not what its topic takes.
+        /// The topic does not accept the record, or another one of its batch.
         case invalidRecord
-        /// A leader or a coordinator is only just taking office.
+        /// A leader or a coordinator is still taking over.
         case settling
-        /// The brokers or the client cannot do it at all.
+        /// The brokers or the client do not support it.
         case unsupported
         /// Anything else.
         case other
     }
 
-    /// What it means.
+    /// The kind of this error.
     public var kind: Kind {
         if code == Code.authentication, message.hasPrefix(Self.noToken) { return .noToken }
         return Self.kinds[code] ?? .other
     }
 
-    /// How librdkafka begins to say that there is no token; what it was told follows (rd_kafka_oauthbearer_set_token_failure0).
+    /// The prefix of librdkafka's message for a missing token (rd_kafka_oauthbearer_set_token_failure0).
     private static let noToken = "Failed to acquire SASL OAUTHBEARER token"
 
     private static let kinds: [Int32: Kind] = [
@@ -50,7 +50,7 @@ extension KafkaError {
         Code.unknownTopicOrPartition: .unknownTopic, Code.unknownTopic: .unknownTopic,
         Code.unknownPartition: .unknownTopic,
         Code.offsetOutOfRange: .offsetGone, Code.autoOffsetReset: .offsetGone,
-        // A codec or a version of batches that there is none of.
+        // notImplemented: a codec or a version of batches that does not exist.
         Code.badCompression: .unreadable, Code.badMessage: .unreadable, Code.notImplemented: .unreadable,
         Code.messageSizeTooLarge: .tooLarge, Code.recordListTooLarge: .tooLarge,
         Code.invalidRecord: .invalidRecord, Code.invalidTimestamp: .invalidRecord, Code.invalidMessage: .invalidRecord,
@@ -60,11 +60,11 @@ extension KafkaError {
         Code.unsupportedFeature: .unsupported, Code.unsupportedVersion: .unsupported,
     ]
 
-    /// Whether the next attempt would meet it again.
+    /// Whether the next attempt would fail in the same way.
     public var isLasting: Bool {
         switch kind {
         case .forbidden, .tooLarge: true
-        // A partition that was just added is known to its producers late.
+        // Producers learn late of a partition that was just added.
         case .unknownTopic: code != Code.unknownPartition
         default: false
         }
@@ -73,9 +73,9 @@ extension KafkaError {
     /// Whether a login failed: until an operator fixes that, no broker answers.
     public var isOfLogin: Bool { kind == .refusedCredentials || kind == .noToken }
 
-    /// Whether it says that the topic is not what it was: missing, forbidden, or another one of the same name.
+    /// Whether the topic has changed: it is missing, forbidden, or another one of the same name.
     ///
-    /// A client reports it only when it has lasted for a while (`topic.metadata.propagation.max.ms`).
+    /// A client reports it only after it has lasted for a while (`topic.metadata.propagation.max.ms`).
     public var isOfTopic: Bool {
         switch kind {
         case .unknownTopic, .offsetGone: true

@@ -1,12 +1,12 @@
 extension KafkaError {
-    /// How librdkafka words what it says of itself: beside it stands what only its makers look for.
+    /// The marks of librdkafka's own wording, which holds details that only its makers need.
     private static let libraryMarks = ["Local: ", "(after ", "Timed out waiting", "Failed while waiting"]
 
     private var isInLibraryWords: Bool { Self.libraryMarks.contains { message.contains($0) } }
 
-    /// What happened, for a headline: no name of an error, and none of librdkafka's own words.
+    /// The error for a headline, without error names or librdkafka's own wording.
     ///
-    /// What brokers answered stays as it is; ``description`` has everything, for a log or a detail.
+    /// Brokers' messages are kept; ``description`` has all details for a log.
     public var words: String {
         guard code < 0 else { return description }
         guard isInLibraryWords else { return message }
@@ -21,6 +21,6 @@ extension KafkaError {
         }
     }
 
-    /// ``words``, with what librdkafka said in brackets where that is something else.
+    /// ``words``, followed by librdkafka's message in brackets when that differs.
     public var wordsInFull: String { words == description || words == message ? words : "\(words) (\(description))" }
 }

@@ -1,16 +1,16 @@
 internal import CRDKafka
 
-/// An error of the Kafka client or of a broker, with what may be done about it.
+/// An error of the Kafka client or of a broker, with the possible reactions to it.
 public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The raw `rd_kafka_resp_err_t`, such as one of ``Code``: negative for the client's own, positive for a broker's.
     public var code: Int32
     /// The code's name without its prefix, such as `_FENCED` or `UNKNOWN_MEMBER_ID`.
     public var name: String
-    /// One sentence for people; holds no credentials and no record's contents.
+    /// One sentence for people, without credentials or record contents.
     public var message: String
     /// Whether the error is fatal: recreate the client.
     public var isFatal: Bool
-    /// Whether the same call may be made again as it was.
+    /// Whether the same call may be repeated unchanged.
     public var isRetriable: Bool
     /// Whether the current transaction has to be aborted (and may then be written again).
     public var isAbortable: Bool
@@ -32,10 +32,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The name and the message.
     public var description: String { "\(name): \(message)" }
 
-    /// This error, saying in its message when an old librdkafka, not a wrong password, is the likely cause.
+    /// This error, with a remark in its message when an old librdkafka, not a wrong password, is the likely cause.
     ///
-    /// librdkafka before 2.6.1 breaks SASL/SCRAM against Kafka 3.8.1 and newer, and the broker calls it
-    /// "invalid credentials".
+    /// librdkafka before 2.6.1 breaks SASL/SCRAM against Kafka 3.8.1 and newer, which the broker reports as "invalid
+    /// credentials".
     ///
     /// - Parameter saslMechanism: the property `sasl.mechanism` (or `sasl.mechanisms`), `nil` when it is not set.
     public func explained(saslMechanism: String?) -> KafkaError {
@@ -53,7 +53,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension KafkaError {
-    /// The error for a code that may say "no error".
+    /// The error for a code; `nil` for "no error".
     init?(_ raw: rd_kafka_resp_err_t, message: String? = nil) {
         guard raw != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         self.init(code: raw.rawValue, message: message)
@@ -66,7 +66,7 @@ extension KafkaError {
         self.init(error)
     }
 
-    /// Reads an error object, which stays its owner's.
+    /// Reads an error object without taking it over.
     init(_ error: OpaquePointer) {
         self.init(
             code: rd_kafka_error_code(error).rawValue,

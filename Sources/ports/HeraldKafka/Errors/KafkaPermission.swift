@@ -1,27 +1,27 @@
-/// What a user has to be allowed, in the words of `kafka-acls`: the one table of advice for errors that say
+/// A permission in the vocabulary of `kafka-acls`: the one table of advice for errors of the kind
 /// ``KafkaError/Kind/forbidden``.
 public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
-    /// What it is about.
+    /// The object of a permission.
     public enum Resource: Sendable, Hashable {
         /// A topic.
         case topic(String)
         /// A consumer group.
         case group(String)
-        /// A producer's name.
+        /// A producer's `transactional.id`.
         case transactionalID(String)
-        /// All producers' names that begin so.
+        /// All `transactional.id`s with this prefix.
         case transactionalIDs(prefix: String)
     }
 
-    /// What is to be allowed, the strongest first: `Read` and `Write` bring `Describe` along.
+    /// The operation to allow, the strongest first: `Read` and `Write` imply `Describe`.
     public enum Operation: String, Sendable, Hashable {
         /// Reads records or offsets.
         case read = "Read"
-        /// Writes records, or uses a transactional id.
+        /// Writes records, or uses a `transactional.id`.
         case write = "Write"
-        /// Sees that it is there.
+        /// Sees that the resource exists.
         case describe = "Describe"
-        /// Makes a topic.
+        /// Creates a topic.
         case create = "Create"
         /// Changes a topic.
         case alter = "Alter"
@@ -31,9 +31,9 @@ public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
         case alterConfigs = "AlterConfigs"
     }
 
-    /// What is to be allowed.
+    /// The operations to allow.
     public var operations: [Operation]
-    /// On these.
+    /// The resources to allow them on.
     public var resources: [Resource]
 
     /// The permission for these operations on these resources.
@@ -47,14 +47,14 @@ public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
         self.resources = resources
     }
 
-    /// What to do, as the end of a sentence: `allow Read on the topic notifications with kafka-acls`.
+    /// The remedy as the end of a sentence: `allow Read on the topic notifications with kafka-acls`.
     public var description: String {
         let isPrefixed = resources.contains { if case .transactionalIDs = $0 { true } else { false } }
         return "allow \(Self.list(operations.map(\.rawValue))) on \(Self.list(resources.map(\.description))) "
             + "with kafka-acls" + (isPrefixed ? " --resource-pattern-type prefixed" : "")
     }
 
-    /// The command that allows it, for the user `NAME`.
+    /// The command that grants it to the user `NAME`.
     public var command: String {
         let words = operations.flatMap { ["--operation", $0.rawValue] } + resources.flatMap(\.arguments)
         return "kafka-acls --add --allow-principal User:NAME " + words.joined(separator: " ")
@@ -67,7 +67,7 @@ public struct KafkaPermission: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KafkaPermission.Resource: CustomStringConvertible {
-    /// As sentences name it.
+    /// The resource as named in sentences.
     public var description: String {
         switch self {
         case .topic(let name): "the topic \(name)"
@@ -77,7 +77,7 @@ extension KafkaPermission.Resource: CustomStringConvertible {
         }
     }
 
-    /// As the command names it.
+    /// The resource as named in the command.
     fileprivate var arguments: [String] {
         switch self {
         case .topic(let name): ["--topic", name]
@@ -89,6 +89,6 @@ extension KafkaPermission.Resource: CustomStringConvertible {
 }
 
 extension KafkaError {
-    /// What to do about it, as the end of a sentence with its semicolon; empty unless it is forbidden.
+    /// The remedy as the end of a sentence, with its semicolon; empty unless the error is `forbidden`.
     public func advice(_ permission: KafkaPermission) -> String { kind == .forbidden ? "; \(permission)" : "" }
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import HeraldThreads
 
-/// How long questions wait in all for what is only just taking office: a leader, a coordinator, a topic that was just made.
+/// The total time that queries wait for a leader, a coordinator or a new topic to become available.
 ///
-/// One for all questions of a command, so that what never takes office costs its time once, whatever is asked.
+/// All queries of a command share one, so a leader that never appears costs its time only once.
 public final class SettlingPatience: Sendable {
     private struct State {
         var left: Duration
@@ -17,9 +17,9 @@ public final class SettlingPatience: Sendable {
     private let say: @Sendable (KafkaError, _ left: Duration) -> Void
 
     /// - Parameters:
-    ///   - limit: how long they wait in all.
-    ///   - sayingAfter: how long they have waited when it is said.
-    ///   - say: told once what is waited for, and for how long at most.
+    ///   - limit: The total time to wait.
+    ///   - sayingAfter: The time after which the wait is reported.
+    ///   - say: Called once with the reason for the wait and the time left.
     public init(
         _ limit: Duration, sayingAfter: Duration = .seconds(2),
         _ say: @escaping @Sendable (KafkaError, _ left: Duration) -> Void = { _, _ in }
@@ -29,16 +29,16 @@ public final class SettlingPatience: Sendable {
         self.say = say
     }
 
-    /// Whether its questions still share it.
+    /// Whether queries still share it.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// No more than this is waited from now on.
+    /// Limits the remaining wait to this time.
     package func shorten(to limit: Duration) { state.withLock { $0.left = min($0.left, limit) } }
 
-    /// Its questions share it no more: each one waits as long as its asker says.
+    /// Ends the sharing: from now on each query waits as long as its caller allows.
     public func end() { state.withLock { $0.isOpen = false } }
 
-    /// Asks again as long as the answer is that something is only just taking office.
+    /// Repeats the query while its answer is that something is still becoming available.
     ///
     /// Blocks.
     package func outwait<Answer: ~Copyable>(
@@ -53,13 +53,13 @@ public final class SettlingPatience: Sendable {
             } catch {
                 guard isPassing(error), mayWait(.now - begin, error) else { throw error }
                 hasWaited = true
-                // Nothing tells when it is known.
+                // No event announces the end of the wait.
                 usleep(100_000)
             }
         }
     }
 
-    /// Whether there is time left after this one's wait, of which a person hears when it gets long.
+    /// Whether there is time left after this wait; a long wait is reported.
     private func mayWait(_ wait: Duration, _ error: KafkaError) -> Bool {
         let (left, isNews) = state.withLock { state in
             let isNews = !state.isSaid && state.waited + wait >= sayingAfter
@@ -81,12 +81,12 @@ public final class SettlingPatience: Sendable {
 }
 
 extension KafkaError {
-    /// Whether it may pass by itself: a leader or a coordinator takes office, or not all know of a topic that was just made.
+    /// Whether it may pass by itself: a leader or coordinator takes over, or some brokers do not know a topic yet.
     package var isSettling: Bool { kind == .settling || kind == .unknownTopic }
 }
 
 extension ClientProperties {
-    /// Asks again while something is only just taking office: as long as all questions of the command may, or else this long.
+    /// Repeats the query while something is becoming available, within the command's shared patience or else this long.
     package func outwaiting<Answer: ~Copyable>(
         within patience: Duration, where isPassing: (KafkaError) -> Bool = \.isSettling,
         _ ask: () throws(KafkaError) -> Answer
@@ -97,9 +97,9 @@ extension ClientProperties {
 }
 
 extension ClientHandle {
-    /// Asks again while something is only just taking office, if it is a command that asks; others decide that themselves.
+    /// Repeats the query while something becomes available, if a command shares its patience; others decide alone.
     ///
-    /// Of what the client itself does not know only the asker can tell whether it is missing.
+    /// When only the client does not know a topic, the caller must decide whether it is missing.
     func outwaiting<Answer: ~Copyable>(_ ask: () throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
         guard let settling = callbacks.properties.settling, settling.isOpen else { return try ask() }
         return try settling.outwait(

@@ -3,43 +3,43 @@ internal import Glibc
 public import HeraldText
 internal import HeraldThreads
 
-/// A process's login to its brokers: one for all of its clients, which take over a new password or token while they
+/// A process's login to its brokers: shared by all of its clients, which take over a new password or token while they
 /// run.
 ///
-/// Give it to clients with ``ClientProperties``, whose values name the mechanism (`sasl.mechanism`). A connection that
-/// stands keeps what it was opened with; the next one shows what is new. The methods may be called from any thread.
+/// Give it to clients with ``ClientProperties``, whose values name the mechanism (`sasl.mechanism`). An open connection
+/// keeps its credential; the next one uses the new one. The methods may be called from any thread.
 public final class BrokerLogin: Sendable {
-    /// What brokers are shown.
+    /// The credential shown to brokers.
     public enum Credential: Sendable, Equatable {
         /// For PLAIN and SCRAM.
         case password(username: String, Secret)
         /// For OAUTHBEARER.
         case token(LoginToken)
-        /// It is on its way: the clients wait.
+        /// Not available yet: the clients wait.
         case pending
-        /// There is none, and why, in one line: the clients wait, and say so.
+        /// Unavailable, with the reason in one line: the clients wait and report it.
         case unavailable(String)
     }
 
     private struct State {
         var credential: Credential
-        /// The clients that live, as addresses, and where each says what people should know.
+        /// The live clients, as addresses, and the buffer for each one's notices.
         var clients: [(address: UInt, notices: NoticeBuffer)] = []
     }
 
-    /// Whether clients show tokens, which librdkafka asks for again and again, and not a password.
+    /// Whether clients show tokens, which librdkafka requests repeatedly, instead of a password.
     let usesTokens: Bool
     private let state: Guarded<State>
 
-    /// What keeps the credential up to date; it lives as long as the login.
+    /// The object that keeps the credential up to date; it lives as long as the login.
     private let keeper: (any AnyObject & Sendable)?
 
     /// A login.
     ///
     /// - Parameters:
-    ///   - usesTokens: whether the mechanism is OAUTHBEARER.
-    ///   - credential: what is shown at first.
-    ///   - keeper: what calls ``update(_:)``, and is released together with the login.
+    ///   - usesTokens: Whether the mechanism is OAUTHBEARER.
+    ///   - credential: The initial credential.
+    ///   - keeper: The object that calls ``update(_:)``; it is released together with the login.
     public init(usesTokens: Bool, _ credential: Credential, keptBy keeper: (any AnyObject & Sendable)? = nil) {
         self.usesTokens = usesTokens
         state = Guarded(State(credential: credential))
@@ -51,7 +51,7 @@ public final class BrokerLogin: Sendable {
         state.withLock { state in if case .password(let username, _) = state.credential { username } else { nil } }
     }
 
-    /// All clients show this from now on.
+    /// Replaces the credential of all clients from now on.
     public func update(_ credential: Credential) {
         state.withLock { state in
             state.credential = credential
@@ -59,9 +59,9 @@ public final class BrokerLogin: Sendable {
         }
     }
 
-    /// Has one of the clients say this, like its own log lines.
+    /// Adds a notice to one of the clients, like one of its own log lines.
     ///
-    /// - Parameter isTrouble: whether an operator should look after it.
+    /// - Parameter isTrouble: Whether an operator should look at it.
     public func report(_ sentence: String, isTrouble: Bool) {
         let notices = state.withLock { $0.clients.first?.notices }
         notices?.add(ClientNotice(level: isTrouble ? 4 : 6, text: sentence, error: nil))
@@ -72,7 +72,7 @@ public final class BrokerLogin: Sendable {
     /// Prepares the configuration of a client that will log in.
     func configure(_ configuration: ClientConfiguration) throws(KafkaError) {
         guard !usesTokens else {
-            // A thread of librdkafka's own asks for tokens, so the client can log in before it is polled.
+            // librdkafka's background thread requests tokens, so the client can log in before it is polled.
             rd_kafka_conf_enable_sasl_queue(configuration.pointer, 1)
             rd_kafka_conf_set_oauthbearer_token_refresh_cb(configuration.pointer) { client, _, opaque in
                 guard let client, let callbacks = ClientHandle.callbacks(opaque) else { return }
@@ -90,24 +90,24 @@ public final class BrokerLogin: Sendable {
         }
     }
 
-    /// From now on the client is told what is new.
+    /// Passes new credentials to the client from now on.
     func add(_ client: OpaquePointer, _ notices: NoticeBuffer) throws(KafkaError) {
         if usesTokens { try KafkaError.check(consuming: rd_kafka_sasl_background_callbacks_enable(client)) }
         let address = UInt(bitPattern: client)
         state.withLock { state in
             state.clients.append((address, notices))
-            // It may have become another one since the configuration was made.
+            // The credential may have changed since the configuration was made.
             Self.give(state.credential, to: address, usesTokens)
         }
     }
 
-    /// The client ends; it must be called before it is destroyed.
+    /// Ends that; call it before the client is destroyed.
     func remove(_ client: OpaquePointer) {
         let address = UInt(bitPattern: client)
         state.withLock { state in state.clients.removeAll { $0.address == address } }
     }
 
-    /// librdkafka wants a new token: near the end of the former one, and ten seconds after there was none.
+    /// Answers librdkafka's request for a new token: near the former one's end, and ten seconds after a failure.
     private func refresh(_ client: OpaquePointer) {
         let address = UInt(bitPattern: client)
         state.withLock { state in Self.give(state.credential, to: address, usesTokens) }
@@ -134,9 +134,9 @@ public struct LoginToken: Sendable, Equatable {
     public let value: Secret
     /// When it ends, in milliseconds since the Unix epoch.
     public let endsAtMilliseconds: Int64
-    /// Whom it is for; brokers go by what the token itself says.
+    /// The user that it was issued for; brokers rely on the token itself.
     public let principal: String
-    /// What is sent beside it (KIP-342), such as `logicalCluster`.
+    /// The extensions sent with it (KIP-342), such as `logicalCluster`.
     public let extensions: [String: String]
 
     /// A token.
@@ -147,10 +147,10 @@ public struct LoginToken: Sendable, Equatable {
         self.extensions = extensions
     }
 
-    /// Has the client show it; what is wrong with it, or `nil`.
+    /// Has the client show it; returns the error, or `nil`.
     fileprivate func give(to client: OpaquePointer) -> String? {
         var text = [CChar](repeating: 0, count: ClientHandle.errorTextCapacity)
-        // Keys and values by turns.
+        // Keys and values alternate.
         let copies = extensions.sorted { $0.key < $1.key }.flatMap { [strdup($0.key), strdup($0.value)] }
         defer { for copy in copies { free(copy) } }
         var pairs = copies.map { UnsafePointer<CChar>($0) }

@@ -1,15 +1,15 @@
-/// What a client is made from: librdkafka's properties, and its login.
+/// The properties of a client, and its login.
 public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
-    /// Names and values, in the order in which they are set: of a name that is there twice, the last counts.
+    /// Names and values, in the order in which they are set; the last value of a name counts.
     public private(set) var values: [(String, String)]
     /// The client's login; `nil`: as its properties say.
     public let login: BrokerLogin?
-    /// What notes when its brokers answer; `nil` when that is not needed.
+    /// The clock that notes its brokers' answers; `nil` when that is not needed.
     public let answers: AnswerClock?
-    /// How long its questions wait for what is only just taking office, if they share that with others'.
+    /// The patience that its queries share with those of other clients, if any.
     public let settling: SettlingPatience?
 
-    /// Properties, the client's login, what notes its brokers' answers, and the patience of its questions.
+    /// Properties, the client's login, the clock of its brokers' answers, and the patience of its queries.
     public init(
         _ values: [(String, String)], login: BrokerLogin? = nil, answers: AnswerClock? = nil,
         settling: SettlingPatience? = nil
@@ -25,10 +25,10 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
         self.init(elements)
     }
 
-    /// The value that counts; `nil` when the property is not set.
+    /// The effective value; `nil` when the property is not set.
     public subscript(name: String) -> String? { values.last { $0.0 == name }?.1 }
 
-    /// The mechanism that brokers are logged in to by, by either of the property's names; `nil` when none is chosen.
+    /// The login mechanism, under either of the property's names; `nil` when none is chosen.
     public var saslMechanism: String? {
         values.last { $0.0 == "sasl.mechanism" || $0.0 == "sasl.mechanisms" }?.1
     }
@@ -48,6 +48,6 @@ public struct ClientProperties: Sendable, ExpressibleByArrayLiteral {
         Self(values.filter { !names.contains($0.0) }, login: login, answers: answers, settling: settling)
     }
 
-    /// The same for clients whose answers say nothing about this process's own questions.
+    /// The same for clients whose answers say nothing about this process's own queries.
     package var unnoted: Self { Self(values, login: login) }
 }

@@ -2,42 +2,42 @@ internal import CRDKafka
 internal import Glibc
 internal import Synchronization
 
-/// Counts the requests by which a producer changes its transactions: whether one may still arrive that was sent twice.
+/// Counts a producer's unanswered transaction requests: a request that was sent twice may still arrive late.
 ///
-/// A client whose connection ends sends such a request again on the next one, and the first copy may be delivered at any
-/// time after. The coordinator cannot tell it from a request for the transaction that is open by then: all transactions of
-/// an epoch look alike (KIP-890, "Transactions Server-Side Defense", whose second part librdkafka does not have as of 2.16).
-/// Only a new epoch keeps it out.
+/// When a connection ends, the client repeats such a request on the next one, and the first copy may arrive at any
+/// time. The coordinator cannot tell it from a request for the current transaction: all transactions of an epoch look
+/// alike (KIP-890, "Transactions Server-Side Defense", whose second part librdkafka lacks as of 2.16). Only a new epoch
+/// keeps it out.
 public struct ControlRequests: Sendable {
-    /// How many were sent that no broker has answered.
+    /// The number of requests sent and not answered.
     public private(set) var unansweredCount = 0
 
     /// None was sent.
     public init() {}
 
-    /// One was sent, for the first time or again.
+    /// Notes that one was sent, for the first time or again.
     public mutating func noteSent() { unansweredCount += 1 }
 
-    /// A broker has answered one, so that it has arrived.
+    /// Notes an answer to one, which proves that it has arrived.
     public mutating func noteAnswer() { unansweredCount -= 1 }
 
-    /// Whether one was sent that no broker has answered.
+    /// Whether a request is unanswered.
     public var mayArriveLate: Bool { unansweredCount > 0 }
 }
 
 /// Has a client report its ``ControlRequests``, on the client's threads.
 ///
-/// librdkafka tells of an answer on the thread of the broker that gave it, which is that of the request, and then once more
-/// on its main thread (`rd_kafka_buf_callback`, as of 2.0.2 and 2.16): only the first counts, where requests were sent.
+/// librdkafka reports an answer on the answering broker's thread, which also sent the request, and again on its main
+/// thread (`rd_kafka_buf_callback`, as of 2.0.2 and 2.16): only the report on the sending thread counts.
 final class ControlRequestMeter: Sendable {
     private static let name = "herald-control-requests"
     /// The protocol's numbers of the requests that change a transaction: AddPartitionsToTxn, AddOffsetsToTxn, EndTxn,
     /// TxnOffsetCommit.
     private static let controlKeys: Set<Int16> = [24, 25, 26, 28]
-    /// That of the one that claims the name: InitProducerId.
+    /// The number of the request that claims the `transactional.id`: InitProducerId.
     private static let claimKey: Int16 = 22
 
-    /// What one of the client's threads has sent.
+    /// The requests of one of the client's threads.
     private struct Requests {
         var control = ControlRequests()
         var claims = ControlRequests()
@@ -50,10 +50,10 @@ final class ControlRequestMeter: Sendable {
 
     private let requests = Mutex<[pthread_t: Requests]>([:])
 
-    /// Whether a request that changes a transaction was sent and no broker has answered.
+    /// Whether a request that changes a transaction is unanswered.
     var mayArriveLate: Bool { requests.withLock { $0.values.contains { $0.control.mayArriveLate } } }
 
-    /// How many claims of the name were sent that no broker has answered.
+    /// The number of unanswered claims of the `transactional.id`.
     var unansweredClaims: Int { requests.withLock { $0.values.reduce(0) { $0 + $1.claims.unansweredCount } } }
 
     private func noteSent(_ key: Int16) {
@@ -67,7 +67,7 @@ final class ControlRequestMeter: Sendable {
         return Unmanaged<ControlRequestMeter>.fromOpaque(opaque).takeUnretainedValue()
     }
 
-    /// Has the client that is made of this configuration report here; the meter must outlive the client.
+    /// Has the client made from this configuration report here; the meter must outlive the client.
     func watch(_ configuration: OpaquePointer?) {
         rd_kafka_conf_interceptor_add_on_new(
             configuration, Self.name,

@@ -16,11 +16,11 @@ public final class ProducerTopic {
     }
 }
 
-/// Writes records and tells of each, by its token, whether the broker has it.
+/// Writes records and reports for each, by its token, whether the broker has it.
 ///
-/// One thread makes topics, produces and takes deliveries. The transactional calls block and may be made on one other
+/// One thread makes topics, produces and takes deliveries. The transactional calls block and may run on one other
 /// thread at the same time, hence `@unchecked Sendable`: while ``commitTransaction(timeout:)`` or
-/// ``abortTransaction(timeout:)`` run there, this one must go on calling ``deliveries(_:)``, or they never end.
+/// ``abortTransaction(timeout:)`` runs there, this thread must go on calling ``deliveries(_:)``, or it never ends.
 public final class Producer: @unchecked Sendable {
     let handle: ClientHandle
     private let main: OpaquePointer?
@@ -28,10 +28,10 @@ public final class Producer: @unchecked Sendable {
     private var topics: [String: ProducerTopic] = [:]
     /// The arguments of a produce call, all but the last few fields set once.
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
-    /// A record was given up that a broker may have.
+    /// Whether a record was given up that a broker may have.
     ///
-    /// The sequence numbers of client and broker may differ then: see ``beginTransaction()``. Written by the thread
-    /// that takes deliveries, read when an abort has returned, which waits for them.
+    /// The sequence numbers of client and broker may then differ: see ``beginTransaction()``. The thread that takes
+    /// deliveries writes it; it is read after an abort, which waits for the deliveries.
     private let gaveUpSentRecord = Atomic(false)
 
     private enum Argument {
@@ -41,7 +41,7 @@ public final class Producer: @unchecked Sendable {
         static let key = 3
         static let value = 4
         static let opaque = 5
-        /// The last two, because they are left out when there are none.
+        /// The last two, so that they can be omitted.
         static let headers = 6
         static let timestamp = 7
         static let count = 8
@@ -85,16 +85,16 @@ public final class Producer: @unchecked Sendable {
         return made
     }
 
-    /// Copies one record into the client's queue, never blocking; ``deliveries(_:)`` tells how it ended.
+    /// Copies one record into the client's queue without blocking; ``deliveries(_:)`` reports the outcome.
     ///
     /// - Parameters:
     ///   - partition: `nil` lets the partitioner choose by the key.
-    ///   - timestamp: milliseconds since the Unix epoch; `nil` for now.
+    ///   - timestamp: Milliseconds since the Unix epoch; `nil` for the present.
     ///   - value: `nil` is a null value (a tombstone).
-    ///   - headers: taken over and freed in any case.
-    ///   - token: comes back with the delivery.
-    /// - Returns: why the record was refused, and then no delivery follows; `nil` when it is in the queue. In a
-    ///   transaction a refused record does *not* fail the commit: the caller has to see to it.
+    ///   - headers: Taken over and freed in any case.
+    ///   - token: Comes back with the delivery.
+    /// - Returns: The reason for refusing the record, in which case no delivery follows; `nil` when it is queued. A
+    ///   refused record does *not* fail the commit of a transaction: the caller has to handle it.
     public func produce(
         topic: ProducerTopic, partition: Int32? = nil, timestamp: Int64? = nil, key: RawSpan?, value: RawSpan?,
         headers: consuming ProducerHeaders? = nil, token: UInt64
@@ -114,8 +114,8 @@ public final class Producer: @unchecked Sendable {
         return nil
     }
 
-    /// `_QUEUE_FULL`, `MSG_SIZE_TOO_LARGE`, `_UNKNOWN_PARTITION`, `_UNKNOWN_TOPIC`, `_STATE` (no transaction), `_FATAL`,
-    /// `_FENCED` can come back.
+    /// Possible errors: `_QUEUE_FULL`, `MSG_SIZE_TOO_LARGE`, `_UNKNOWN_PARTITION`, `_UNKNOWN_TOPIC`, `_STATE` (no
+    /// transaction), `_FATAL`, `_FENCED`.
     private func send(_ key: RawSpan?, _ value: RawSpan?, argumentCount: Int) -> KafkaError? {
         Self.lend(key) { key in
             Self.lend(value) { value in
@@ -131,7 +131,7 @@ public final class Producer: @unchecked Sendable {
         return span.withUnsafeBytes { body($0) }
     }
 
-    /// Empty bytes keep an address, or they would be null.
+    /// Empty bytes keep an address, because librdkafka takes a missing one for null.
     private static func memory(_ bytes: UnsafeRawBufferPointer?) -> rd_kafka_vu_s.__Unnamed_union_u.__Unnamed_struct_mem
     {
         guard let bytes else { return .init(ptr: nil, size: 0) }
@@ -139,15 +139,15 @@ public final class Producer: @unchecked Sendable {
             ptr: UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? ProducerHeaders.nothing), size: bytes.count)
     }
 
-    /// Hands over every delivery that has come: the record's token, and why the broker may not have it (`nil`: it has).
+    /// Hands over each delivery that has arrived: the record's token, and its error (`nil`: the broker has the record).
     ///
-    /// - Returns: how many there were.
+    /// - Returns: Their number.
     @discardableResult
     public func deliveries(_ body: (UInt64, KafkaError?) -> Void) -> Int {
         serve(wait: .zero) { message, error in body(Self.token(of: message), error) }
     }
 
-    /// The same with the place that each record got, blocking up to this long while none has come: for tools.
+    /// The same with each record's partition and offset, blocking up to this long for the first: for tools.
     @discardableResult
     public func reports(wait: Milliseconds, _ body: (DeliveryReport) -> Void) -> Int {
         serve(wait: wait) { message, error in
@@ -194,18 +194,18 @@ public final class Producer: @unchecked Sendable {
         return count
     }
 
-    /// Signals the wake-up when deliveries come after there were none; see ``MessageQueue/notify(_:)``.
+    /// Signals the wake-up when the first delivery arrives after none; see ``MessageQueue/notify(_:)``.
     public func notify(_ wakeup: Wakeup) {
         main?.signal(wakeup)
         notified = wakeup
     }
 
-    /// How many records wait for the broker's answer, or for ``deliveries(_:)`` to be called.
+    /// The number of records that await the broker's answer, or a call of ``deliveries(_:)``.
     public var outstanding: Int { Int(rd_kafka_outq_len(handle.client)) }
 
-    /// Blocks, sends what is queued without lingering and serves deliveries until none is outstanding.
+    /// Sends queued records without lingering and serves deliveries until none is outstanding; blocks.
     ///
-    /// - Throws: `_TIMED_OUT` when records are still outstanding after this time; they go on being sent.
+    /// - Throws: `_TIMED_OUT` when records are still outstanding after this time; sending them continues.
     public func flush(
         timeout: Milliseconds, _ body: (UInt64, KafkaError?) -> Void = { _, _ in }
     ) throws(KafkaError) {
@@ -215,19 +215,19 @@ public final class Producer: @unchecked Sendable {
                 throw KafkaError(
                     code: KafkaError.Code.timedOut, message: "\(outstanding) records are not acknowledged yet")
             }
-            // Ends the lingering; counts records whose delivery was not taken yet, so it cannot tell the end.
+            // Ends the lingering; it also counts records whose delivery was not taken yet, so it cannot detect the end.
             _ = rd_kafka_flush(handle.client, 1)
             _ = serve(wait: .milliseconds(10)) { message, error in body(Self.token(of: message), error) }
         }
     }
 
-    /// Gives up what is queued or on its way: deliveries with `_PURGE_QUEUE` or `_PURGE_INFLIGHT` follow.
+    /// Gives up queued and unacknowledged records: deliveries with `_PURGE_QUEUE` or `_PURGE_INFLIGHT` follow.
     public func purge() {
         // INVALID_ARG and NOT_IMPLEMENTED (for consumers) are impossible.
         _ = rd_kafka_purge(handle.client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
     }
 
-    /// Why no transaction can begin, if something of a former one may still take effect.
+    /// The reason against beginning a transaction: part of a former one may still take effect.
     var leftover: KafkaError? {
         let message: String
         if gaveUpSentRecord.load(ordering: .relaxed) {
@@ -240,25 +240,25 @@ public final class Producer: @unchecked Sendable {
         return KafkaError(code: KafkaError.Code.inconsistent, message: message, isFatal: true)
     }
 
-    /// How many of this producer's own claims of its `transactional.id` were sent that no broker has answered.
+    /// The number of this producer's claims of its `transactional.id` that no broker has answered.
     ///
-    /// Each of them may arrive late and fence the one that holds the name then, also this producer.
+    /// Each may arrive late and fence the current holder, which may be this producer.
     public var unansweredClaims: Int { handle.callbacks.controlRequests.unansweredClaims }
 
-    /// The producer's fatal error, if any: recreate the client then.
+    /// The producer's fatal error, if any; recreate the client then.
     public func fatalError() -> KafkaError? { handle.fatalError() }
 
-    /// Log lines and errors since the last call, and how many more were dropped.
+    /// Log lines and errors since the last call, and the number dropped.
     public func takeNotices() -> (notices: [ClientNotice], dropped: Int) { handle.callbacks.notices.take() }
 
-    /// What librdkafka has written of this client since the last call (`statistics.interval.ms`), for
+    /// librdkafka's statistics of this client since the last call (`statistics.interval.ms`), for
     /// ``ClientStatistics/init(json:)``.
     public func takeStatistics() -> [UInt8]? { handle.takeStatistics() }
 
-    /// How long brokers have made this client wait since the last call.
+    /// The time that brokers made this client wait since the last call.
     public func takeThrottleTime() -> ThrottleTime { handle.takeThrottleTime() }
 
-    /// Gives up all that is outstanding (``flush(timeout:_:)`` it before) and releases the topics.
+    /// Gives up all outstanding records (call ``flush(timeout:_:)`` first) and releases the topics.
     ///
     /// The client is destroyed when this object and its ``ProducerTopic``s are released.
     public func close() {
@@ -267,15 +267,15 @@ public final class Producer: @unchecked Sendable {
     }
 }
 
-/// How one record ended, and where it is: what ``Producer/reports(wait:_:)`` hands over.
+/// The outcome and place of one record, from ``Producer/reports(wait:_:)``.
 public struct DeliveryReport: Sendable, Equatable {
-    /// What was given to the produce call.
+    /// The token given to the produce call.
     public var token: UInt64
     /// The record's partition; -1 when it has none.
     public var partition: Int32
-    /// The record's offset; negative when it is not known.
+    /// The record's offset; negative when unknown.
     public var offset: Int64
-    /// Why the broker may not have the record, or `nil`: it has.
+    /// The reason for which the broker may lack the record; `nil`: it has it.
     public var error: KafkaError?
     /// Whether a broker has or may have the record: with an error, its request went out and got no answer.
     public var wasSent: Bool

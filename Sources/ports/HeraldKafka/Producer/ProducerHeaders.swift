@@ -13,17 +13,17 @@ public struct ProducerHeaders: ~Copyable {
 
     deinit { rd_kafka_headers_destroy(pointer) }
 
-    /// Copies a header behind the others; a `nil` value is a null value.
+    /// Appends a copy of a header; a `nil` value is a null value.
     public func append(name: RawSpan, value: RawSpan?) {
         name.withUnsafeBytes { append($0, value) }
     }
 
-    /// Copies a header behind the others; a `nil` value is a null value.
+    /// Appends a copy of a header; a `nil` value is a null value.
     public func append(name: StaticString, value: RawSpan?) {
         append(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value)
     }
 
-    /// Copies a header behind the others.
+    /// Appends a copy of a header.
     public func append(name: StaticString, value: String) {
         var value = value
         value.withUTF8 { utf8 in
@@ -33,7 +33,7 @@ public struct ProducerHeaders: ~Copyable {
         }
     }
 
-    /// Copies a header behind the others; a `nil` value is a null value.
+    /// Appends a copy of a header; a `nil` value is a null value.
     public func append(name: String, value: RawSpan?) {
         var name = name
         name.withUTF8 { append(UnsafeRawBufferPointer($0), value) }
@@ -47,7 +47,7 @@ public struct ProducerHeaders: ~Copyable {
         }
     }
 
-    /// An empty value needs a pointer, or librdkafka takes it for null.
+    /// An empty value needs a pointer, because librdkafka takes a missing one for null.
     private func append(_ name: UnsafeRawBufferPointer, bytes: UnsafeRawBufferPointer?) {
         let nameStart = (name.baseAddress ?? Self.nothing).assumingMemoryBound(to: CChar.self)
         let start = bytes.map { $0.baseAddress ?? Self.nothing }
@@ -60,7 +60,7 @@ public struct ProducerHeaders: ~Copyable {
 
     var raw: OpaquePointer { pointer }
 
-    /// librdkafka has taken the headers over.
+    /// Gives up ownership: librdkafka has taken the headers over.
     consuming func relinquish() {
         discard self
     }
