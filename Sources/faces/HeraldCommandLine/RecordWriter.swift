@@ -9,7 +9,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
 
     /// `-o`, `--output`, the same for every command that writes data.
     package static let option = CommandOption.standard(
-        "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
+        "output", short: "o", .choice(Self.self), default: "table", "The format of the output.")
 
     /// Writes one object: its members for programs, or these lines for people.
     package func write(_ members: [JSONValue.Member], lines: [String], to console: Console) throws {

@@ -100,7 +100,7 @@ final class DeviceWatch: Sendable {
             } catch Trouble.closed {
                 return
             } catch Trouble.none {
-                logger.info("the hub's tier has no feedback container: devices that are gone are not told")
+                logger.info("the hub's tier has no feedback container: devices that are gone are not reported")
                 return
             } catch {
                 // Records handed over and not durable must not count as known.
