@@ -266,7 +266,7 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Feedback: SettingsDeclarations {
         package let asksPerSecond = Setting(
             "feedback.asksPerSecond", .wholeNumber(1...10_000), default: "100",
-            "The most questions per second that herald feedback asks the hub about its messages; a message that is not "
+            "The maximum number of questions per second to the hub about its messages; a message that is not "
                 + "finished is asked about again.")
         package let containerInterval = Setting(
             "feedback.containerInterval", .duration(.zero...(.seconds(7 * 86_400))), default: "1h",
@@ -326,7 +326,8 @@ package struct SettingsTable: SettingsDeclarations {
             "retry.maxElapsed", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: "24h",
             "The time after its first call in which an event may be retried.")
         package let replays = Setting(
-            "retry.replays", .wholeNumber(0...100), default: "5", "The most replays of a dead letter.")
+            "retry.replays", .wholeNumber(0...100), default: "5",
+            "The maximum number of replays of a dead letter.")
     }
 
     package struct Limits: SettingsDeclarations {

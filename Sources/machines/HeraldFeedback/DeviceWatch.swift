@@ -20,10 +20,10 @@ final class DeviceWatch: Sendable {
         var isClosed = false
     }
 
-    /// The greatest size of a blob in bytes.
+    /// The maximum size of a blob in bytes.
     private static let blobLimit = 32 << 20
     private static let listLimit = 4 << 20
-    /// The most pages, of a thousand blobs each, in a container: a hub keeps one blob for each hour with news.
+    /// The maximum number of pages, of a thousand blobs each, in a container: a hub keeps one blob for each hour with news.
     private static let pageLimit = 1_000
     /// The pause before the next look after trouble.
     private static let troublePause = Duration.seconds(60)

@@ -4,7 +4,7 @@ package import HeraldText
 package enum HeaderFile {
     private static let limit = 65_536
 
-    /// The present headers.
+    /// The current headers.
     ///
     /// Errors are phrased to follow the file's name, and show no value.
     package static func read(_ path: String) throws(InputError) -> [(name: String, value: Secret)] {

@@ -22,7 +22,7 @@ package enum HubFormat: String, Sendable, CaseIterable {
     case apple
     /// Google's former interface.
     case gcm
-    /// FCM's present interface.
+    /// FCM's current interface.
     case fcmv1
     /// WNS.
     case windows
@@ -62,7 +62,7 @@ package enum ClientAuthentication: String, Sendable, CaseIterable {
     case post
 }
 
-/// The way in which results, retries, dead letters and offsets become durable.
+/// The durability guarantee for results, retries, dead letters and offsets.
 package enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Offsets are committed after all records that they cause are acknowledged; a crash may record something twice.
     case atLeastOnce = "at-least-once"

@@ -10,7 +10,7 @@ public struct GroupObstacle: Sendable, Equatable {
 }
 
 extension GroupObstacle {
-    /// The reason for which the group's coordinator rejects this member at every attempt; `nil` for a passing one.
+    /// The reason that the group's coordinator rejects this member at every attempt; `nil` for a passing one.
     public init?(_ error: KafkaError) {
         switch error.code {
         case KafkaError.Code.invalidSessionTimeout:
@@ -47,7 +47,7 @@ extension GroupObstacle {
         }
     }
 
-    /// The reason for which there is no coordinator; `nil` when its topic exists and has its leaders, or may not be
+    /// The reason that there is no coordinator; `nil` when its topic exists and has its leaders, or may not be
     /// seen.
     public init?(_ topic: Topic, in metadata: ClusterMetadata) {
         guard let found = metadata.topics.first(where: { $0.name == topic.rawValue }) else { return nil }
