@@ -23,7 +23,7 @@ final class DeviceWatch: Sendable {
     /// The maximum size of a blob in bytes.
     private static let blobLimit = 32 << 20
     private static let listLimit = 4 << 20
-    /// The maximum number of pages, of a thousand blobs each, in a container: a hub keeps one blob for each hour with news.
+    /// The maximum number of a container's pages, a thousand blobs each; a hub keeps a blob for each hour with news.
     private static let pageLimit = 1_000
     /// The pause before the next look after trouble.
     private static let troublePause = Duration.seconds(60)

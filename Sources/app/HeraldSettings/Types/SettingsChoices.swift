@@ -8,7 +8,7 @@ package enum BackendKind: String, Sendable, CaseIterable {
 
 /// The HTTP version spoken to the backend.
 package enum BackendHTTP: String, Sendable, CaseIterable {
-    /// What the backend offers over TLS, HTTP/1.1 without.
+    /// The version that the backend offers over TLS; HTTP/1.1 without TLS.
     case auto
     /// HTTP/1.1 alone.
     case http1 = "1.1"

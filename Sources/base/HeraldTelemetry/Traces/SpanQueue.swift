@@ -16,8 +16,8 @@ public final class SpanQueue: Sendable {
         public init() {}
     }
 
-    /// The maximum number of spans that wait: four times as many as OpenTelemetry's own batch processor holds, because a commit ends
-    /// hundreds of events at once.
+    /// The maximum number of waiting spans: four times that of OpenTelemetry's own batch processor, because a commit
+    /// ends hundreds of events at once.
     public static let capacity = 8_192
     /// The maximum number of spans in one request.
     public static let batchLimit = 512
