@@ -43,7 +43,7 @@ package final class HTTP2Server: Sendable {
     /// Starts it and waits until it listens; `nil` when it is not installed.
     ///
     /// - Parameters:
-    ///   - streams: The greatest number of concurrent calls on a connection.
+    ///   - streams: The maximum number of concurrent calls on a connection.
     ///   - calls: The number of calls after which a connection goes away, where configurable.
     package init?(_ kind: Kind, isEncrypted: Bool, streams: Int = 100, calls: Int = 1_000) throws {
         guard let program = Self.path(kind.rawValue, package: kind.package), let port = FreePorts.take(1).first else {

@@ -11,7 +11,7 @@ public struct TestCertificates: Sendable {
     public let good: ServerIdentity
     /// For another host.
     public let wrongHost: ServerIdentity
-    /// Valid until it was made: the present moment counts as past.
+    /// Valid until it was made: the current moment counts as past.
     public let expired: ServerIdentity
     /// By an untrusted authority.
     public let ofUnknownAuthority: ServerIdentity

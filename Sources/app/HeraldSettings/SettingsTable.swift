@@ -22,7 +22,7 @@ package struct SettingsTable: SettingsDeclarations {
         ("kafka", "The cluster, and this worker's place in its group."),
         ("topics", "The topics' names, and the properties that herald topics gives them."),
         ("backend", "The notification backend and how to talk to it."),
-        ("feedback", "How a hub is asked what became of its messages (herald feedback)."),
+        ("feedback", "Questions to a hub about its messages (herald feedback)."),
         ("delivery", "How events are consumed, sent and recorded."),
         ("retry", "How failed calls are retried."),
         ("limits", "Bounds on events and calls."),
@@ -67,7 +67,7 @@ package struct SettingsTable: SettingsDeclarations {
         package struct Authentication: SettingsDeclarations {
             package let kind = Setting(
                 "kafka.auth.kind", .choice(KafkaAuthenticationKind.self), default: "none",
-                "How Herald logs in to the brokers: over TLS, unless kafka.properties sets security.protocol. "
+                "The login to the brokers: over TLS, unless kafka.properties sets security.protocol. "
                     + "none leaves it to kafka.properties.")
             package let username = Setting(
                 "kafka.auth.username", optional: .text(.line(256)), "The user of kinds plain and scram-sha-*.")
@@ -84,10 +84,10 @@ package struct SettingsTable: SettingsDeclarations {
                 "A file with the client's secret; read again when it changes.")
             package let scope = Setting(
                 "kafka.auth.scope", optional: .text(.line(1_024)),
-                "What the token of kind oauthbearer is for; several with spaces between.")
+                "The scope of the token of kind oauthbearer; several with spaces between.")
             package let clientAuthentication = Setting(
                 "kafka.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "basic",
-                "Where a token request carries the client's id and secret: in a header (basic) or in the form (post).")
+                "The place of the client's id and secret in a token request: a header (basic) or the form (post).")
             package let caFile = Setting(
                 "kafka.auth.caFile", optional: .file,
                 "The authorities to trust (PEM) for the token endpoint, in place of the system's.")
@@ -104,18 +104,19 @@ package struct SettingsTable: SettingsDeclarations {
         package let requests = Setting(
             "topics.requests", .list(of: .requestTopic, count: 1...16, unique: { $0.name }, shape: .weightedList),
             default: "notifications=10,notifications.bulk=1",
-            "Where requests come from, each with its weight (1 when only named; name=weight in a flag).")
+            "The topics of requests, each with its weight (1 by default; name=weight in a flag).")
         package let results = Setting(
-            "topics.results", .text(.topic(), "TOPIC"), default: "notifications.results", "Where final outcomes go.")
+            "topics.results", .text(.topic(), "TOPIC"), default: "notifications.results",
+            "The topic of final outcomes.")
         package let feedback = Setting(
             "topics.feedback", .text(.topic(), "TOPIC"), default: "notifications.feedback",
-            "Where herald feedback says what became of the notifications that a hub took.")
+            "The topic in which herald feedback records what happened to notifications that a hub accepted.")
         package let retry = Setting(
             "topics.retry", .text(.topic(leaving: 16), "TOPIC"), default: "notifications.retry",
             "The prefix of the retry topics, which end in a dot and the delay.")
         package let deadLetter = Setting(
             "topics.deadLetter", .text(.topic(), "TOPIC"), default: "notifications.dead-letter",
-            "Where events go that cannot be delivered.")
+            "The topic of events that cannot be delivered.")
         package let campaigns = Setting(
             "topics.campaigns", .text(.topic(), "TOPIC"), default: "notifications.campaigns",
             "The state of campaigns, which workers follow too; compacted.")
@@ -127,19 +128,19 @@ package struct SettingsTable: SettingsDeclarations {
             "Records who did what to dead letters and campaigns, and who read messages.")
         package let partitions = Setting(
             "topics.partitions", .wholeNumber(1...10_000), default: "6",
-            "Partitions of a topic that herald topics creates.")
+            "The number of partitions of a topic created by herald topics.")
         package let replicationFactor = Setting(
             "topics.replicationFactor", .wholeNumber(0...100), default: "0",
-            "Replicas of each partition of a topic that herald topics creates; 0 leaves it to the cluster.")
+            "Replicas of each partition of a topic created by herald topics; 0 leaves it to the cluster.")
         package let retention = Setting(
             "topics.retention", .duration(.seconds(60)...(.seconds(3_650 * 86_400))), default: "7d",
-            "How long a topic that herald topics creates keeps its records.")
+            "The time that a topic created by herald topics keeps its records.")
     }
 
     package struct Backend: SettingsDeclarations {
         package let kind = Setting(
             "backend.kind", .choice(BackendKind.self), default: "http",
-            "What the backend is: one with Herald's own contract (http), or an Azure Notification Hub (azure-hub).")
+            "The kind of backend: one with Herald's own contract (http), or an Azure Notification Hub (azure-hub).")
         package let url = Setting(
             "backend.url", optional: .httpAddress,
             "The URL of a backend of kind http; required by every command that calls it.")
@@ -151,10 +152,10 @@ package struct SettingsTable: SettingsDeclarations {
             "The path of a registration, behind backend.url.")
         package let timeout = Setting(
             "backend.timeout", .duration(.milliseconds(1)...(.seconds(600))), default: "10s",
-            "How long one call may take, from connecting to the answer's end.")
+            "The time limit of one call, from connecting to the end of the answer.")
         package let connectTimeout = Setting(
             "backend.connectTimeout", .duration(.milliseconds(1)...(.seconds(600))), default: "5s",
-            "How long opening one connection may take, including TLS and proxy; never more than backend.timeout.")
+            "The time limit for opening one connection, including TLS and proxy; never more than backend.timeout.")
         package let connections = Setting(
             "backend.connections", .wholeNumber(0...100_000), default: "0",
             "Connections to the backend at most, for the whole process, divided among the lanes; each carries one call "
@@ -162,7 +163,7 @@ package struct SettingsTable: SettingsDeclarations {
                 + "delivery.maxInFlight.")
         package let http = Setting(
             "backend.http", .choice(BackendHTTP.self), default: "auto",
-            "Which HTTP is spoken to the backend: auto (2 where the backend agrees to it over TLS, else 1.1), 1.1, or 2 "
+            "The HTTP version for the backend: auto (2 where the backend agrees to it over TLS, else 1.1), 1.1, or 2 "
                 + "(agreed on by ALPN with TLS, by prior knowledge without).")
         package let proxy = Setting(
             "backend.proxy", optional: .proxy,
@@ -173,7 +174,7 @@ package struct SettingsTable: SettingsDeclarations {
             "A file with the password of the user in backend.proxy; read again when it changes.")
         package let statuses = Setting(
             "backend.statuses", .statuses, default: "",
-            "Changes what single HTTP statuses mean.", reload: .live)
+            "Changes the meaning of single HTTP statuses.", reload: .live)
         package let pushServices = Setting(
             "backend.pushServices", .list(of: .text(.pushService, "NAME"), count: 1...64, unique: { $0 }),
             default: "apns,gcm,wns", "The push services that the backend knows.")
@@ -184,7 +185,7 @@ package struct SettingsTable: SettingsDeclarations {
         )
         package let users = Setting(
             "backend.users", .choice(UserRule.self), default: "tag",
-            "Who may be a user: what a hub's tag can hold (tag), or any text of up to 256 bytes without control "
+            "The rule for users: valid in a hub's tag (tag), or any text of up to 256 bytes without control "
                 + "characters (text), for a backend of kind http that never makes a tag expression of to_tag.")
         package let hub = Hub()
         package let auth = Authentication()
@@ -218,7 +219,7 @@ package struct SettingsTable: SettingsDeclarations {
         package struct Authentication: SettingsDeclarations {
             package let kind = Setting(
                 "backend.auth.kind", .choice(AuthenticationKind.self), default: "basic",
-                "How Herald authenticates to the backend.")
+                "The authentication to the backend.")
             package let username = Setting(
                 "backend.auth.username", optional: .text(.line(256, without: ":")), "The user of kind basic.")
             package let password = Setting(
@@ -240,10 +241,10 @@ package struct SettingsTable: SettingsDeclarations {
                 "A file with the client's secret; read again when it changes.")
             package let scope = Setting(
                 "backend.auth.scope", optional: .text(.line(1_024)),
-                "What the token of kind oauth2 is for, such as api://backend/.default; several with spaces between.")
+                "The scope of the token of kind oauth2, such as api://backend/.default; several with spaces between.")
             package let clientAuthentication = Setting(
                 "backend.auth.clientAuthentication", .choice(ClientAuthentication.self), default: "post",
-                "Where a token request carries the client's id and secret: in the form (post) or in a header (basic).")
+                "The place of the client's id and secret in a token request: the form (post) or a header (basic).")
             package let caFile = Setting(
                 "backend.auth.caFile", optional: .file,
                 "The authorities to trust (PEM) for the token endpoint, in place of those of backend.tls.caFile.")
@@ -265,11 +266,11 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Feedback: SettingsDeclarations {
         package let asksPerSecond = Setting(
             "feedback.asksPerSecond", .wholeNumber(1...10_000), default: "100",
-            "Questions a second at most that herald feedback puts to the hub about its messages; one that is not "
+            "The maximum number of questions per second to the hub about its messages; a message that is not "
                 + "finished is asked about again.")
         package let containerInterval = Setting(
             "feedback.containerInterval", .duration(.zero...(.seconds(7 * 86_400))), default: "1h",
-            "How often herald feedback reads which devices the hub found gone; 0 never does.")
+            "The interval at which herald feedback reads the hub's list of devices that are gone; 0 never does.")
     }
 
     package struct Delivery: SettingsDeclarations {
@@ -280,7 +281,7 @@ package struct SettingsTable: SettingsDeclarations {
         )
         package let ordering = Setting(
             "delivery.ordering", .choice(DeliveryOrdering.self), default: "key",
-            "Which events are sent in order: one user's (key), one partition's (partition), or none.")
+            "The events that are sent in order: one user's (key), one partition's (partition), or none.")
         package let lanes = Setting(
             "delivery.lanes", .wholeNumber(1...64), default: "1",
             "Threads, each an independent member of the group; at most one per processor core.")
@@ -289,24 +290,24 @@ package struct SettingsTable: SettingsDeclarations {
             "Calls in flight at most, for the whole process; divided among the lanes (at least 1 each).", reload: .live)
         package let commitInterval = Setting(
             "delivery.commitInterval", .duration(.milliseconds(1)...(.seconds(60))), default: "100ms",
-            "How often offsets and results are committed.")
+            "The interval at which offsets and results are committed.")
         package let maxUnrecorded = Setting(
             "delivery.maxUnrecorded", .duration(.milliseconds(100)...(.seconds(60))), default: "1s",
             "No new call begins while an outcome has waited this long for its commit, so a kill repeats no more calls "
                 + "than that; at least twice delivery.commitInterval.")
         package let drainTimeout = Setting(
             "delivery.drainTimeout", .duration(.zero...(.seconds(3_600))), default: "30s",
-            "How long a stopping worker waits for calls in flight.")
+            "The time that a stopping worker waits for calls in flight.")
         package let dedupe = Dedupe()
 
         package struct Dedupe: SettingsDeclarations {
             package let window = Setting(
                 "delivery.dedupe.window", .duration(.zero...(.seconds(12 * 3_600))), default: "10m",
-                "How long an event counts as a duplicate of an earlier one with the same source, id and user, for each "
+                "The time in which an event counts as a duplicate of one with the same source, id and user, for each "
                     + "push service whose first outcome is known and no failure; 0 turns detection off.")
             package let size = Setting(
                 "delivery.dedupe.size", .wholeNumber(0...100_000_000), default: "1000000",
-                "How many of the latest notifications (an event for one push service) are remembered for that, for the "
+                "The number of latest notifications (an event for one push service) remembered for that, for the "
                     + "whole process, at 18 bytes each, 27 for one that came before; 0 turns detection off.")
         }
     }
@@ -323,9 +324,10 @@ package struct SettingsTable: SettingsDeclarations {
             "The delays before later calls, with one retry topic each, named as written here.")
         package let maxElapsed = Setting(
             "retry.maxElapsed", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: "24h",
-            "How long after its first call an event may be retried.")
+            "The time after its first call in which an event may be retried.")
         package let replays = Setting(
-            "retry.replays", .wholeNumber(0...100), default: "5", "How often a dead letter may be replayed.")
+            "retry.replays", .wholeNumber(0...100), default: "5",
+            "The maximum number of replays of a dead letter.")
     }
 
     package struct Limits: SettingsDeclarations {
@@ -348,7 +350,7 @@ package struct SettingsTable: SettingsDeclarations {
         package struct Breaker: SettingsDeclarations {
             package let share = Setting(
                 "outages.breaker.share", .share, default: "0.8",
-                "Circuit breaker: an outage begins when this share of the last 20 seconds' calls failed for now (5xx, "
+                "Circuit breaker: an outage begins when this share of the last 20 seconds' calls failed (5xx, "
                     + "time-outs, refused connections); a failing user counts once.", reload: .live)
             package let of = Setting(
                 "outages.breaker.of", .wholeNumber(0...1_000_000), default: "100",
@@ -373,13 +375,13 @@ package struct SettingsTable: SettingsDeclarations {
             "log.level", .choice(LogLevel.self), default: "info", "The least severe messages that are logged.",
             reload: .live)
         package let format = Setting(
-            "log.format", .choice(LogFormat.self), default: "json", "How log lines are written.")
+            "log.format", .choice(LogFormat.self), default: "json", "The format of log lines.")
     }
 
     package struct Admin: SettingsDeclarations {
         package let listen = Setting(
             "admin.listen", .listenAddress, default: "127.0.0.1:9464",
-            "Where a worker serves health and metrics; port 0 chooses a free one and logs it; off serves nothing.")
+            "The address of a worker's health and metrics; port 0 chooses a free one and logs it; off serves nothing.")
         package let token = Setting(
             "admin.token", optional: .secret,
             "The token that every request except health and metrics needs; required off loopback; better in a file.")
@@ -390,10 +392,10 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Console: SettingsDeclarations {
         package let listen = Setting(
             "console.listen", .listenAddress, default: "127.0.0.1:9465",
-            "Where herald console serves its page; port 0 chooses a free one.")
+            "The address of herald console's page; port 0 chooses a free one.")
         package let tokenFile = Setting(
             "console.tokenFile", optional: .file,
-            "Who may sign in: a file with a line ROLE NAME TOKEN for each person, the role being viewer or operator; read "
+            "A file with the users: a line ROLE NAME TOKEN for each person, the role being viewer or operator; read "
                 + "again when it changes; required off loopback.")
         package let hosts = Setting(
             "console.hosts", .list(of: .text(.line(253)), count: 0...32, unique: { $0 }), default: "",
@@ -413,11 +415,11 @@ package struct SettingsTable: SettingsDeclarations {
         package struct Links: SettingsDeclarations {
             package let traces = Setting(
                 "console.links.traces", optional: .text(.line(2_048)),
-                "Where an event's trace is shown, such as https://traces.example.com/trace/{traceId}; absent shows no "
+                "The address of an event's trace, such as https://traces.example.com/trace/{traceId}; absent shows no "
                     + "link.")
             package let alerts = Setting(
                 "console.links.alerts", optional: .text(.line(2_048)),
-                "Where the alert of a finding is shown, such as "
+                "The address of a finding's alert, such as "
                     + "https://alerts.example.com/#/alerts?filter={alertname=\"{alert}\"}; absent shows no link.")
         }
     }
@@ -425,7 +427,7 @@ package struct SettingsTable: SettingsDeclarations {
     package struct Traces: SettingsDeclarations {
         package let url = Setting(
             "traces.url", optional: .httpAddress,
-            "Where spans are sent (OTLP/HTTP with JSON), such as http://collector:4318/v1/traces; used as it is, as "
+            "The URL for spans (OTLP/HTTP with JSON), such as http://collector:4318/v1/traces; used as it is, as "
                 + "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT; absent makes none.")
         package let sampleRatio = Setting(
             "traces.sampleRatio", .ratio, default: "1",

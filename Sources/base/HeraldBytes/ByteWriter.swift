@@ -46,7 +46,7 @@ public struct ByteWriter: ~Copyable {
         }
     }
 
-    /// The greatest length of a decimal number in bytes.
+    /// The maximum length of a decimal number in bytes.
     public static let longestDecimal = 20
 
     /// Writes the number in decimal; needs room for the longest one.

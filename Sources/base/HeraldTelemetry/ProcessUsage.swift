@@ -17,7 +17,7 @@ public struct ProcessUsage: Sendable, Equatable {
     /// The limit of open file descriptors.
     public var maximumDescriptors: Int
 
-    /// The present usage; `nil` without /proc.
+    /// The current usage; `nil` without /proc.
     public static func current() -> ProcessUsage? {
         guard let stat = text(of: "/proc/self/stat"), let close = stat.lastIndex(of: ")") else { return nil }
         // The name in parentheses may hold anything; field 3 of proc(5) is the first after it.

@@ -5,7 +5,7 @@ public enum UserRule: String, Sendable, CaseIterable {
     /// Any text of 1 to 256 bytes of UTF-8 without control characters.
     case text
 
-    /// The greatest length of a user in bytes.
+    /// The maximum length of a user in bytes.
     public var maximumByteCount: Int {
         switch self {
         // A tag's 120 characters minus the nine of the backend's `username:`.

@@ -7,7 +7,7 @@ public final class WorkerThreads: Sendable {
         var isStopping = false
     }
 
-    /// The most work that may wait.
+    /// The maximum number of waiting calls.
     private static let queueLimit = 1_000
 
     private let state = Guarded(State())

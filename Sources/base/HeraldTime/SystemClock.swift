@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Only modules that do I/O read them; HeraldCore receives the time as input.
 public enum SystemClock {
-    /// The present moment on the monotonic clock.
+    /// The current time on the monotonic clock.
     public static func monotonic() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -9,7 +9,7 @@ package enum OutputFormat: String, Sendable, CaseIterable {
 
     /// `-o`, `--output`, the same for every command that writes data.
     package static let option = CommandOption.standard(
-        "output", short: "o", .choice(Self.self), default: "table", "How data is written.")
+        "output", short: "o", .choice(Self.self), default: "table", "The format of the output.")
 
     /// Writes one object: its members for programs, or these lines for people.
     package func write(_ members: [JSONValue.Member], lines: [String], to console: Console) throws {
@@ -57,7 +57,7 @@ package struct RecordWriter {
         package let isElastic: Bool
         /// Whether a narrow terminal omits it; files, pipes and JSON include it.
         package let isForWide: Bool
-        /// The greatest width in a table; longer values continue on the next line, broken at a comma if possible.
+        /// The maximum width in a table; longer values continue on the next line, broken at a comma if possible.
         package let limit: Int?
         /// The table's text for a missing value.
         package let absence: String
@@ -89,7 +89,7 @@ package struct RecordWriter {
     /// The number of rows that decide a table's column widths, so that memory is bounded.
     private static let tableSampleCount = 1_000
 
-    /// The least room (columns) in which an elastic column is useful.
+    /// The minimum room (columns) in which an elastic column is useful.
     private static let leastRoom = 16
 
     /// The rows that a table collects before its first line.

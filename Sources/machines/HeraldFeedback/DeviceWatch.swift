@@ -20,10 +20,10 @@ final class DeviceWatch: Sendable {
         var isClosed = false
     }
 
-    /// The greatest size of a blob in bytes.
+    /// The maximum size of a blob in bytes.
     private static let blobLimit = 32 << 20
     private static let listLimit = 4 << 20
-    /// The most pages, of a thousand blobs each, in a container: a hub keeps one blob for each hour with news.
+    /// The maximum number of a container's pages, a thousand blobs each; a hub keeps a blob for each hour with news.
     private static let pageLimit = 1_000
     /// The pause before the next look after trouble.
     private static let troublePause = Duration.seconds(60)
@@ -100,7 +100,7 @@ final class DeviceWatch: Sendable {
             } catch Trouble.closed {
                 return
             } catch Trouble.none {
-                logger.info("the hub's tier has no feedback container: devices that are gone are not told")
+                logger.info("the hub's tier has no feedback container: devices that are gone are not reported")
                 return
             } catch {
                 // Records handed over and not durable must not count as known.

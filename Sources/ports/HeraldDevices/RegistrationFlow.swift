@@ -16,7 +16,7 @@ package struct RegisteredDevice: Sendable, Hashable {
 package protocol RegistrationService: Sendable {
     /// The address that keeps remembered ids apart from those of other services.
     var address: String { get }
-    /// An id for a device with this handle: its present one, or a new one.
+    /// An id for a device with this handle: its current one, or a new one.
     func makeID(for handle: DeviceHandle) async throws -> String
     /// Puts the device at the id, replacing any other; false when the id is no longer valid.
     func put(_ device: RegisteredDevice, at id: String) async throws -> Bool

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A backend that refuses a shard of the users", .realKafka("Shard"))
 struct ShardTests {
-    /// They are refused sooner than others are answered, so that at first everything seems to fail.
+    /// Refusals come sooner than other answers, so that at first everything seems to fail.
     ///
     /// No user has a second event, and no refused one is called again: the worker must learn from first calls alone.
     /// The simulation judges how long that may delay others (`Bystanders.refusals`): here, a busy machine decides how

@@ -7,7 +7,7 @@ struct Publication: Sendable {
     var topic = "notifications"
     /// `nil` lets the key decide, like Java's producer.
     var partition: Int32?
-    /// The record's timestamp in milliseconds; `nil` for the present.
+    /// The record's timestamp in milliseconds; `nil` for the current time.
     var timestamp: Int64?
     var key: [UInt8]?
     var value: [UInt8]?

@@ -34,7 +34,7 @@ struct BrokerDirectoryTests {
         }
     }
 
-    @Test("A connection to a broker's former address reaches its present one, also after a second move and back")
+    @Test("A connection to a broker's former address reaches its current one, also after a second move and back")
     func moves() throws {
         let (a, b, c) = try ports()
         let directory = BrokerDirectory()
@@ -52,7 +52,7 @@ struct BrokerDirectoryTests {
         #expect([a, b, c].map { end($0, directory) } == [a, a, a])
     }
 
-    @Test("The address of a present broker is never redirected; a broker that is not named keeps its address")
+    @Test("The address of an existing broker is never redirected; a broker that is not named keeps its address")
     func exchange() throws {
         let (a, b, c) = try ports()
         let directory = BrokerDirectory()

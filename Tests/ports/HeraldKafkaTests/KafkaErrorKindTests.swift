@@ -55,7 +55,7 @@ struct KafkaErrorKindTests {
     }
 
     @Test(
-        "Offsets are refused unless the member is of the group's present generation",
+        "Offsets are refused unless the member is of the group's current generation",
         arguments: [
             (KafkaError.Code.illegalGeneration, true), (KafkaError.Code.unknownMemberID, true),
             (KafkaError.Code.assignmentLost, true), (KafkaError.Code.fencedInstanceID, true),

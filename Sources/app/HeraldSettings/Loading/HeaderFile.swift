@@ -4,12 +4,12 @@ package import HeraldText
 package enum HeaderFile {
     private static let limit = 65_536
 
-    /// The present headers.
+    /// The current headers.
     ///
     /// Errors are phrased to follow the file's name, and show no value.
     package static func read(_ path: String) throws(InputError) -> [(name: String, value: Secret)] {
         let bytes = try BoundedFile.read(path, limit: limit)
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw InputError("is no UTF-8 text") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw InputError("is not UTF-8 text") }
         var headers: [(name: String, value: Secret)] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
         where !line.allSatisfy(\.isWhitespace) {

@@ -8,10 +8,10 @@ package enum SecretSource: Sendable, Hashable {
     /// In the file at that path.
     case file(String)
 
-    /// The greatest size of a secret; a longer file is the wrong one.
+    /// The maximum size of a secret; a longer file is the wrong one.
     private static let longestFile = 65_536
 
-    /// The present secret: a file is read each time, without line feeds at its end.
+    /// The current secret: a file is read each time, without line feeds at its end.
     package func current() throws(InputError) -> Secret {
         switch self {
         case .literal(let secret): return secret

@@ -3,7 +3,7 @@ import HeraldText
 /// Reads the settings file: bytes, YAML, sections and keys.
 struct SettingsFile {
     private static let longest = 1_048_576
-    /// The most mistakes reported; a file with more is no settings file, and its rest is skipped.
+    /// The maximum number of mistakes reported; the rest of the file is skipped.
     private static let mostMistakes = 100
 
     private let name: String

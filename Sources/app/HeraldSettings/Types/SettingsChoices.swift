@@ -8,7 +8,7 @@ package enum BackendKind: String, Sendable, CaseIterable {
 
 /// The HTTP version spoken to the backend.
 package enum BackendHTTP: String, Sendable, CaseIterable {
-    /// What the backend offers over TLS, HTTP/1.1 without.
+    /// The version that the backend offers over TLS; HTTP/1.1 without TLS.
     case auto
     /// HTTP/1.1 alone.
     case http1 = "1.1"
@@ -22,7 +22,7 @@ package enum HubFormat: String, Sendable, CaseIterable {
     case apple
     /// Google's former interface.
     case gcm
-    /// FCM's present interface.
+    /// FCM's current interface.
     case fcmv1
     /// WNS.
     case windows
@@ -62,7 +62,7 @@ package enum ClientAuthentication: String, Sendable, CaseIterable {
     case post
 }
 
-/// The way in which results, retries, dead letters and offsets become durable.
+/// The durability guarantee for results, retries, dead letters and offsets.
 package enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Offsets are committed after all records that they cause are acknowledged; a crash may record something twice.
     case atLeastOnce = "at-least-once"

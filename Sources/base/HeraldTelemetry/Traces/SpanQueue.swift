@@ -16,10 +16,10 @@ public final class SpanQueue: Sendable {
         public init() {}
     }
 
-    /// The most spans that wait: four times as many as OpenTelemetry's own batch processor holds, because a commit ends
-    /// hundreds of events at once.
+    /// The maximum number of waiting spans: four times that of OpenTelemetry's own batch processor, because a commit
+    /// ends hundreds of events at once.
     public static let capacity = 8_192
-    /// The most spans in one request.
+    /// The maximum number of spans in one request.
     public static let batchLimit = 512
 
     struct State {

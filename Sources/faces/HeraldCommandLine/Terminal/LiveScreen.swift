@@ -19,7 +19,7 @@ package final class LiveScreen {
 
     deinit { try? end() }
 
-    /// Replaces the lines, below `above`, which stays; `size` is the terminal's present size.
+    /// Replaces the lines, below `above`, which stays; `size` is the terminal's current size.
     package func draw(_ lines: [String], above: [String] = [], size: TerminalSize) throws {
         var text = ""
         if self.size == nil {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The present size of a terminal.
+/// The current size of a terminal.
 package struct TerminalSize: Sendable, Equatable {
     package var columns: Int
     package var rows: Int

@@ -11,15 +11,15 @@ package import HeraldTime
 package struct FeedbackEngine {
     /// Its limits.
     package struct Configuration: Sendable {
-        /// The most questions per second.
+        /// The maximum number of questions per second.
         package var asksPerSecond = 100.0
-        /// The most questions in flight.
+        /// The maximum number of questions in flight.
         package var inFlightLimit = 64
-        /// The most messages in memory, until their feedback is durable.
+        /// The maximum number of messages in memory, until their feedback is durable.
         package var messageLimit = 50_000
-        /// The most bytes of their results.
+        /// The maximum number of bytes of their results.
         package var byteLimit = 64 << 20
-        /// The most records in one transaction.
+        /// The maximum number of records in one transaction.
         package var batchLimit = 1_000
         /// The intervals between transactions with records, and with offsets only.
         package var commitInterval: Milliseconds = .seconds(1)

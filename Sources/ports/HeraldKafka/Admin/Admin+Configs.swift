@@ -17,7 +17,7 @@ public struct TopicConfiguration: Sendable, Equatable {
     public var topic: String
     /// Its entries, defaults included.
     public var entries: [TopicConfigurationEntry]
-    /// The reason for which its entries are unknown.
+    /// The reason that its entries are unknown.
     public var error: KafkaError?
 
     /// The value of the entry with this name.
@@ -36,7 +36,7 @@ extension Admin {
 
     /// Changes entries of topics' configurations (`nil`: back to the default) and leaves their other entries alone.
     ///
-    /// The request that librdkafka 2.0 supports replaces every entry that was set for a topic, so the present entries
+    /// The request that librdkafka 2.0 supports replaces every entry that was set for a topic, so the current entries
     /// are read and sent again. A change by another client between the two requests, or just before (brokers learn of
     /// it late), is undone.
     public func alterConfigs(

@@ -6,7 +6,7 @@ public import HeraldTime
 /// of them. So each broker is asked by a client that knows no other broker. The client logs in, because a hung broker
 /// may accept a connection and then stay silent.
 public enum BrokerProbe {
-    /// The least time that a broker gets when its turn comes late.
+    /// The minimum time that a broker gets when its turn comes late.
     private static let least = Milliseconds.milliseconds(300)
 
     /// The brokers that did not answer in time, in the given order.

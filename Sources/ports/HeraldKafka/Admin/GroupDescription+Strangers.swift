@@ -12,7 +12,7 @@ extension GroupDescription {
         public var words: String {
             let partitions = partitionCount == 1 ? "1 partition" : "\(partitionCount) partitions"
             return
-                "client.id \(clientID.isEmpty ? "of no name" : String(clientID.prefix(64))) on \(host), \(partitions)"
+                "client.id \(clientID.isEmpty ? "(none)" : String(clientID.prefix(64))) on \(host), \(partitions)"
         }
     }
 
@@ -41,6 +41,6 @@ extension [GroupDescription.Stranger] {
     /// The remedy, for the middle of a sentence.
     public static var remedy: String {
         "stop that program, or give it a group.id of its own; then stop all workers, delete the group's offsets of what it "
-            + "took, and run `herald offsets restore`: what has no outcome is called, and nobody twice"
+            + "took, and run `herald offsets restore`: events without an outcome are called, and no user twice"
     }
 }

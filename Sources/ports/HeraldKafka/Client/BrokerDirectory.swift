@@ -84,7 +84,7 @@ final class BrokerDirectory: Sendable {
         _ = try? newcomer?.metadata(topics: [], timeout: Self.lookTimeout)
     }
 
-    /// Connects a socket to this address, or to the present one of the broker that was there; 0 or an error number.
+    /// Connects a socket to this address, or to the current one of the broker that was there; 0 or an error number.
     ///
     /// - Parameter place: librdkafka's name for the address, `host:port`.
     func connect(

@@ -9,7 +9,7 @@ internal import HeraldThreads
 /// Other causes were reported (confluentinc/librdkafka#3470, #5434). Such a client is abandoned, at the cost of some
 /// idle threads and its memory, so that the worker can end.
 final class ClientEnd: @unchecked Sendable {
-    /// Five times the longest end that was ever seen.
+    /// The longest end ever seen took less than two seconds.
     static let patience = Duration.seconds(10)
 
     private let client: OpaquePointer

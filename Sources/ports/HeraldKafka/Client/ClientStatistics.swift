@@ -18,7 +18,7 @@ public struct ClientStatistics: Sendable, Equatable {
     public var bytesFetchedAhead = 0
     /// Brokers that are connected.
     public var brokersUp = 0
-    /// Brokers that were connected and no longer are.
+    /// Brokers that are not connected although a connection was attempted.
     public var brokersDown = 0
     /// The slowest broker's response time: the 99th percentile of the last interval, in microseconds.
     public var slowestRoundTrip = 0

@@ -44,7 +44,7 @@ public struct ClusterMetadata: Sendable, Equatable {
         public var name: String
         /// Its partitions by number; empty when there is an error.
         public var partitions: [Partition]
-        /// The reason for which it is unknown, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
+        /// The reason that it is unknown, such as `UNKNOWN_TOPIC_OR_PART` or `TOPIC_AUTHORIZATION_FAILED`.
         public var error: KafkaError?
 
         /// The partitions without a leader, which cannot be written or read.

@@ -6,7 +6,7 @@ public struct UnreadableBatch: Sendable, Equatable {
     public var partition: TopicPartition
     /// Its offsets, starting at the requested one.
     public var offsets: Range<Int64>
-    /// The reason for which it cannot be read.
+    /// The reason that it cannot be read.
     public var failure: KafkaError
 
     /// A batch with these offsets.
@@ -42,7 +42,7 @@ package struct BatchFinder {
     private static let answers = 5
     /// An answer that is longer than this plus its topic's name carries records: every batch has at least 68 bytes.
     private static let emptyAnswer = 120
-    /// The least time to wait for records: the position reported with them is a second old.
+    /// The minimum time to wait for records: the position reported with them is a second old.
     private static let silence = Duration.seconds(2)
     /// The limit of the search for the end of damaged records; beyond it, the rest counts as another batch.
     private static let longestSearch = Duration.seconds(60)

@@ -14,7 +14,7 @@ final class FetchMeter: Sendable {
 
     private let total = Atomic<Int>(0)
     private let answers = Atomic<Int>(0)
-    /// The size from which a response counts as an answer.
+    /// The minimum size of a response that counts as an answer.
     private let least = Atomic<Int>(.max)
     private let listener = Guarded<Wakeup?>(nil)
 

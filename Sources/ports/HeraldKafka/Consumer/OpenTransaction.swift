@@ -24,7 +24,7 @@ public struct OpenTransaction: Sendable, Equatable {
 
     /// The time that a transaction may be open before it is reported.
     ///
-    /// A live publisher's takes far less. A killed worker's ends within 20 s: after its own time-out of 10 s and the
+    /// A live publisher's ends far sooner. A killed worker's ends within 20 s: after its own time-out of 10 s and the
     /// brokers' next check, which runs every 10 s.
     public static let patience: Milliseconds = .seconds(30)
     /// The brokers' limit for open transactions (`transaction.max.timeout.ms`), unless configured otherwise.

@@ -10,22 +10,21 @@ public struct GroupObstacle: Sendable, Equatable {
 }
 
 extension GroupObstacle {
-    /// The reason for which the group's coordinator rejects this member at every attempt; `nil` for a passing one.
+    /// The reason that the group's coordinator rejects this member at every attempt; `nil` for a passing one.
     public init?(_ error: KafkaError) {
         switch error.code {
         case KafkaError.Code.invalidSessionTimeout:
             what =
-                "the brokers take no member with a session.timeout.ms like this one's (10 s, unless kafka.properties sets it)"
+                "the brokers reject the session.timeout.ms of this member (10 s, unless kafka.properties sets it)"
             remedy =
-                "set it in kafka.properties to what lies between the brokers' group.min.session.timeout.ms and "
+                "set it in kafka.properties to a value between the brokers' group.min.session.timeout.ms and "
                 + "group.max.session.timeout.ms, or change these"
         case KafkaError.Code.groupMaxSizeReached:
-            what = "the group has as many members as the brokers let it (group.max.size), and takes no more"
+            what = "the group has the most members that the brokers allow (group.max.size)"
             remedy = "raise group.max.size, or run fewer workers or lanes (delivery.lanes)"
         case KafkaError.Code.inconsistentGroupProtocol:
             what =
-                "the group has a member that shares partitions out otherwise (another protocol or "
-                + "partition.assignment.strategy), and takes none that does it like this one"
+                "the group has a member with another protocol or partition.assignment.strategy, and rejects this one"
             remedy =
                 "stop that program or give it a group.id of its own (`kafka-consumer-groups.sh --describe --members` "
                 + "names it), or give all workers the same partition.assignment.strategy"
@@ -48,7 +47,7 @@ extension GroupObstacle {
         }
     }
 
-    /// The reason for which there is no coordinator; `nil` when its topic exists and has its leaders, or may not be
+    /// The reason that there is no coordinator; `nil` when its topic exists and has its leaders, or may not be
     /// seen.
     public init?(_ topic: Topic, in metadata: ClusterMetadata) {
         guard let found = metadata.topics.first(where: { $0.name == topic.rawValue }) else { return nil }

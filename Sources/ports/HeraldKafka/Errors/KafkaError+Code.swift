@@ -116,7 +116,7 @@ extension KafkaError {
             .rawValue
         /// The topic exists already.
         public static let topicAlreadyExists = RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
-        /// The number of partitions is wrong, such as lower than the present one.
+        /// The number of partitions is wrong, such as lower than the current one.
         public static let invalidPartitions = RD_KAFKA_RESP_ERR_INVALID_PARTITIONS.rawValue
         /// A topic's configuration is not valid.
         public static let invalidConfig = RD_KAFKA_RESP_ERR_INVALID_CONFIG.rawValue

@@ -83,7 +83,7 @@ extension KafkaError {
         }
     }
 
-    /// Whether the group does not count the caller as a member of its present generation, and so refuses its offsets.
+    /// Whether the group does not count the caller as a member of its current generation, and so refuses its offsets.
     public var isOfMembership: Bool {
         switch code {
         case Code.illegalGeneration, Code.unknownMemberID, Code.fencedInstanceID, Code.assignmentLost: true

@@ -132,7 +132,7 @@ public final class BrokerLogin: Sendable {
 public struct LoginToken: Sendable, Equatable {
     /// The token itself.
     public let value: Secret
-    /// When it ends, in milliseconds since the Unix epoch.
+    /// Its end, in milliseconds since the Unix epoch.
     public let endsAtMilliseconds: Int64
     /// The user that it was issued for; brokers rely on the token itself.
     public let principal: String

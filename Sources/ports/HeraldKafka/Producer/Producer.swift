@@ -89,7 +89,7 @@ public final class Producer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - partition: `nil` lets the partitioner choose by the key.
-    ///   - timestamp: Milliseconds since the Unix epoch; `nil` for the present.
+    ///   - timestamp: Milliseconds since the Unix epoch; `nil` for the current time.
     ///   - value: `nil` is a null value (a tombstone).
     ///   - headers: Taken over and freed in any case.
     ///   - token: Comes back with the delivery.
@@ -275,7 +275,7 @@ public struct DeliveryReport: Sendable, Equatable {
     public var partition: Int32
     /// The record's offset; negative when unknown.
     public var offset: Int64
-    /// The reason for which the broker may lack the record; `nil`: it has it.
+    /// The reason that the broker may lack the record; `nil`: it has it.
     public var error: KafkaError?
     /// Whether a broker has or may have the record: with an error, its request went out and got no answer.
     public var wasSent: Bool
