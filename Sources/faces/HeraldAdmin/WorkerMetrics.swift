@@ -117,7 +117,8 @@ public enum WorkerMetrics {
             }
             writer.sample(["hop"], source.sum { $0.counters.retries(nil) })
         },
-        sum("herald_records_consumed", .counter, "Records consumed from request and retry topics.", \.counters.taken),
+        sum(
+            "herald_records_consumed", .counter, "Records consumed from request and retry topics.", \.counters.accepted),
         Metric(
             "herald_publisher_faults", .counter, labels: ["topic", "fault"],
             "Records of request topics that were published otherwise than the contract asks, by request topic and fault."
@@ -149,7 +150,7 @@ public enum WorkerMetrics {
             "herald_offsets_gone", .counter, labels: ["outcome"],
             "Offsets whose records are gone, because a log lost its end: read before (known), or with no outcome that is known."
         ) { source, writer in
-            writer.sample(["known"], source.sum { $0.meter.gone.taken })
+            writer.sample(["known"], source.sum { $0.meter.gone.accepted })
             writer.sample(["unknown"], source.sum { $0.meter.gone.unknown })
         },
         sum(

@@ -247,7 +247,7 @@ package struct BatchWriter: Sendable {
         }
     }
 
-    private mutating func committed(_ error: KafkaError?, _ outcome: CallOutcome, now: MonotonicTime) {
+    private mutating func committed(_ error: KafkaError?, _ outcome: TransactionOutcome, now: MonotonicTime) {
         guard case .committing(var attempt, _) = state else { return }
         guard let error else {
             openSince = nil
@@ -280,7 +280,7 @@ package struct BatchWriter: Sendable {
         actions.append(.abort)
     }
 
-    private mutating func aborted(_ error: KafkaError?, _ outcome: CallOutcome, now: MonotonicTime) {
+    private mutating func aborted(_ error: KafkaError?, _ outcome: TransactionOutcome, now: MonotonicTime) {
         guard case .aborting(var attempt, let cause, _) = state else { return }
         attempt.cause = error ?? cause.error
         if let error {

@@ -1,6 +1,6 @@
 package import Dispatch
 package import HeraldKafka
-internal import HeraldKernel
+package import HeraldKernel
 internal import HeraldThreads
 package import HeraldTime
 
@@ -132,7 +132,7 @@ package final class TransactionCalls: Sendable {
     }
 
     private func tell(
-        _ made: (KafkaError?, CallOutcome) -> TransactionReport, after call: () throws(KafkaError) -> Void
+        _ made: (KafkaError?, TransactionOutcome) -> TransactionReport, after call: () throws(KafkaError) -> Void
     ) {
         do {
             try call()
@@ -140,5 +140,49 @@ package final class TransactionCalls: Sendable {
         } catch {
             report(made(error, error.outcome))
         }
+    }
+}
+
+/// What became of a transactional call.
+package enum TransactionReport: Sendable {
+    /// The producer has its name, and what an earlier holder of it left open is ended.
+    ///
+    /// - Parameter lateClaims: how many of its claims have no answer: each may arrive later, and fences the holder then.
+    case ready(lateClaims: Int)
+    /// No broker makes it ready at the moment; it is asked for again.
+    case waiting(KafkaError)
+    /// It can't be made ready, and waiting will not help.
+    case notReady(KafkaError)
+    /// A commit, or the question what became of one.
+    case committed(sequence: UInt64, KafkaError?, TransactionOutcome)
+    /// An abort.
+    case aborted(KafkaError?, TransactionOutcome)
+
+    /// Whether a transaction's records are durable now.
+    package var isCommitted: Bool {
+        if case .committed(_, _, .acknowledged) = self { true } else { false }
+    }
+}
+
+extension KafkaError {
+    /// What follows a transactional call that failed with this error: the one table for delivery, replays, campaigns
+    /// and feedback.
+    ///
+    /// | error | outcome |
+    /// |---|---|
+    /// | fatal | `fatal`: a new producer |
+    /// | the group does not count the caller as a member | `refused`: an abort |
+    /// | abortable | `abortable`: an abort |
+    /// | retriable, or no broker answers | `failedForNow`: the same call again |
+    /// | any other | `fatal`: what librdkafka has no word for leaves the transaction in an unknown state |
+    ///
+    /// Sources: librdkafka's `rd_kafka_error_is_fatal`, `rd_kafka_error_txn_requires_abort`, `rd_kafka_error_is_retriable`;
+    /// KIP-98, KIP-447.
+    package var outcome: TransactionOutcome {
+        if isFatal { return .fatal(isFenced: kind == .fenced) }
+        if isOfMembership { return .refused }
+        if isAbortable { return .abortable }
+        if isRetriable || kind == .unreachable { return .failedForNow }
+        return .fatal(isFenced: kind == .fenced)
     }
 }

@@ -6,7 +6,7 @@ import HeraldTime
 /// Everything is counted when it is decided; the broker has it within a commit interval.
 public struct Counters: Sendable, Equatable {
     /// Records taken.
-    public internal(set) var taken = 0
+    public internal(set) var accepted = 0
     /// Records that an earlier owner of the partition had dealt with.
     public internal(set) var doneBefore = 0
     /// Records without a value.

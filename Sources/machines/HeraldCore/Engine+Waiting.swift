@@ -158,9 +158,10 @@ extension Engine {
             let began = calls.began(events.services[events.service(token)].sequence)
             return .calling(since: began.map { now.wall($0) })
         case .nextTurn: return .nextTurn
-        case .behindUser: return behind(.user, slot, now: now, names: names)
-        case .behindPartition: return behind(.partition, slot, now: now, names: names)
-        case .behindSame: return behind(.same, slot, now: now, names: names)
+        case .behindUser: return ahead(of: slot, now: now, names: names).map(WaitReason.behindUser) ?? .nextTurn
+        case .behindPartition:
+            return ahead(of: slot, now: now, names: names).map(WaitReason.behindPartition) ?? .nextTurn
+        case .behindSame: return ahead(of: slot, now: now, names: names).map(WaitReason.behindSame) ?? .nextTurn
         case .sameUnderWay: return .sameUnderWay(until: moment { $0 == .event(id) })
         case .notBefore: return .notBefore(until: moment { $0 == .event(id) })
         case .retryDue: return .retryDue(until: moment { $0 == .event(id) })
@@ -206,17 +207,13 @@ extension Engine {
         }
     }
 
-    private func behind(
-        _ line: WaitReason.Line, _ slot: Int32, now: Moment, names: EventNames
-    ) -> WaitReason {
-        guard let (first, count) = events.ahead(of: slot) else { return .nextTurn }
+    private func ahead(of slot: Int32, now: Moment, names: EventNames) -> WaitReason.Ahead? {
+        guard let (first, count) = events.ahead(of: slot) else { return nil }
         let doing = waits(of: first, now: now, names: names).map { services, reason in
             services.map { configuration.decoder.pushServices.names[$0] }.joined(separator: ", ") + " "
                 + reason.phrase
         }
         let (name, record) = names(first)
-        return .behind(
-            line,
-            WaitReason.Ahead(name: name, record: record, count: count, doing: doing.joined(separator: "; ")))
+        return WaitReason.Ahead(name: name, record: record, count: count, doing: doing.joined(separator: "; "))
     }
 }

@@ -22,7 +22,7 @@ import Synchronization
 /// | | ``Lifecycle`` | whether there are partitions, and how a stop ends |
 /// | `Events/` | ``EventTable`` | slots, their push services, users' order |
 /// | | ``Campaigns`` | campaigns that do not run, and how those do that may be paused |
-/// | | ``LoudUsers`` | which users have more events than their share, and which of those are deferred |
+/// | | ``UserBackpressure`` | which users have more events than their share, and which of those are deferred |
 /// | `Intake/` | ``PartitionTable`` | what is done of each partition |
 /// | | ``RequestTopics`` | the place of each request topic |
 /// | | ``PublisherFaults`` | records that were published otherwise than the contract asks |
@@ -59,7 +59,7 @@ public struct Engine: ~Copyable, Sendable {
 
     var events: EventTable
     var campaigns = Campaigns()
-    var loudUsers: LoudUsers
+    var userBackpressure: UserBackpressure
     /// Events whose turn has come within this input.
     var activations: Ring<SlotID>
 
@@ -106,7 +106,7 @@ public struct Engine: ~Copyable, Sendable {
             size: configuration.duplicateSize, window: configuration.duplicateWindow)
         calls = CallTracker(ceiling: configuration.live.maxInFlight)
         hangingUsers = HangingUsers(delays: configuration.retry.delays)
-        loudUsers = LoudUsers(delays: configuration.retry.delays)
+        userBackpressure = UserBackpressure(delays: configuration.retry.delays)
         dispatcher = Dispatcher(configuration: configuration, width: width)
         health = BackendHealth(configuration: configuration.live, width: width)
         productions = ProductionTable(slots: capacity)
@@ -150,7 +150,7 @@ public struct Engine: ~Copyable, Sendable {
     var membership: Membership { lifecycle.membership }
 
     /// Whether partitions are assigned and taken from.
-    public var isTaking: Bool { if case .assigned = membership { true } else { false } }
+    public var isConsuming: Bool { if case .assigned = membership { true } else { false } }
 
     /// Gives the slot back, and the record's message with it.
     mutating func free(_ slot: Int32) {

@@ -118,7 +118,7 @@ MUTANTS = [
     Mutant(
         "a batch that nobody can read is done before its dead letter",
         "Engine+Unreadable.swift",
-        "            committer.noteNews()\n            counters.taken += 1\n",
+        "            committer.noteNews()\n            counters.accepted += 1\n",
         "            complete(partition: partition, offset: offset)\n            guard offset < 0 else { return .done }\n",
         DAMAGES,
     ),
@@ -284,8 +284,21 @@ MUTANTS = [
     Mutant(
         "an event of which a record is refused comes again with the others, too",
         "EventTable.swift",
-        "        slots[Int(slot)].phase = .refused\n",
+        "        slots[Int(slot)].phase.become(.refused)\n",
         "",
+    ),
+    # Transitions that are in no table.
+    Mutant(
+        "a cancelled event ends while its slot waits for its moment",
+        "Engine+Campaigns.swift",
+        "        events.endWait(slot)\n",
+        "",
+    ),
+    Mutant(
+        "a quick retry that is due is wanted although its push service is decided by now",
+        "Engine+Time.swift",
+        "guard events.isCurrent(token.slot), events.services[events.service(token)].phase == .resting else { return }",
+        "guard events.isCurrent(token.slot) else { return }",
     ),
     Mutant(
         "an abort drops what was settled",
@@ -483,26 +496,26 @@ MUTANTS = [
     ),
     Mutant(
         "one user's events take every slot",
-        "Engine+LoudUsers.swift",
+        "Engine+UserBackpressure.swift",
         "let hasRoom = line < share ",
         "let hasRoom = line >= 0 || line < share ",
     ),
     Mutant(
         "an event goes before earlier ones of its user that are in delay topics",
-        "LoudUsers.swift",
+        "UserBackpressure.swift",
         "        return offset <= earliest\n",
         "        return earliest < 0 || offset >= 0\n",
     ),
     Mutant(
         "a loud user of whom nothing is in memory waits for his events as any other",
-        "LoudUsers.swift",
+        "UserBackpressure.swift",
         "static let returnsPerSecondWhenIdle = 16_000",
         "static let returnsPerSecondWhenIdle = 2_000",
     ),
     Mutant(
         "the first record of a long delay holds back what other delays give back",
-        "Engine+LoudUsers.swift",
-        "wait <= LoudUsers.horizon else {",
+        "Engine+UserBackpressure.swift",
+        "wait <= UserBackpressure.horizon else {",
         "wait <= .max else {",
     ),
     Mutant(
@@ -534,7 +547,7 @@ MUTANTS = [
     ),
     Mutant(
         "the same identifier of another user is a duplicate",
-        "DuplicateIdentity.swift",
+        "DuplicateWindow.swift",
         "        hasher.add(user)\n        hasher.add(field: id)",
         "        hasher.add(user)",
     ),
@@ -766,8 +779,8 @@ MUTANTS = [
     Mutant(
         "the lane releases a record when it is produced",
         "Lane+Producer.swift",
-        "        case .taken: break\n",
-        "        case .taken: record.release()\n",
+        "        case .accepted: break\n",
+        "        case .accepted: record.release()\n",
     ),
     Mutant(
         "the lane keeps a record that the engine has released",

@@ -42,10 +42,12 @@ extension SimulatedWorker {
                 "\(process): slot \(slot), \(services.map { $0 }): \(reason.kind.word) should have ended "
                     + "\(now.wall.time(since: until).count) ms ago")
         }
-        if case .calling(let since?) = reason, since > now.wall {
+        if reason.kind == .calling, let since = reason.since, since > now.wall {
             simulation.checkers.fail("\(process): slot \(slot) is being called since a moment to come")
         }
-        if case .behind(_, let ahead) = reason, ahead.count == 0 || ahead.doing.isEmpty {
+        if [.behindUser, .behindPartition, .behindSame].contains(reason.kind),
+            reason.ahead == 0 || reason.phrase.hasSuffix(": ")
+        {
             simulation.checkers.fail("\(process): slot \(slot) is behind no event: \(reason)")
         }
     }

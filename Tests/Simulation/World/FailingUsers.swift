@@ -276,7 +276,7 @@ final class FailingUsers: PlainIO {
             deferrals += 1
         }
         if !isAtomic { acknowledgements.append(id) }
-        return .taken
+        return .accepted
     }
 
     func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {

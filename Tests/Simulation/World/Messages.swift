@@ -167,15 +167,15 @@ enum News {
     /// Whether a batch can be read.
     case batch(TopicPartition, RangeQuestion, Result<BatchReading, KafkaError>)
     case acknowledged(ProductionID, ProductionFailure?)
-    case committed(sequence: UInt64, CallOutcome)
+    case committed(sequence: UInt64, TransactionOutcome)
     // Transactions.
     case initialised(call: Int, epoch: Int)
     case written(ProductionID, transaction: Int, Reply)
     case replied(call: Int, Reply)
-    case lookedUp(sequence: UInt64, CallOutcome)
+    case lookedUp(sequence: UInt64, TransactionOutcome)
     case timedOut(call: Int)
     /// A blocking call returns.
-    case concluded(TransactionClient.Operation, CallOutcome)
+    case concluded(TransactionClient.Operation, TransactionOutcome)
     case job(JobNews)
 }
 

@@ -179,7 +179,7 @@ extension SimulatedWorker {
         // What is rejected of a campaign that fails alone waits for it to be resumed.
         case nil:
             meaning(result) == .rejected && !lane.engine.isRejected(token)
-                && (!lane.engine.isTaking || lane.engine.isSuspended(token))
+                && (!lane.engine.isConsuming || lane.engine.isSuspended(token))
         default: false
         }
     }

@@ -147,7 +147,7 @@ extension SimulatedWorker: SimulatedIO, TransactionalProcess {
 
     private static let refused = KafkaError(code: KafkaError.Code.illegalGeneration)
 
-    private static func error(of outcome: CallOutcome) -> KafkaError? {
+    private static func error(of outcome: TransactionOutcome) -> KafkaError? {
         switch outcome {
         case .acknowledged: nil
         case .refused: refused

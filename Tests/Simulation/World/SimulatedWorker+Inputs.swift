@@ -12,7 +12,7 @@ struct Inbox {
     var messages: [LaneMessage] = []
     var rebalances: [Rebalance] = []
     var answers: [(token: CallToken, result: CallResult)] = []
-    var commits: [(sequence: UInt64, outcome: CallOutcome)] = []
+    var commits: [(sequence: UInt64, outcome: TransactionOutcome)] = []
     var acknowledgements: [(id: ProductionID, error: KafkaError?)] = []
 }
 

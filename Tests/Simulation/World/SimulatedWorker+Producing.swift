@@ -32,7 +32,7 @@ extension SimulatedWorker {
             produced.insert(id)
             simulation.schedule(
                 .news(process, .acknowledged(id, failure)), after: simulation.chance[.producer].between(0, 30))
-            return .taken
+            return .accepted
         }
         produced.insert(id)
         let effect = effect(of: production, settling: name, record, written)
@@ -44,7 +44,7 @@ extension SimulatedWorker {
         written.message = effect.message
         let place = Place(topic: topic(of: production), partition: record.user % simulation.cluster.partitions)
         if isAtomic { write(id, place, written, effect) } else { send(id, place, written, effect) }
-        return .taken
+        return .accepted
     }
 
     private static func copy(of bytes: RawSpan?) -> [UInt8]? {

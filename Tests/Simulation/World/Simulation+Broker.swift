@@ -213,7 +213,7 @@ extension Simulation {
             }
         }
         let isWhole = !positions.contains { isMissing($0.place) }
-        let outcome: CallOutcome =
+        let outcome: TransactionOutcome =
             fault < 2 || !isWhole ? .failedForNow : isAccepted ? .acknowledged : .refused
         log("\(process): commit \(sequence) \(outcome)\(isHit ? ", lost or late" : "")")
         schedule(

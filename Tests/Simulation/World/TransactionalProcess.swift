@@ -53,7 +53,7 @@ struct TransactionClient {
     var positions: [Position] = []
     var generation = 0
 
-    var fatal: CallOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
+    var fatal: TransactionOutcome? { isFenced || isBroken ? .fatal(isFenced: isFenced) : nil }
 }
 
 /// A process with a transactional producer: a worker, or a job.
@@ -121,7 +121,7 @@ extension TransactionalProcess {
     }
 
     /// The call under way returns to the engine.
-    private func conclude(_ outcome: CallOutcome) {
+    private func conclude(_ outcome: TransactionOutcome) {
         guard let operation = client.operation else { return }
         client.isConcluded = true
         client.call += 1
@@ -362,7 +362,7 @@ extension TransactionalProcess {
         }
     }
 
-    private func concluded(_ operation: TransactionClient.Operation, _ outcome: CallOutcome) {
+    private func concluded(_ operation: TransactionClient.Operation, _ outcome: TransactionOutcome) {
         guard client.operation == operation else { return }
         client.operation = nil
         client.unfinished = outcome == .failedForNow ? operation : nil
@@ -393,7 +393,7 @@ extension KafkaError {
     static let timedOut = KafkaError(code: Code.timedOut)
 
     /// What the client library says of a transactional call that came out so; `nil` when it succeeded.
-    fileprivate init?(_ outcome: CallOutcome) {
+    fileprivate init?(_ outcome: TransactionOutcome) {
         switch outcome {
         case .acknowledged: return nil
         case .fatal(isFenced: true): self.init(code: Code.fenced, isFatal: true)

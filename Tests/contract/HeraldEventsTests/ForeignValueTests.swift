@@ -58,11 +58,4 @@ struct ForeignValueTests {
         #expect(detail(bytes) == "the value is UTF-16; Herald reads UTF-8")
         #expect(detail(mark + bytes) == "the value is UTF-16; Herald reads UTF-8")
     }
-
-    @Test("The members of such an envelope are not warned of one by one")
-    func warnings() {
-        let review = EventReview(
-            of: Array(Self.change.utf8), isCloudEvent: false, RecordDecoder(), now: WallTime(milliseconds: 0))
-        #expect(review.warnings.isEmpty && review.mistakes.first?.detail.contains("Debezium") == true)
-    }
 }

@@ -14,7 +14,7 @@ struct WaitReasonTests {
 
     /// One of each kind, in the order of the kinds.
     private static let all: [WaitReason] = [
-        .calling(since: moment), .nextTurn, .behind(.user, ahead), .behind(.partition, ahead), .behind(.same, ahead),
+        .calling(since: moment), .nextTurn, .behindUser(ahead), .behindPartition(ahead), .behindSame(ahead),
         .sameUnderWay(until: moment), .notBefore(until: moment), .retryDue(until: moment), .quickRetry(until: moment),
         .campaignPaused(since: moment, until: moment), .credentialsRenewal, .credentialsDoubt(until: moment),
         .outage(cause: "tls", since: moment, nextProbe: moment), .unrecordedOutcomes(since: moment), .stoodStill,
@@ -39,7 +39,7 @@ struct WaitReasonTests {
     @Test("The sentence says who is first of the line, and how many are before it")
     func line() {
         #expect(
-            WaitReason.behind(.user, Self.ahead).phrase
+            WaitReason.behindUser(Self.ahead).phrase
                 == "waits behind 2 earlier events of its user, of which order-16 (notifications/3/1741) is first: "
                 + "apns is being called")
         #expect(WaitReason.serviceLimit(Self.limit).phrase.hasSuffix(", and 3 wanted calls are before it"))

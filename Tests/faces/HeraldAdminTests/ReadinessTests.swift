@@ -328,7 +328,7 @@ struct ReadinessTests {
     func passedOver() {
         func text(hoursAgo hours: Int64, _ cause: PassedOver.Cause) -> String {
             let passed = PassedOver(
-                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9, gone: 7..<12, taken: 2)
+                topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9, gone: 7..<12, accepted: 2)
             let page = ReadinessPage(
                 Reports.ready {
                     $0.lanes[0].meter.passed(passed, now: Self.now.advanced(by: -.hours(hours)))
@@ -356,7 +356,7 @@ struct ReadinessTests {
                         $0.lanes[0].meter.passed(
                             PassedOver(
                                 topic: "notifications", partition: number, cause: .cut, offsets: 0..<7, stood: 9,
-                                gone: 7..<9, taken: 2), now: Self.now.advanced(by: -.minutes(60 - Int64(number))))
+                                gone: 7..<9, accepted: 2), now: Self.now.advanced(by: -.minutes(60 - Int64(number))))
                     }
                 }, now: Self.now
             ).response

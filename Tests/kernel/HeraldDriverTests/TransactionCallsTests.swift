@@ -147,8 +147,8 @@ struct TransactionCallsTests {
             (KafkaError(code: KafkaError.Code.coordinatorLoadInProgress, isRetriable: true), .failedForNow),
             (KafkaError(code: KafkaError.Code.timedOut), .failedForNow),
             (KafkaError(code: KafkaError.Code.state), .fatal(isFenced: false)),
-        ] as [(KafkaError, CallOutcome)])
-    func outcomes(error: KafkaError, outcome: CallOutcome) {
+        ] as [(KafkaError, TransactionOutcome)])
+    func outcomes(error: KafkaError, outcome: TransactionOutcome) {
         #expect(error.outcome == outcome)
     }
 }

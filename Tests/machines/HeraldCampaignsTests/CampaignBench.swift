@@ -308,7 +308,7 @@ final class CampaignBench {
     }
 
     private func commit(_ records: [OutgoingRecord], _ publisher: Publisher, sequence: UInt64) {
-        func report(_ error: KafkaError?, _ outcome: CallOutcome) {
+        func report(_ error: KafkaError?, _ outcome: TransactionOutcome) {
             publisher.reports.append(.transaction(.committed(sequence: sequence, error, outcome)))
         }
         guard publisher.epoch == epoch else { return report(.fence, .fatal(isFenced: true)) }

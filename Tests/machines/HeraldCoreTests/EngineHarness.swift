@@ -216,7 +216,7 @@ final class EngineHarness {
     }
 
     /// The commit that was asked for ends, or the question what became of one.
-    func commitEnds(_ outcome: CallOutcome) {
+    func commitEnds(_ outcome: TransactionOutcome) {
         for action in takeOthers() {
             switch action {
             case .commit(let sequence), .resolveCommit(let sequence):
@@ -228,7 +228,7 @@ final class EngineHarness {
     }
 
     /// The abort that was asked for ends.
-    func abortEnds(_ outcome: CallOutcome = .acknowledged) {
+    func abortEnds(_ outcome: TransactionOutcome = .acknowledged) {
         if takeOthers().contains(.abortTransaction) { engine.aborted(outcome, now: now) }
         collect()
     }

@@ -52,12 +52,11 @@ struct EngineWaitingTests {
     func behindUser() throws {
         let harness = EngineHarness()
         let slots = try (0..<3).map { _ in try Self.slot(harness.event("ann")) }
-        guard case .behind(.user, let ahead)? = Self.reasons(harness, slots[2]).first else {
-            Issue.record("\(Self.reasons(harness, slots[2]))")
-            return
-        }
-        #expect(ahead.name == "slot \(slots[0])" && ahead.count == 2)
-        #expect(ahead.doing.hasPrefix("apns is being called since"), "\(ahead.doing)")
+        let reason = try #require(Self.reasons(harness, slots[2]).first)
+        #expect(reason.kind == .behindUser && reason.ahead == 2)
+        #expect(
+            reason.phrase.contains("slot \(slots[0]) (t/0/\(slots[0])) is first: apns is being called since"),
+            "\(reason.phrase)")
         harness.answer(200)
         #expect(Self.kinds(harness, slots[1]) == [.calling])
         #expect(Self.kinds(harness, slots[2]) == [.behindUser])
@@ -97,11 +96,9 @@ struct EngineWaitingTests {
     func limitBehindOthers() throws {
         let harness = EngineHarness { $0.serviceCallsPerSecond = [2] }
         let slots = try (0..<4).map { try Self.slot(harness.event("u\($0)")) }
-        guard case .serviceLimit(let limit)? = Self.reasons(harness, slots[3]).first else {
-            Issue.record("\(Self.reasons(harness, slots[3]))")
-            return
-        }
-        #expect(limit.pushService == "apns" && limit.ahead == 2)
+        let reason = try #require(Self.reasons(harness, slots[3]).first)
+        #expect(reason.kind == .serviceLimit && reason.ahead == 2)
+        #expect(reason.phrase.hasPrefix("waits for the limit of calls to apns:"), "\(reason.phrase)")
     }
 
     @Test("A backend that asked for quiet: the others wait until then")
@@ -148,10 +145,9 @@ struct EngineWaitingTests {
         harness.answer(CallResult(failure: .tls))
         let began = WallTime(milliseconds: harness.time)
         let slot = try Self.slot(harness.event("bob"))
-        guard case .outage("tls", since: began, let probe?) = Self.reasons(harness, slot).first else {
-            Issue.record("\(Self.reasons(harness, slot))")
-            return
-        }
+        let reason = try #require(Self.reasons(harness, slot).first)
+        let probe = try #require(reason.until)
+        #expect(reason == .outage(cause: "tls", since: began, nextProbe: probe))
         let calls = harness.calls.count
         harness.pass(.milliseconds(probe.milliseconds - 1 - harness.time))
         #expect(harness.calls.count == calls)

@@ -28,7 +28,7 @@ struct LaneTests {
         fixture.io.endedCommits.append((1, nil))
         fixture.turn()
         #expect(fixture.lane.meter.commits == 1)
-        #expect(fixture.lane.engine.counters.taken == 1)
+        #expect(fixture.lane.engine.counters.accepted == 1)
     }
 
     @Test("A lane says why events wait, by id, user or request record, and names who is ahead")

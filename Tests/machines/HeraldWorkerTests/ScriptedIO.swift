@@ -159,7 +159,7 @@ final class ScriptedIO: LaneIO {
             case .copy(let copy): if case .retry = copy.destination { "retry" } else { "deadLetter" }
             }
         note("produce \(kind), key \(text(key)), headers \(names.sorted())")
-        return produceAnswers.isEmpty ? .taken : produceAnswers.removeFirst()
+        return produceAnswers.isEmpty ? .accepted : produceAnswers.removeFirst()
     }
 
     func deliveries(_ body: (ProductionID, KafkaError?) -> Void) {

@@ -15,7 +15,7 @@ package enum ForeignValue {
     }
 
     /// A hint, to go on behind a mistake; `nil` when nothing is known of it.
-    static func hint(on value: RawSpan, from start: Int) -> String? {
+    package static func hint(on value: RawSpan, from start: Int) -> String? {
         var first = start
         while first < value.byteCount, [0x20, 0x09, 0x0A, 0x0D].contains(value[byteAt: first]) { first += 1 }
         guard first < value.byteCount else { return nil }

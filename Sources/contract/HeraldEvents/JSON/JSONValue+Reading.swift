@@ -5,7 +5,7 @@ import HeraldTime
 // For records that people and services read; an event on its way never becomes a tree.
 extension JSONValue {
     /// The value that the bytes are.
-    init(_ bytes: RawSpan) throws(JSONError) {
+    package init(_ bytes: RawSpan) throws(JSONError) {
         var reader = JSONReader(bytes)
         let token = try reader.readValue()
         try reader.expectEnd()

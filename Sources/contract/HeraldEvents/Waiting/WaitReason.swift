@@ -3,68 +3,23 @@ public import HeraldTime
 /// Why an event in a worker's memory does not go on, for one of its push services: the one closed set.
 ///
 /// A worker derives it from the state that it acts on, at the moment at which it is asked; it is stored nowhere. What each
-/// is called, and what ends it, is its ``Kind-swift.enum``'s.
-public enum WaitReason: WaitWords {
-    /// It is being called, since this moment; `nil` when the call hangs, for longer than a second.
-    case calling(since: WallTime?)
-    /// Nothing is in its way: its call begins at the worker's next turn.
-    case nextTurn
-    /// It is in a line with earlier events.
-    case behind(Line, Ahead)
-    /// It may be the same event as one that is under way elsewhere, or waits in a retry topic; it looks again at this moment.
-    case sameUnderWay(until: WallTime)
-    /// Its `notBefore` is not reached.
-    case notBefore(until: WallTime)
-    /// Its delay is not over: it is the first of its retry partition, or back in memory too early.
-    case retryDue(until: WallTime)
-    /// A call failed for now, and it is called again from memory.
-    case quickRetry(until: WallTime)
-    /// Its campaign is paused, and there is no retry topic to wait in: it looks again at this moment.
-    case campaignPaused(since: WallTime, until: WallTime)
-    /// It was refused (401, 403), and the credentials are being renewed.
-    case credentialsRenewal
-    /// It was refused twice; until this moment others may show that the credentials are accepted.
-    case credentialsDoubt(until: WallTime)
-    /// An outage: nothing but probes is called. The next probe is due at this moment; `nil` while one is under way,
-    /// waits for a commit, or there is no event to probe with.
-    case outage(cause: String, since: WallTime, nextProbe: WallTime?)
-    /// Outcomes of calls wait for their commit since this moment, which is longer than calls may go on without.
-    case unrecordedOutcomes(since: WallTime)
-    /// The worker stood still, and no commit has shown since that the partitions are still its own.
-    case stoodStill
-    /// The backend asked for quiet (`Retry-After`) for this push service.
-    case backendPause(Limit)
-    /// The settings' limit of calls a second to this push service.
-    case serviceLimit(Limit)
-    /// The settings' limit of calls a second to all push services.
-    case totalLimit(Limit)
-    /// The rate of calls to this push service that the backend was found to bear.
-    case learnedLimit(Limit)
-    /// As many calls are in flight as there may be; at this moment the oldest of them may count as one that hangs.
-    case callsInFlight(calls: Int, limit: Int, until: WallTime?)
-    /// This push service is decided; the outcome is written when the event's others are.
-    case otherPushServices
-    /// Its partition is being given back, or the worker stops: what is under way is waited for until this moment.
-    case stopping(until: WallTime)
-    /// Its records are on their way to the broker, or offered again at this moment.
-    case unacknowledged(until: WallTime?)
-    /// Its outcome is decided and written with the next transaction, whose commit, or opening, is due at this moment.
-    case transaction(until: WallTime?)
-    /// The transaction with its outcome, or the one before it, is being ended; the broker is asked again at this moment.
-    case transactionEnds(until: WallTime?)
-    /// The transactional producer is being made ready.
-    case producer
-    /// The broker refused a record of it: it is tried again alone, at this moment or when its turn comes.
-    case recordRefused(until: WallTime?)
+/// means, and what ends it, is its ``Kind-swift.enum``'s; each has one way to be made, with its sentence.
+public struct WaitReason: WaitWords {
+    /// What kind of reason it is.
+    public let kind: Kind
+    /// What it does, as a sentence goes on behind "it".
+    public let phrase: String
+    /// Since when, where the state tells.
+    public let since: WallTime?
+    /// When it ends by itself, or is looked at again, at the earliest; `nil` when only something that happens ends it.
+    public let until: WallTime?
+    /// How many are before it, where it is in a line.
+    public let ahead: Int?
 
-    /// In what order it is behind others.
-    public enum Line: Sendable, Equatable, CaseIterable {
-        /// Its user's.
-        case user
-        /// Its partition's.
-        case partition
-        /// Of what may be the same event.
-        case same
+    private init(
+        _ kind: Kind, since: WallTime? = nil, until: WallTime? = nil, ahead: Int? = nil, _ phrase: String
+    ) {
+        (self.kind, self.phrase, self.since, self.until, self.ahead) = (kind, phrase, since, until, ahead)
     }
 
     /// The first of a line, for which the others wait.
@@ -105,134 +60,178 @@ public enum WaitReason: WaitWords {
     }
 }
 
+// MARK: On the way to its call
+
 extension WaitReason {
-    /// What kind of reason it is.
-    public var kind: Kind {
-        switch self {
-        case .calling: .calling
-        case .nextTurn: .nextTurn
-        case .behind(.user, _): .behindUser
-        case .behind(.partition, _): .behindPartition
-        case .behind(.same, _): .behindSame
-        case .sameUnderWay: .sameUnderWay
-        case .notBefore: .notBefore
-        case .retryDue: .retryDue
-        case .quickRetry: .quickRetry
-        case .campaignPaused: .campaignPaused
-        case .credentialsRenewal: .credentialsRenewal
-        case .credentialsDoubt: .credentialsDoubt
-        case .outage: .outage
-        case .unrecordedOutcomes: .unrecordedOutcomes
-        case .stoodStill: .stoodStill
-        case .backendPause: .backendPause
-        case .serviceLimit: .serviceLimit
-        case .totalLimit: .totalLimit
-        case .learnedLimit: .learnedLimit
-        case .callsInFlight: .callsInFlight
-        case .otherPushServices: .otherPushServices
-        case .stopping: .stopping
-        case .unacknowledged: .unacknowledged
-        case .transaction: .transaction
-        case .transactionEnds: .transactionEnds
-        case .producer: .producer
-        case .recordRefused: .recordRefused
-        }
+    /// It is being called, since this moment; `nil` when the call hangs, for longer than a second.
+    public static func calling(since: WallTime?) -> Self {
+        Self(
+            .calling, since: since, "is being called" + (since.map { " since \(text($0))" } ?? ", by a call that hangs")
+        )
     }
 
-    /// Since when, where the state tells.
-    public var since: WallTime? {
-        switch self {
-        case .calling(let since): since
-        case .campaignPaused(let since, _), .outage(_, let since, _), .unrecordedOutcomes(let since): since
-        default: nil
-        }
+    /// Nothing is in its way: its call begins at the worker's next turn.
+    public static let nextTurn = Self(.nextTurn, "is called at once")
+
+    /// It is in a line with earlier events of its user.
+    public static func behindUser(_ ahead: Ahead) -> Self { behind(.behindUser, ahead, "of its user") }
+
+    /// It is in a line with earlier events of its partition.
+    public static func behindPartition(_ ahead: Ahead) -> Self { behind(.behindPartition, ahead, "of its partition") }
+
+    /// It is in a line with what may be the same event.
+    public static func behindSame(_ ahead: Ahead) -> Self { behind(.behindSame, ahead, "that may be the same one") }
+
+    private static func behind(_ kind: Kind, _ ahead: Ahead, _ which: String) -> Self {
+        Self(
+            kind, ahead: ahead.count,
+            "waits behind \(ahead.count) earlier event\(ahead.count == 1 ? "" : "s") \(which), of which "
+                + "\(ahead.name) (\(ahead.record)) is first: \(ahead.doing)")
     }
 
-    /// When it ends by itself, or is looked at again, at the earliest; `nil` when only something that happens ends it.
-    public var until: WallTime? {
-        switch self {
-        case .sameUnderWay(let until), .notBefore(let until), .retryDue(let until), .quickRetry(let until),
-            .campaignPaused(_, let until), .credentialsDoubt(let until), .stopping(let until):
-            until
-        case .backendPause(let limit), .serviceLimit(let limit), .totalLimit(let limit), .learnedLimit(let limit):
-            limit.opens
-        case .unacknowledged(let until), .transaction(let until), .transactionEnds(let until),
-            .recordRefused(let until), .callsInFlight(_, _, let until):
-            until
-        case .outage(_, _, let nextProbe): nextProbe
-        case .calling, .nextTurn, .behind, .credentialsRenewal, .unrecordedOutcomes, .stoodStill,
-            .otherPushServices, .producer:
-            nil
-        }
+    /// It may be the same event as one that is under way elsewhere, or waits in a retry topic; it looks again at this moment.
+    public static func sameUnderWay(until: WallTime) -> Self {
+        let other = "the outcome of another event that may be the same one"
+        return Self(.sameUnderWay, until: until, "waits for \(other); it looks again at \(text(until))")
     }
 
-    /// What it does, as a sentence goes on behind "it".
-    public var phrase: String {
-        switch self {
-        case .calling(let since?): "is being called since \(RFC3339.text(since))"
-        case .calling(nil): "is being called, by a call that hangs"
-        case .nextTurn: "is called at once"
-        case .behind(let line, let ahead):
-            "waits behind \(ahead.count) earlier \(Self.words(ahead.count, in: line)), of which "
-                + "\(ahead.name) (\(ahead.record)) is first: \(ahead.doing)"
-        case .sameUnderWay(let until):
-            "waits for the outcome of another event that may be the same one; it looks again at \(RFC3339.text(until))"
-        case .notBefore(let until): "waits for its notBefore, \(RFC3339.text(until))"
-        case .retryDue(let until): "waits for the end of its delay at \(RFC3339.text(until))"
-        case .quickRetry(let until): "failed for now, and is called again at \(RFC3339.text(until))"
-        case .campaignPaused(let since, let until):
-            "waits because its campaign is paused since \(RFC3339.text(since)); it looks again at "
-                + RFC3339.text(until)
-        case .credentialsRenewal: "was refused, and waits until the credentials are renewed"
-        case .credentialsDoubt(let until):
-            "was refused twice, and waits until \(RFC3339.text(until)) for an answer to others that shows whether the "
-                + "credentials are accepted"
-        case .outage(let cause, let since, let nextProbe):
-            "waits for the end of the outage \(cause), which began at \(RFC3339.text(since))"
-                + (nextProbe.map { "; the next probe is due at \(RFC3339.text($0))" } ?? "")
-        case .unrecordedOutcomes(let since):
-            "waits because outcomes of calls since \(RFC3339.text(since)) are not recorded yet"
-        case .stoodStill:
-            "waits because the worker stood still, for a commit that shows that its partitions are its own"
-        case .backendPause(let limit):
-            "waits because the backend asked for quiet for \(limit.pushService)\(Self.words(limit))"
-        case .serviceLimit(let limit): "waits for the limit of calls to \(limit.pushService)\(Self.words(limit))"
-        case .totalLimit(let limit): "waits for the limit of all calls\(Self.words(limit))"
-        case .learnedLimit(let limit):
-            "waits for the rate of calls to \(limit.pushService) that the backend was found to bear\(Self.words(limit))"
-        case .callsInFlight(let calls, let limit, _):
-            "waits for a place: \(calls) calls are in flight, and there may be \(limit)"
-        case .otherPushServices: "is decided, and waits for the event's other push services"
-        case .stopping(let until):
+    /// Its `notBefore` is not reached.
+    public static func notBefore(until: WallTime) -> Self {
+        Self(.notBefore, until: until, "waits for its notBefore, \(text(until))")
+    }
+
+    /// Its delay is not over: it is the first of its retry partition, or back in memory too early.
+    public static func retryDue(until: WallTime) -> Self {
+        Self(.retryDue, until: until, "waits for the end of its delay at \(text(until))")
+    }
+
+    /// A call failed for now, and it is called again from memory.
+    public static func quickRetry(until: WallTime) -> Self {
+        Self(.quickRetry, until: until, "failed for now, and is called again at \(text(until))")
+    }
+
+    /// Its campaign is paused, and there is no retry topic to wait in: it looks again at this moment.
+    public static func campaignPaused(since: WallTime, until: WallTime) -> Self {
+        Self(
+            .campaignPaused, since: since, until: until,
+            "waits because its campaign is paused since \(text(since)); it looks again at \(text(until))")
+    }
+
+    /// It was refused (401, 403), and the credentials are being renewed.
+    public static let credentialsRenewal = Self(
+        .credentialsRenewal, "was refused, and waits until the credentials are renewed")
+
+    /// It was refused twice; until this moment others may show that the credentials are accepted.
+    public static func credentialsDoubt(until: WallTime) -> Self {
+        Self(
+            .credentialsDoubt, until: until,
+            "was refused twice, and waits until \(text(until)) for an answer to others that shows whether the "
+                + "credentials are accepted")
+    }
+
+    /// An outage: nothing but probes is called.
+    ///
+    /// The next probe is due at this moment; `nil` while one is under way, waits for a commit, or there is no event to probe with.
+    public static func outage(cause: String, since: WallTime, nextProbe: WallTime?) -> Self {
+        Self(
+            .outage, since: since, until: nextProbe,
+            "waits for the end of the outage \(cause), which began at \(text(since))"
+                + behind("; the next probe is due at ", nextProbe))
+    }
+
+    /// Outcomes of calls wait for their commit since this moment, which is longer than calls may go on without.
+    public static func unrecordedOutcomes(since: WallTime) -> Self {
+        Self(
+            .unrecordedOutcomes, since: since,
+            "waits because outcomes of calls since \(text(since)) are not recorded yet")
+    }
+
+    /// The worker stood still, and no commit has shown since that the partitions are still its own.
+    public static let stoodStill = Self(
+        .stoodStill, "waits because the worker stood still, for a commit that shows that its partitions are its own")
+
+    /// The backend asked for quiet (`Retry-After`) for this push service.
+    public static func backendPause(_ limit: Limit) -> Self {
+        limited(.backendPause, "waits because the backend asked for quiet for \(limit.pushService)", limit)
+    }
+
+    /// The settings' limit of calls a second to this push service.
+    public static func serviceLimit(_ limit: Limit) -> Self {
+        limited(.serviceLimit, "waits for the limit of calls to \(limit.pushService)", limit)
+    }
+
+    /// The settings' limit of calls a second to all push services.
+    public static func totalLimit(_ limit: Limit) -> Self {
+        limited(.totalLimit, "waits for the limit of all calls", limit)
+    }
+
+    /// The rate of calls to this push service that the backend was found to bear.
+    public static func learnedLimit(_ limit: Limit) -> Self {
+        let rate = "the rate of calls to \(limit.pushService) that the backend was found to bear"
+        return limited(.learnedLimit, "waits for \(rate)", limit)
+    }
+
+    private static func limited(_ kind: Kind, _ phrase: String, _ limit: Limit) -> Self {
+        let calls = "\(limit.ahead) wanted call\(limit.ahead == 1 ? " is" : "s are")"
+        let ahead = limit.ahead == 0 ? "" : ", and \(calls) before it"
+        return Self(
+            kind, until: limit.opens, ahead: limit.ahead,
+            "\(phrase): the next may begin at \(text(limit.opens))\(ahead)")
+    }
+
+    /// As many calls are in flight as there may be; at this moment the oldest of them may count as one that hangs.
+    public static func callsInFlight(calls: Int, limit: Int, until: WallTime?) -> Self {
+        Self(
+            .callsInFlight, until: until,
+            "waits for a place: \(calls) calls are in flight, and there may be \(limit)")
+    }
+}
+
+// MARK: Behind its call
+
+extension WaitReason {
+    /// This push service is decided; the outcome is written when the event's others are.
+    public static let otherPushServices = Self(
+        .otherPushServices, "is decided, and waits for the event's other push services")
+
+    /// Its partition is being given back, or the worker stops: what is under way is waited for until this moment.
+    public static func stopping(until: WallTime) -> Self {
+        Self(
+            .stopping, until: until,
             "is not called any more, because its partition is given back or the worker stops; calls under way are waited "
-                + "for until \(RFC3339.text(until))"
-        case .unacknowledged(let until):
-            "is decided, and its records are not acknowledged by the broker"
-                + (until.map { "; they are offered again at \(RFC3339.text($0))" } ?? "")
-        case .transaction(let until):
-            "is decided, and written with the next transaction" + (until.map { " at \(RFC3339.text($0))" } ?? "")
-        case .transactionEnds(let until):
-            "is decided, and waits for the end of a transaction"
-                + (until.map { "; the broker is asked again at \(RFC3339.text($0))" } ?? "")
-        case .producer: "is decided, and waits for a transactional producer"
-        case .recordRefused(let until):
-            "is decided, and the broker refused a record of it, which is tried again alone"
-                + (until.map { " at \(RFC3339.text($0))" } ?? "")
-        }
+                + "for until \(text(until))")
     }
 
-    private static func words(_ count: Int, in line: Line) -> String {
-        let noun = count == 1 ? "event" : "events"
-        return switch line {
-        case .user: "\(noun) of its user"
-        case .partition: "\(noun) of its partition"
-        case .same: count == 1 ? "event that may be the same one" : "events that may be the same one"
-        }
+    /// Its records are on their way to the broker, or offered again at this moment.
+    public static func unacknowledged(until: WallTime?) -> Self {
+        let what = "is decided, and its records are not acknowledged by the broker"
+        return Self(.unacknowledged, until: until, what + behind("; they are offered again at ", until))
     }
 
-    private static func words(_ limit: Limit) -> String {
-        let ahead =
-            limit.ahead == 0 ? "" : ", and \(limit.ahead) wanted call\(limit.ahead == 1 ? " is" : "s are") before it"
-        return ": the next may begin at \(RFC3339.text(limit.opens))\(ahead)"
+    /// Its outcome is decided and written with the next transaction, whose commit, or opening, is due at this moment.
+    public static func transaction(until: WallTime?) -> Self {
+        Self(
+            .transaction, until: until, "is decided, and written with the next transaction" + behind(" at ", until))
+    }
+
+    /// The transaction with its outcome, or the one before it, is being ended; the broker is asked again at this moment.
+    public static func transactionEnds(until: WallTime?) -> Self {
+        let what = "is decided, and waits for the end of a transaction"
+        return Self(.transactionEnds, until: until, what + behind("; the broker is asked again at ", until))
+    }
+
+    /// The transactional producer is being made ready.
+    public static let producer = Self(.producer, "is decided, and waits for a transactional producer")
+
+    /// The broker refused a record of it: it is tried again alone, at this moment or when its turn comes.
+    public static func recordRefused(until: WallTime?) -> Self {
+        let what = "is decided, and the broker refused a record of it, which is tried again alone"
+        return Self(.recordRefused, until: until, what + behind(" at ", until))
+    }
+
+    private static func text(_ moment: WallTime) -> String { RFC3339.text(moment) }
+
+    private static func behind(_ words: String, _ moment: WallTime?) -> String {
+        moment.map { words + text($0) } ?? ""
     }
 }

@@ -1,30 +1,11 @@
 import HeraldEvents
+import HeraldKernel
 import HeraldTime
 
 /// The events in memory, each in a slot, and where each of their push services stands.
 ///
-/// No other part writes them.
-///
-/// | phase of a slot | when | then |
-/// |---|---|---|
-/// | `free` | ``add(_:topic:number:value:headers:decoder:now:)`` | `active` |
-/// | `active` | it has to wait for its moment | `waiting` |
-/// | `active` | lined up behind another event of its user | `behindUser` |
-/// | `waiting` | its moment has come, or its campaign is over | `active` |
-/// | `behindUser` | it is the first of its user | `active` |
-/// | `active`, `waiting`, `behindUser` | every push service is decided | `settling` |
-/// | `settling` | the broker refuses a record of it | `refused` |
-/// | `refused` | it is tried alone | `settling` |
-/// | any | ``free(_:)`` | `free` |
-///
-/// | phase of a push service | when | then |
-/// |---|---|---|
-/// | `idle`, `awaitingCredentials`, `resting`, `calling` | it is to be called, or called again | `wanted` |
-/// | `wanted` | its turn has come | `calling` |
-/// | `calling` | it failed for now | `resting` |
-/// | `calling` | refused | `awaitingCredentials` |
-/// | any | nothing is called any more | `idle` |
-/// | any | it has its verdict | `decided` |
+/// No other part writes them. ``Slot/Phase`` and ``ServiceState/Phase`` have the transitions: one that is not in them stops
+/// a debug build and the simulation.
 struct EventTable: ~Copyable, Sendable {
     /// What one large event needed in bytes does not stay with its slot, of which there are thousands.
     private static let keptScratch = 1_024
@@ -160,7 +141,7 @@ extension EventTable {
         makeRoom()
         let slot = freeSlots.removeLast()
         let place = Int(slot)
-        slots[place].phase = .active
+        slots[place].phase.become(.active)
         slots[place].isRetry = arrival.isRetry
         slots[place].partition = arrival.partition
         slots[place].source = Int32(arrival.source)
@@ -263,7 +244,7 @@ extension EventTable {
         case .refused: refusedCount -= 1
         case .free, .behindUser, .active, .settling: break
         }
-        slots[place].phase = .free
+        slots[place].phase.become(.free)
         slots[place].generation &+= 1
         slots[place].holdsSource = false
         slots[place].isOrdered = false
@@ -285,25 +266,25 @@ extension EventTable {
 extension EventTable {
     /// It is its turn to be called.
     mutating func activate(_ slot: Int32, now: MonotonicTime) {
-        slots[Int(slot)].phase = .active
+        slots[Int(slot)].phase.become(.active)
         slots[Int(slot)].activeSince = now
     }
 
     mutating func wait(_ slot: Int32) {
-        slots[Int(slot)].phase = .waiting
+        slots[Int(slot)].phase.become(.waiting)
         waitingCount += 1
     }
 
     mutating func endWait(_ slot: Int32) {
         waitingCount -= 1
-        slots[Int(slot)].phase = .active
+        slots[Int(slot)].phase.become(.active)
     }
 
     /// Lines the event up in a line of events that are called one after the other; true when it is first.
     mutating func lineUp(_ slot: Int32, in line: UInt64) -> Bool {
         slots[Int(slot)].isOrdered = true
         guard order.enter(slot, line: line) else {
-            slots[Int(slot)].phase = .behindUser
+            slots[Int(slot)].phase.become(.behindUser)
             return false
         }
         return true
@@ -325,7 +306,7 @@ extension EventTable {
     ///
     /// - Returns: Whose turn it is.
     mutating func settle(_ slot: Int32) -> Int32? {
-        slots[Int(slot)].phase = .settling
+        slots[Int(slot)].phase.become(.settling)
         guard slots[Int(slot)].isOrdered else { return nil }
         slots[Int(slot)].isOrdered = false
         // During a stop the followers have been given back already.
@@ -335,14 +316,14 @@ extension EventTable {
 
     /// An event that could not be read has no push services.
     mutating func settleUndecodable(_ slot: Int32) {
-        slots[Int(slot)].phase = .settling
+        slots[Int(slot)].phase.become(.settling)
         slots[Int(slot)].open = PushServiceSet()
     }
 
     /// A record of the event was refused.
     mutating func isolate(_ slot: Int32) {
         refusedCount += 1
-        slots[Int(slot)].phase = .refused
+        slots[Int(slot)].phase.become(.refused)
     }
 
     /// The place of the topic that refused its record.
@@ -356,7 +337,7 @@ extension EventTable {
 
     /// An event of which a record was refused is tried again.
     mutating func tryAgain(_ slot: Int32) {
-        slots[Int(slot)].phase = .settling
+        slots[Int(slot)].phase.become(.settling)
         refusedCount -= 1
     }
 
@@ -416,20 +397,20 @@ extension EventTable {
 // MARK: The way of a push service
 
 extension EventTable {
-    mutating func want(_ index: Int) { services[index].phase = .wanted }
+    mutating func want(_ index: Int) { services[index].phase.become(.wanted) }
 
-    mutating func rest(_ index: Int) { services[index].phase = .resting }
+    mutating func rest(_ index: Int) { services[index].phase.become(.resting) }
 
-    mutating func giveBack(_ index: Int) { services[index].phase = .idle }
+    mutating func giveBack(_ index: Int) { services[index].phase.become(.idle) }
 
-    mutating func awaitCredentials(_ index: Int) { services[index].phase = .awaitingCredentials }
+    mutating func awaitCredentials(_ index: Int) { services[index].phase.become(.awaitingCredentials) }
 
     /// When its credentials were refused, as the number of the latest call of all.
     mutating func noteRefused(_ index: Int, at sequence: UInt64) { services[index].refusedAt = sequence }
 
     mutating func beginCall(_ token: CallToken, sequence: UInt64, now: WallTime) {
         let (index, place) = (service(token), Int(token.slot.index))
-        services[index].phase = .calling
+        services[index].phase.become(.calling)
         services[index].sequence = sequence
         if slots[place].firstAttemptAt == nil { slots[place].firstAttemptAt = now }
         slots[place].callsOut += 1
@@ -459,7 +440,7 @@ extension EventTable {
     /// True when every push service of the event is decided.
     mutating func decide(_ slot: Int32, _ service: Int, _ verdict: ServiceState.Verdict, now: WallTime) -> Bool {
         let index = place(slot, service)
-        services[index].phase = .decided
+        services[index].phase.become(.decided)
         services[index].verdict = verdict
         services[index].decidedAt = now
         slots[Int(slot)].open.remove(service)

@@ -1,9 +1,10 @@
 public import HeraldEvents
+internal import HeraldKernel
 public import HeraldTime
 
 /// One taken event, from its record's arrival until everything that it causes is durable.
 public struct Slot: Sendable {
-    enum Phase: UInt8 {
+    enum Phase: String, CaseIterable, CheckedState {
         case free
         /// Behind another event of its user.
         case behindUser
@@ -15,6 +16,22 @@ public struct Slot: Sendable {
         case settling
         /// Everything is decided, and a record of it is refused: it is left out of transactions for a while.
         case refused
+
+        var name: Self { self }
+
+        static let transitions = TransitionTable<Self>([
+            .init([.free], "a record is taken", [.active]),
+            .init([.active], "it has to wait for its moment", [.waiting]),
+            .init([.active], "it is lined up behind another event of its user", [.behindUser]),
+            .init([.waiting], "its moment has come, or its campaign is over", [.active]),
+            .init([.behindUser, .active], "it is the first of its user", [.active]),
+            .init([.active, .behindUser], "every push service is decided", [.settling]),
+            .init([.settling], "the broker refuses a record of it", [.refused]),
+            .init([.refused], "it is tried alone", [.settling]),
+            .init([.settling, .refused], "its records are durable", [.free]),
+            .init(
+                [.behindUser, .waiting, .active, .settling, .refused], "it is given up, and taken again", [.free]),
+        ])
     }
 
     /// How often the slot was used.
@@ -100,7 +117,7 @@ public struct FailedAttempt: Sendable, Equatable {
 
 /// Where one push service of one event stands.
 struct ServiceState: Sendable {
-    enum Phase: UInt8 {
+    enum Phase: String, CaseIterable, CheckedState {
         case idle
         /// In the queue of wanted calls.
         case wanted
@@ -110,6 +127,20 @@ struct ServiceState: Sendable {
         /// Waits in memory for a quick retry.
         case resting
         case decided
+
+        var name: Self { self }
+
+        static let transitions = TransitionTable<Self>([
+            .init([.idle, .calling, .awaitingCredentials, .resting], "it is to be called, or called again", [.wanted]),
+            .init([.wanted], "its turn has come", [.calling]),
+            .init([.calling], "its call failed, and is repeated soon", [.resting]),
+            .init([.calling], "its credentials are refused", [.awaitingCredentials]),
+            .init(
+                [.idle, .wanted, .calling, .awaitingCredentials, .resting], "its campaign pauses without a retry topic",
+                [.resting]),
+            .init([.calling, .awaitingCredentials, .resting], "nothing is called any more", [.idle]),
+            .init([.idle, .wanted, .calling, .awaitingCredentials, .resting], "it has its verdict", [.decided]),
+        ])
     }
 
     /// What becomes of the event for the push service: of many calls, of none, or not decided yet. A ``CallVerdict`` is of

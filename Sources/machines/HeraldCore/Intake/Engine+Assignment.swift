@@ -21,7 +21,7 @@ extension Engine {
             assigned, of: topics, in: cluster, reading: reading, hashSeed: configuration.hashSeed, actions: &actions)
         let weights = sources.assign(partitions, requestTopics)
         hangingUsers.forgetDeferrals()
-        loudUsers.removeAll()
+        userBackpressure.removeAll()
         dispatcher.assigned(width: events.width, weights: weights)
         health.assigned(width: events.width, classes: weights.count)
         events.divide(classes: weights.count)
@@ -117,7 +117,7 @@ extension Engine {
                     PassedOver(
                         topic: partitions.topicName(of: partition), partition: place.number, cause: cause,
                         offsets: offsets, stood: nextOffset(of: partition) ?? 0, gone: gone,
-                        taken: place.tracker?.taken(of: gone) ?? 0))))
+                        accepted: place.tracker?.accepted(of: gone) ?? 0))))
     }
 
     /// Events under way end as always, but nothing at these offsets is theirs any more.
@@ -127,7 +127,7 @@ extension Engine {
             if event.partition == partition, event.offset >= offset { partitions.undecide(event.offset, of: partition) }
         }
         events.forgetOffsets(of: partition, from: offset)
-        loudUsers.removeAll()
+        userBackpressure.removeAll()
         committer.forget(partition: partition, beyond: offset)
     }
 

@@ -75,7 +75,7 @@ extension Engine {
             actions.append(.pause(partition: index))
             return .done
         }
-        counters.taken += 1
+        counters.accepted += 1
         guard let value else {
             counters.tombstones += 1
             complete(partition: index, offset: offset)

@@ -45,7 +45,7 @@ extension Engine {
             return .done
         case .new(let offset):
             committer.noteNews()
-            counters.taken += 1
+            counters.accepted += 1
             counters.unreadable += Int(offsets.upperBound - offset)
             let (callClass, requestTopic, isRetry) = sources.kind(of: source)
             let slot = events.add(

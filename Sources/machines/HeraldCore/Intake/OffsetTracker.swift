@@ -8,7 +8,7 @@
 /// offset is taken, because a consumer is given a partition's offsets in rising order.
 package struct OffsetTracker {
     /// What taking an offset came to.
-    package enum Taken: Equatable {
+    package enum Acceptance: Equatable {
         /// Its record is to be dealt with.
         case new
         /// An earlier owner of the partition has dealt with it.
@@ -114,7 +114,7 @@ package struct OffsetTracker {
     package var mark: Int { changes }
 
     /// Notes that `offset` was taken.
-    package mutating func accept(_ offset: Int64) -> Taken {
+    package mutating func accept(_ offset: Int64) -> Acceptance {
         guard offset >= next else { return .repeated }
         if offset > next {
             changes += 1
@@ -204,7 +204,7 @@ package struct OffsetTracker {
     }
 
     /// How many of these offsets were taken, or done by an earlier owner.
-    func taken(of offsets: Range<Int64>) -> Int {
+    func accepted(of offsets: Range<Int64>) -> Int {
         let beyond = offsets.clamped(to: next..<max(next, mapEnd))
         return offsets.clamped(to: 0..<next).count + beyond.count(where: isDone)
     }

@@ -27,18 +27,18 @@ public struct PassedOver: Sendable, Equatable {
     /// it ended, as far as that is known.
     public var gone: Range<Int64>
     /// How many of those had been taken, or done by an earlier owner: they have outcomes, or get them.
-    public var taken: Int
+    public var accepted: Int
 
     /// How many offsets are not called.
     public var count: Int { cause == .replaced ? 0 : offsets.count }
 
     /// How many offsets are gone of which nothing is known to have been called.
-    public var unknown: Int { gone.count - taken }
+    public var unknown: Int { gone.count - accepted }
 
     /// Offsets of a partition, and why they were passed over.
     public init(
         topic: String, partition: Int32, cause: Cause, offsets: Range<Int64>, stood: Int64, gone: Range<Int64> = 0..<0,
-        taken: Int = 0
+        accepted: Int = 0
     ) {
         self.topic = topic
         self.partition = partition
@@ -46,6 +46,6 @@ public struct PassedOver: Sendable, Equatable {
         self.offsets = offsets
         self.stood = stood
         self.gone = gone
-        self.taken = taken
+        self.accepted = accepted
     }
 }

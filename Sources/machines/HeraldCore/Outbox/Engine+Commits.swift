@@ -52,7 +52,7 @@ extension Engine {
     }
 
     /// A commit ended, or one try of it.
-    public mutating func committed(sequence: UInt64, _ outcome: CallOutcome, now: Moment) {
+    public mutating func committed(sequence: UInt64, _ outcome: TransactionOutcome, now: Moment) {
         switch committer.state {
         case .plain(.committing) where sequence == committer.sequence: plainCommitEnded(outcome, now: now)
         case .plain: return
@@ -69,7 +69,7 @@ extension Engine {
         run(now: now)
     }
 
-    private mutating func plainCommitEnded(_ outcome: CallOutcome, now: Moment) {
+    private mutating func plainCommitEnded(_ outcome: TransactionOutcome, now: Moment) {
         if outcome == .acknowledged {
             partitions.acknowledge(committer.positions)
             committer.acknowledged(now: now.monotonic)

@@ -94,7 +94,7 @@ extension Engine {
         case close
     }
 
-    mutating func transactionEnded(_ outcome: CallOutcome, orElse next: AfterNoCommit, now: Moment) {
+    mutating func transactionEnded(_ outcome: TransactionOutcome, orElse next: AfterNoCommit, now: Moment) {
         switch outcome {
         case .acknowledged:
             partitions.acknowledge(committer.positions)
@@ -122,7 +122,7 @@ extension Engine {
     }
 
     /// An abort ended, or one try of it.
-    public mutating func aborted(_ outcome: CallOutcome, now: Moment) {
+    public mutating func aborted(_ outcome: TransactionOutcome, now: Moment) {
         guard case .atomic(.ending(_, .aborting(let isRefused), _)) = committer.state else { return }
         switch outcome {
         case .acknowledged:

@@ -39,7 +39,7 @@ extension Engine {
         }
         // In an outage all events wait for the backend, and none for another event.
         guard !health.isInOutage, let delay = configuration.retry.delays.first else { return }
-        loudUsers.sweep(now: now.monotonic)
+        userBackpressure.sweep(now: now.monotonic)
         let limit = now.monotonic.advanced(by: -configuration.blockedAfter)
         for index in events.slots.indices
         where events.slots[index].phase == .active && events.slots[index].activeSince <= limit {

@@ -22,7 +22,7 @@ extension LaneClients {
             topics: Set(engine.topics.requests),
             begin: SystemClock.wall().advanced(by: -engine.duplicateWindow),
             size: engine.duplicateSize)
-        let failures = FailedBefore(
+        let failures = RecentFailures(
             topic: engine.topics.deadLetter, properties: configuration.readerProperties,
             pushServices: engine.decoder.pushServices, begin: history.begin)
         helper.asyncAfter(deadline: .now() + .milliseconds(Int(pause.count))) { [mailbox, logger, lostOffsets] in

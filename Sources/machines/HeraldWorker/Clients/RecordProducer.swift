@@ -76,7 +76,7 @@ final class RecordProducer: @unchecked Sendable {
     }
 
     private static func answer(_ error: KafkaError?) -> ProduceAnswer {
-        guard let error else { return .taken }
+        guard let error else { return .accepted }
         return error.kind == .tooLarge ? .doesNotFit : .refused(error)
     }
 }

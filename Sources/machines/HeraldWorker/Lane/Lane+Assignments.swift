@@ -108,7 +108,7 @@ extension Lane {
     private func takeUp(_ starts: [StartPosition]) {
         // As an answer to the group it would be the wrong one: see `judgeRange`.
         serveConsumer()
-        guard engine.isTaking else { return }
+        guard engine.isConsuming else { return }
         var hasBegun = false
         for start in starts {
             let partition = start.committed.partition
@@ -153,7 +153,7 @@ extension Lane {
         engine.assigned(
             assigned, topics: topics, cluster: io.clusterID ?? "", fetched: io.fetchedBytes, reading: reading,
             now: io.now)
-        guard engine.isTaking else { return }
+        guard engine.isConsuming else { return }
         io.openQueues(engine.sourceList.count)
         hasQueues = true
         forward()

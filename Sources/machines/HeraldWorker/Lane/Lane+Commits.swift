@@ -33,7 +33,7 @@ extension Lane {
         carryOut(now: now)
     }
 
-    private static func outcome(ofCommit error: KafkaError?) -> CallOutcome {
+    private static func outcome(ofCommit error: KafkaError?) -> TransactionOutcome {
         guard let error else { return .acknowledged }
         return error.isOfMembership ? .refused : .failedForNow
     }

@@ -18,7 +18,7 @@ extension Lane {
         let answer: ProduceAnswer = record.withValue { value in
             guard let value else {
                 io.isBroken("a record of a slot without a value")
-                return .taken
+                return .accepted
             }
             output.removeAll()
             if case .copy = production.content {
@@ -39,7 +39,7 @@ extension Lane {
             }
         }
         switch answer {
-        case .taken: break
+        case .accepted: break
         case .doesNotFit:
             noteRefusal(of: id, KafkaError(code: KafkaError.Code.messageSizeTooLarge))
             engine.failed(id, .doesNotFit, now: now)
@@ -148,5 +148,23 @@ extension Lane {
         let permission = KafkaPermission(.write, .describe, on: .topic(topics.results), .topic(topics.deadLetter))
         return "Herald may not write to all of its topics: run \(permission.command), and the same for "
             + "\(topics.retry).*; nothing is lost."
+    }
+}
+
+/// Why a topic does not take a record, and what to do.
+struct RecordRefusal {
+    /// When that was seen last.
+    let at: MonotonicTime
+    let text: String
+    let remedy: String
+
+    init(_ error: KafkaError, at moment: MonotonicTime) {
+        at = moment
+        text = error.kind == .tooLarge ? "it is too large for its topic: max.message.bytes" : error.words
+        remedy =
+            error.code == KafkaError.Code.invalidTimestamp
+            ? "compare the clocks of this machine and of the brokers, and look at the topic's "
+                + "message.timestamp.after.max.ms and message.timestamp.before.max.ms"
+            : "see what the topic demands with `herald topics plan`"
     }
 }

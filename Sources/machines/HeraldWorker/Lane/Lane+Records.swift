@@ -108,11 +108,11 @@ extension Lane {
         guard let error = record.error else { return }
         let partition = TopicPartition(topic: record.topicName(), partition: record.partition)
         switch error.code {
-        case KafkaError.Code.topicAuthorizationFailed where engine.counters.taken == 0:
+        case KafkaError.Code.topicAuthorizationFailed where engine.counters.accepted == 0:
             end = .failed(
                 "Herald may not read \(partition.topic): run "
                     + "\(KafkaPermission(.read, .describe, on: .topic(partition.topic)).command).")
-        case KafkaError.Code.groupAuthorizationFailed where engine.counters.taken == 0:
+        case KafkaError.Code.groupAuthorizationFailed where engine.counters.accepted == 0:
             end = .failed(
                 "Herald may not join its group: run \(KafkaPermission(.read, on: .group("GROUP")).command) "
                     + "(GROUP is kafka.group).")
@@ -158,7 +158,7 @@ extension Lane {
         // While partitions are revoked, an assignment would be the wrong answer to the group: it would pass for the
         // answer to a revocation that was not taken from the queue yet.
         serveConsumer()
-        guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
+        guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
             let wanted = engine.nextOffset(of: index)
         else { return }
         switch result {

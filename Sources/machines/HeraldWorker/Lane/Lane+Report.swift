@@ -112,7 +112,7 @@ extension Lane {
     }
 
     /// Notes how a commit ended.
-    func noteCommit(_ outcome: CallOutcome, _ error: KafkaError?) {
+    func noteCommit(_ outcome: TransactionOutcome, _ error: KafkaError?) {
         let now = io.now.monotonic
         meter.commitEnded(outcome, now: now)
         if outcome == .acknowledged {

@@ -29,9 +29,8 @@ package struct LaneIntervals: Sendable {
     /// What a worker's lanes do.
     package static let usual = LaneIntervals(
         poll: .milliseconds(500), look: .milliseconds(50), report: .milliseconds(250))
-    /// The caller wakes it for everything.
-    package static let never = LaneIntervals(
-        poll: .max / 1_500_000, look: .max / 1_500_000, report: .max / 1_500_000)
+    /// The caller wakes it for everything: no process lives for a century.
+    package static let never = LaneIntervals(poll: .days(36_500), look: .days(36_500), report: .days(36_500))
 
     /// How much is fetched ahead is looked at as soon as so many bytes have come.
     static let lookBytes = 4 << 20

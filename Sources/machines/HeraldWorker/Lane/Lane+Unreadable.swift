@@ -24,7 +24,7 @@ extension Lane {
     /// A client says nothing of records whose lengths are damaged, and stands still at them.
     func askForStandstill(of partitions: [TopicPartition]) {
         for partition in partitions where inQuestion[partition] == nil && lostOffsets[partition] == nil {
-            guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic),
+            guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic),
                 let offset = engine.readOffset(of: index), let wanted = engine.batchFailed(index, at: offset)
             else { continue }
             logger.warning(
@@ -45,7 +45,7 @@ extension Lane {
         // Unless it was asked by an assignment that has ended.
         guard let (asked, record) = inQuestion[partition], asked == question else { return }
         inQuestion[partition] = nil
-        guard engine.isTaking, let index = engine.index(of: partition.partition, in: partition.topic) else {
+        guard engine.isConsuming, let index = engine.index(of: partition.partition, in: partition.topic) else {
             record?.release()
             return
         }

@@ -205,7 +205,7 @@ package protocol RetainedRecord {
 /// What became of a record that was offered to the producer.
 package enum ProduceAnswer {
     /// The client has a copy of it.
-    case taken
+    case accepted
     /// Its topic does not take a record as large as that.
     case doesNotFit
     case refused(KafkaError)

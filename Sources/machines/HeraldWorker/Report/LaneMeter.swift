@@ -33,7 +33,7 @@ public struct LaneMeter: Sendable {
     /// The latest of each partition, and when that was, the latest first.
     public private(set) var latestPassedOver: [(what: PassedOver, at: MonotonicTime)] = []
     /// Offsets whose records are gone, with outcomes and with none that is known.
-    public private(set) var gone = (taken: 0, unknown: 0)
+    public private(set) var gone = (accepted: 0, unknown: 0)
     /// So many partitions are remembered.
     private static let passedOverLimit = 200
 
@@ -58,7 +58,7 @@ public struct LaneMeter: Sendable {
 
     mutating func transactionBegan(now: MonotonicTime) { transactionBegan = now }
 
-    mutating func commitEnded(_ outcome: CallOutcome, now: MonotonicTime) {
+    mutating func commitEnded(_ outcome: TransactionOutcome, now: MonotonicTime) {
         guard outcome == .acknowledged else {
             failedCommits += 1
             return
@@ -72,7 +72,7 @@ public struct LaneMeter: Sendable {
 
     mutating func passed(_ passed: PassedOver, now: MonotonicTime) {
         passedOver[passed.cause, default: 0] += passed.count
-        gone = (gone.taken + passed.taken, gone.unknown + passed.unknown)
+        gone = (gone.accepted + passed.accepted, gone.unknown + passed.unknown)
         latestPassedOver.removeAll { ($0.what.topic, $0.what.partition) == (passed.topic, passed.partition) }
         latestPassedOver.insert((passed, now), at: 0)
         if latestPassedOver.count > Self.passedOverLimit { latestPassedOver.removeLast() }

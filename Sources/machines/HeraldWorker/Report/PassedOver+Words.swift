@@ -32,7 +32,7 @@ extension PassedOver {
             : "the records of offsets \(gone.lowerBound) to \(gone.upperBound - 1) are gone"
         guard unknown > 0 else { return "\(records), which \(gone.count == 1 ? "was" : "were") read before and called" }
         return
-            "\(records), of which \(taken) \(taken == 1 ? "was" : "were") read before and called, and of \(unknown) no "
+            "\(records), of which \(accepted) \(accepted == 1 ? "was" : "were") read before and called, and of \(unknown) no "
             + "outcome is known: have their publisher publish those again that still matter"
     }
 

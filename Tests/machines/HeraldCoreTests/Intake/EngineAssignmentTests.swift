@@ -401,7 +401,7 @@ struct EngineAssignmentEdgeTests {
         #expect(harness.takeOthers() == [.leave(complete: true), .unassign])
         harness.engine.unassigned(now: harness.now)
         harness.assign()
-        let isTaking = harness.engine.isTaking
-        #expect(!isTaking)
+        let isConsuming = harness.engine.isConsuming
+        #expect(!isConsuming)
     }
 }

@@ -36,7 +36,7 @@ struct EngineCutLogTests {
             guard case .notice(.passedOver(let passed)) = action else { return nil }
             return passed
         }
-        #expect(passed.map(\.gone) == [6..<14] && passed.map(\.taken) == [4] && passed.map(\.unknown) == [4])
+        #expect(passed.map(\.gone) == [6..<14] && passed.map(\.accepted) == [4] && passed.map(\.unknown) == [4])
     }
 
     @Test("Of what is gone, what an earlier owner has done beyond its offset has outcomes")
@@ -45,7 +45,8 @@ struct EngineCutLogTests {
         map.add(12..<14)
         map.add(16..<17)
         let tracker = OffsetTracker(startingAt: 10, done: map)
-        #expect(tracker.taken(of: 6..<20) == 7 && tracker.taken(of: 0..<3) == 3 && tracker.taken(of: 15..<16) == 0)
+        #expect(
+            tracker.accepted(of: 6..<20) == 7 && tracker.accepted(of: 0..<3) == 3 && tracker.accepted(of: 15..<16) == 0)
     }
 
     private func evidence(of position: CommittedPosition) -> LogEvidence? {

@@ -30,7 +30,7 @@ struct EngineFullPartitionTests {
         let taken = harness.event("late")
         #expect(taken == .done)
         #expect(harness.takeOthers() == [.pause(partition: 0)])
-        #expect(harness.engine.counters.taken == 2_000)
+        #expect(harness.engine.counters.accepted == 2_000)
         #expect(harness.engine.load.events == 2_000)
     }
 
@@ -38,7 +38,7 @@ struct EngineFullPartitionTests {
     func readAhead() {
         let harness = almostFull()
         for _ in 0..<10 { harness.event("late") }
-        #expect(harness.engine.counters.taken == 2_000)
+        #expect(harness.engine.counters.accepted == 2_000)
         let next = harness.engine.nextOffset(of: 0)
         #expect(next == 2_000)
         harness.engine.endReached(of: 0, at: Self.farOffset + 10)
@@ -62,11 +62,11 @@ struct EngineFullPartitionTests {
         #expect(harness.takeOthers() == [.resume(partition: 0), .rewind(partition: 0)])
         harness.skip(to: Self.farOffset + 1)
         harness.event("later")
-        #expect(harness.engine.counters.taken == 2_000)
+        #expect(harness.engine.counters.accepted == 2_000)
         harness.skip(to: Self.farOffset)
         harness.event("late")
         harness.event("later")
-        #expect(harness.engine.counters.taken == 2_002)
+        #expect(harness.engine.counters.accepted == 2_002)
         harness.answer(hanging, CallResult(status: 200))
         while !harness.calls.isEmpty { harness.answer(200) }
         // What waited for the commit before is produced, and then committed, in transactions that grow.
@@ -100,7 +100,7 @@ struct EngineFullPartitionTests {
         harness.commitEnds(.acknowledged)
         harness.skip(to: width)
         harness.event("a")
-        #expect(harness.engine.counters.taken == 2)
+        #expect(harness.engine.counters.accepted == 2)
         #expect(!harness.takeOthers().contains(.pause(partition: 0)))
     }
 
@@ -111,12 +111,12 @@ struct EngineFullPartitionTests {
         let slow = harness.takeCall()
         for _ in 0..<100 {
             harness.skip(by: 9_000)
-            for _ in 0..<100 { harness.event("quick\(harness.engine.counters.taken)") }
+            for _ in 0..<100 { harness.event("quick\(harness.engine.counters.accepted)") }
             while !harness.calls.isEmpty { harness.answer(200) }
             harness.pass(.milliseconds(100))
             harness.commitEnds(.acknowledged)
         }
-        #expect(harness.engine.counters.taken == 1 + 100 * 100)
+        #expect(harness.engine.counters.accepted == 1 + 100 * 100)
         harness.answer(slow, CallResult(status: 200))
         harness.pass(.milliseconds(100))
         harness.pass(.zero)
@@ -162,7 +162,7 @@ struct EngineFullPartitionTests {
         harness.settle()
         harness.skip(to: Self.farOffset + 1)
         harness.event("a")
-        #expect(harness.engine.counters.taken == 2_002)
+        #expect(harness.engine.counters.accepted == 2_002)
     }
 }
 

@@ -37,9 +37,9 @@ struct EngineUnreadableTests {
         #expect(harness.event("d") == .done)
         harness.engine.endReached(of: 0, at: 11)
         let next = harness.engine.nextOffset(of: 0)
-        #expect(next == 3 && harness.engine.counters.taken == 3)
+        #expect(next == 3 && harness.engine.counters.accepted == 3)
         harness.event("bulk", on: EngineHarness.bulk)
-        #expect(harness.engine.counters.taken == 4, "other partitions do not notice")
+        #expect(harness.engine.counters.accepted == 4, "other partitions do not notice")
     }
 
     @Test("skips nothing when somebody else can read it: the partition is read again")
@@ -50,7 +50,7 @@ struct EngineUnreadableTests {
         let offset = harness.engine.readOffset(of: 0)
         #expect(offset == 3)
         harness.event("d")
-        #expect(harness.engine.counters.taken == 4 && harness.engine.counters.unreadable == 0)
+        #expect(harness.engine.counters.accepted == 4 && harness.engine.counters.unreadable == 0)
     }
 
     @Test("gets one result and one dead letter without a value, which names its offsets")
@@ -149,11 +149,11 @@ struct EngineUnreadableTests {
         harness.settle()
         harness.skip(to: 20)
         harness.settle()
-        let count = harness.engine.counters.taken
+        let count = harness.engine.counters.accepted
         _ = harness.batchFails(at: 3)
         #expect(harness.batchIsUnreadable(3..<10) == .done)
         let next = harness.engine.nextOffset(of: 0)
-        #expect(next == 21 && harness.engine.counters.taken == count)
+        #expect(next == 21 && harness.engine.counters.accepted == count)
     }
 
     @Test("and the next one get a dead letter each")

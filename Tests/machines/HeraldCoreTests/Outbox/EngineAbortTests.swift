@@ -9,8 +9,8 @@ import Testing
 struct EngineAbortTests {
     @Test(
         "the same records come again in the next one, under other names and without a call",
-        arguments: [CallOutcome.abortable, .refused])
-    func again(outcome: CallOutcome) {
+        arguments: [TransactionOutcome.abortable, .refused])
+    func again(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic()
         harness.event("a", "apns,gcm")
         harness.answer(200)
@@ -80,8 +80,8 @@ struct EngineAbortTests {
         #expect(harness.takeSummaries().count == 3)
     }
 
-    @Test("an abort that did not work is asked for again", arguments: [CallOutcome.failedForNow, .abortable])
-    func abortAgain(outcome: CallOutcome) {
+    @Test("an abort that did not work is asked for again", arguments: [TransactionOutcome.failedForNow, .abortable])
+    func abortAgain(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic()
         harness.settle()
         harness.transactionFails()

@@ -144,8 +144,9 @@ struct EngineDoubtTests {
     }
 
     @Test(
-        "it was not made: all of it is written again, without an abort", arguments: [CallOutcome.abortable, .refused])
-    func notMade(outcome: CallOutcome) {
+        "it was not made: all of it is written again, without an abort",
+        arguments: [TransactionOutcome.abortable, .refused])
+    func notMade(outcome: TransactionOutcome) {
         let harness = inDoubt()
         harness.producerReady()
         harness.commitEnds(outcome)

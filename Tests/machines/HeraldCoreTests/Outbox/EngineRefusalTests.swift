@@ -107,7 +107,7 @@ struct EngineRefusalTests {
 @Suite("What brokers take in a transaction's time")
 struct EngineRoomTests {
     /// How many records the transaction has that is begun next; it ends in `outcome`.
-    private func next(_ harness: EngineHarness, after wait: Milliseconds, _ outcome: CallOutcome) -> Int {
+    private func next(_ harness: EngineHarness, after wait: Milliseconds, _ outcome: TransactionOutcome) -> Int {
         harness.pass(.seconds(5))
         harness.pass(.milliseconds(100))
         let count = harness.takeProduced().count

@@ -112,8 +112,8 @@ struct EngineTransactionStopTests {
 
     @Test(
         "what becomes of that commit later says nothing of what was assigned since",
-        arguments: [CallOutcome.acknowledged, .refused])
-    func lateOutcome(outcome: CallOutcome) {
+        arguments: [TransactionOutcome.acknowledged, .refused])
+    func lateOutcome(outcome: TransactionOutcome) {
         let harness = EngineHarness.atomic { $0.revokeTimeout = .seconds(3) }
         harness.settle()
         harness.revoke()

@@ -5,7 +5,7 @@ import HeraldTime
 /// Finds out which notifications of the history failed: they make no duplicates of what comes after them.
 ///
 /// The requests that are read again do not tell; the dead-letter topic does, and it is small where things go well.
-struct FailedBefore: Sendable {
+struct RecentFailures: Sendable {
     /// How long it may take: an assignment waits for it.
     private static let limit = Duration.seconds(20)
     /// How long nothing may come.

@@ -6,7 +6,7 @@ import Testing
 @testable import HeraldCore
 
 @Suite("A user with more events than a share of the slots")
-struct LoudUsersTests {
+struct UserBackpressureTests {
     private static let user: UInt64 = 7
 
     private func moment(_ milliseconds: Int64) -> MonotonicTime {
@@ -15,9 +15,9 @@ struct LoudUsersTests {
 
     /// A user whose events take 100 ms, and of whom these offsets were deferred with 20 of 20 events in memory.
     private func users(deferred offsets: some Sequence<Int64>, delays: [Milliseconds] = [.seconds(1), .seconds(10)])
-        -> LoudUsers
+        -> UserBackpressure
     {
-        var users = LoudUsers(delays: delays)
+        var users = UserBackpressure(delays: delays)
         _ = users.deferEvent(at: -1, of: Self.user, line: 20, share: 20, now: moment(0))
         users.returned(-1, of: Self.user, from: 0, now: moment(0))
         users.called(Self.user, took: 100_000_000, now: moment(0))
@@ -99,7 +99,7 @@ struct LoudUsersTests {
 
     @Test("a delay from which nothing comes back in time is another worker's")
     func elsewhere() {
-        var users = LoudUsers(delays: [.seconds(1)])
+        var users = UserBackpressure(delays: [.seconds(1)])
         _ = users.deferEvent(at: 0, of: Self.user, line: 20, share: 20, now: moment(0))
         users.sweep(now: moment(60_000))
         #expect(!users.isNext(1, of: Self.user))

@@ -13,7 +13,7 @@ extension Engine {
 
     /// Whether so many deferred events are on their way to the broker that more would fill their partition: each is open until the
     /// broker has it, or until it is part of a transaction.
-    var defersEnough: Bool { loudUsers.onTheWay >= Self.mostOpen }
+    var defersEnough: Bool { userBackpressure.onTheWay >= Self.mostOpen }
 
     /// How many events of a user may be in memory: a quarter of the slots that are left, and half of what may be open of the
     /// partition, so that many loud users leave room too.
@@ -34,15 +34,15 @@ extension Engine {
             return false
         }
         let line = events.lineCount(of: events[slot].userHash)
-        guard line >= 1 || !loudUsers.isEmpty else { return false }
+        guard line >= 1 || !userBackpressure.isEmpty else { return false }
         let (offset, stream) = (events[slot].event.originOffset, events[slot].stream)
         let share = line > 0 ? share(of: slot) : 1
         // In an outage no event is called, and what may be in memory is bounded by topic.
-        let hasRoom = line < share || health.isInOutage || !loudUsers.hasRoom(for: stream)
-        if hasRoom, loudUsers.isNext(offset, of: stream) { return false }
-        let deferral = loudUsers.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)
+        let hasRoom = line < share || health.isInOutage || !userBackpressure.hasRoom(for: stream)
+        if hasRoom, userBackpressure.isNext(offset, of: stream) { return false }
+        let deferral = userBackpressure.deferEvent(at: offset, of: stream, line: line, share: share, now: now.monotonic)
         events.noteBehind(slot, deferral.behind)
-        if !configuration.isAtomic { loudUsers.onTheWay += 1 }
+        if !configuration.isAtomic { userBackpressure.onTheWay += 1 }
         let due = now.wall.advanced(by: deferral.wait)
         decideAll(slot, .retry(delay: deferral.delay, due: due, reason: .blocked), now: now)
         return true
@@ -51,11 +51,11 @@ extension Engine {
     /// When a retry is taken back that is due at `moment`, because many of its user go round.
     mutating func returnTime(_ slot: Int32, due moment: WallTime, now: Moment) -> WallTime {
         let wait = moment.time(since: now.wall)
-        guard !loudUsers.isEmpty, events[slot].event.attempts == 0, wait <= LoudUsers.horizon else {
+        guard !userBackpressure.isEmpty, events[slot].event.attempts == 0, wait <= UserBackpressure.horizon else {
             return moment
         }
         let due = now.monotonic.advanced(by: max(.zero, wait))
-        let opens = loudUsers.returns(
+        let opens = userBackpressure.returns(
             events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot), at: due,
             isIdle: events.lineCount(of: events[slot].userHash) == 0)
         guard opens > due else { return moment }
@@ -64,8 +64,8 @@ extension Engine {
 
     /// A retry is in memory again, and its hop is over.
     mutating func noteReturn(_ slot: Int32, now: Moment) {
-        guard !loudUsers.isEmpty, events[slot].isRetry else { return }
-        loudUsers.returned(
+        guard !userBackpressure.isEmpty, events[slot].isRetry else { return }
+        userBackpressure.returned(
             events[slot].event.originOffset, of: events[slot].stream, from: delayIndex(of: slot),
             now: now.monotonic)
     }
@@ -73,13 +73,13 @@ extension Engine {
     /// The broker has all records of an event.
     mutating func noteDelivered(_ slot: Int32) {
         // What was forgotten with its partition comes too.
-        if events[slot].behind > 0, loudUsers.onTheWay > 0 { loudUsers.onTheWay -= 1 }
+        if events[slot].behind > 0, userBackpressure.onTheWay > 0 { userBackpressure.onTheWay -= 1 }
     }
 
     /// An event is settled that was the first of its user.
     mutating func noteTurn(_ slot: Int32, now: Moment) {
-        guard !loudUsers.isEmpty, events[slot].wasCalled else { return }
+        guard !userBackpressure.isEmpty, events[slot].wasCalled else { return }
         let took = now.monotonic.nanoseconds - events[slot].activeSince.nanoseconds
-        loudUsers.called(events[slot].stream, took: took, now: now.monotonic)
+        userBackpressure.called(events[slot].stream, took: took, now: now.monotonic)
     }
 }

@@ -11,7 +11,7 @@ import HeraldTime
 /// ones, and so all of them come in time for their turn without going round every few seconds. Where even the longest delay is
 /// short, a backlog would go round all the time: from all topics but that of the shortest delay, only so many a second are taken
 /// back whose turn has not come, and the plan counts with it.
-struct LoudUsers: Sendable {
+struct UserBackpressure: Sendable {
     /// So many streams are known at the same time; what more users have beyond their share waits in memory.
     static let most = 256
     /// So many deferred events are known, 16 bytes for each; of more the order is that in which they come back.

@@ -2,6 +2,7 @@ import HeraldTime
 import Testing
 
 @testable import HeraldEvents
+@testable import HeraldTools
 
 @Suite("What is said of an event before it is published")
 struct EventReviewTests {
@@ -50,6 +51,9 @@ struct EventReviewTests {
             plain(#","title":"x","order":{"id":1},"title":2,"text":"x""#)
                 == ["title", "order", "text"].map { "\($0) is no field and is ignored" })
         #expect(plain(#","options":{"badge":1}"#) == ["badge in options is no field and is ignored"])
+        #expect(
+            plain(#","options":{"collapse_id":1}"#)
+                == ["collapse_id in options is no field and is ignored: did you mean options.collapseId?"])
         #expect(cloudEvent("", data: #","orderId":"x""#) == ["orderId in data is no field and is ignored"])
         #expect(cloudEvent(#","deep_link":"x""#) == ["deep_link beside data is no field and is ignored"])
         let long = String(repeating: "é", count: 100)
@@ -109,5 +113,19 @@ struct EventReviewTests {
             plain(#","options":{"expiresAt":"x"}"#) == [
                 "expiresAt in options is ignored: it belongs beside the message"
             ])
+    }
+
+    @Test("The members of another program's envelope are not warned of one by one")
+    func foreignEnvelope() {
+        let review = EventReview(
+            of: Array(#"{"op":"c","before":null,"after":{"user":"u"},"ts_ms":1}"#.utf8), isCloudEvent: false,
+            RecordDecoder(), now: WallTime(milliseconds: 0))
+        #expect(review.warnings.isEmpty && review.mistakes.first?.detail.contains("Debezium") == true)
+    }
+
+    @Test("The table has each member that the decoder knows")
+    func table() {
+        let known = Set(EventField.allCases.map { "\($0.name)" } + ["pushType", "priority", "collapseId"])
+        #expect(Set(EventMember.all.map(\.name)) == known && EventMember.all.count == known.count)
     }
 }

@@ -1,5 +1,5 @@
 /// How a call came out that makes something durable, and with that what is done next.
-public enum CallOutcome: Sendable, Equatable {
+public enum TransactionOutcome: Sendable, Equatable {
     /// The broker has it.
     case acknowledged
     /// It may work another time; of a transaction: the same call has to be made again.

@@ -1,0 +1,35 @@
+import HeraldKernel
+import Testing
+
+@testable import HeraldCore
+
+@Suite("What slots and push services may become")
+struct EventTableTests {
+    @Test("An event that is there can always be given up, and one that is not can only be taken")
+    func slots() {
+        typealias Phase = Slot.Phase
+        let table = Phase.transitions
+        #expect(Phase.allCases.filter { table.allows(.free, $0) } == [.active])
+        #expect(Phase.allCases.allSatisfy { table.allows($0, .free) == ($0 != .free) })
+        #expect(Phase.allCases.filter { table.allows($0, .settling) } == [.behindUser, .active, .refused])
+    }
+
+    @Test("A push service that is decided stays so, and every other one can be")
+    func services() {
+        typealias Phase = ServiceState.Phase
+        let table = Phase.transitions
+        #expect(!Phase.allCases.contains { table.allows(.decided, $0) })
+        #expect(Phase.allCases.allSatisfy { table.allows($0, .decided) == ($0 != .decided) })
+        #expect(Phase.allCases.filter { table.allows($0, .calling) } == [.wanted])
+    }
+
+    #if DEBUG
+        @Test("A transition that is in no table stops a debug build")
+        func trap() async {
+            await #expect(processExitsWith: .failure) {
+                var phase = ServiceState.Phase.decided
+                phase.become(.wanted)
+            }
+        }
+    #endif
+}
