@@ -247,8 +247,8 @@ let package = Package(
         tests(
             "machines/HeraldWorkerTests", "HeraldWorkerTests",
             [
-                "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldKafka", "HeraldKernel", "HeraldTelemetry",
-                "HeraldThreads", "HeraldTime", "HeraldWorker",
+                "HeraldBackend", "HeraldCore", "HeraldDriver", "HeraldEvents", "HeraldHTTP", "HeraldKafka",
+                "HeraldKernel", "HeraldTelemetry", "HeraldThreads", "HeraldTime", "HeraldWorker",
             ]
         ),
         tests(

@@ -1,6 +1,5 @@
 public import HeraldEvents
 public import HeraldHTTP
-public import HeraldHub
 public import HeraldText
 public import HeraldTime
 
@@ -27,14 +26,19 @@ public struct BackendConfiguration: Sendable {
     /// Who may be a user.
     public let users: UserRule
 
-    /// The hub that notifications go over; `nil` for a backend with Herald's own contract.
-    public let hub: HubSending?
+    /// The kind of backend.
+    public let target: any Target
 
     let address: BackendAddress
+    /// Scheme, host and port.
+    package var origin: String { address.origin }
+    /// Host and port.
+    package var authority: String { address.authority }
 
     /// Checks the settings; throws ``InvalidArgument`` with the first that cannot work.
     ///
     /// - Parameters:
+    ///   - target: the kind of backend.
     ///   - url: `http` or `https`, host, port and perhaps a path; no user, query or fragment.
     ///   - connectionLimit: at least 1.
     ///   - versions: which versions of HTTP may be spoken.
@@ -42,48 +46,17 @@ public struct BackendConfiguration: Sendable {
     ///   - proxy: the environment's is never used.
     ///   - users: what the backend takes for a user; `text` only where it never makes a tag expression of one.
     public init(
-        url: String, path: String = defaultPath, registerPath: String = defaultRegisterPath,
+        _ target: any Target = HTTPTarget(), url: String, path: String = defaultPath,
+        registerPath: String = defaultRegisterPath,
         timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64,
         versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil, tls: TLSFiles = TLSFiles(),
         credentials: Credentials, statuses: StatusTable = .usual, users: UserRule = .tag
     ) throws(InvalidArgument) {
-        let address = try BackendAddress(url)
-        try self.init(
-            address, hub: nil, path: try Self.fullPath(address, path),
-            registerPath: try Self.fullPath(address, registerPath), timeout: timeout, connectTimeout: connectTimeout,
-            connectionLimit: connectionLimit, versions: versions, proxy: proxy, tls: tls, credentials: credentials,
-            statuses: statuses, users: users)
-    }
-
-    /// A notification hub in place of a backend; throws ``InvalidArgument`` with the first setting that cannot work.
-    ///
-    /// - Parameters:
-    ///   - connectionLimit: at least 1.
-    ///   - versions: which versions of HTTP may be spoken.
-    ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
-    ///   - proxy: the environment's is never used.
-    public init(
-        hub: HubSending, timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
-        connectionLimit: Int = 64, versions: HTTPVersions = .http1, proxy: ProxyAddress? = nil,
-        tls: TLSFiles = TLSFiles(), statuses: StatusTable = .usual
-    ) throws(InvalidArgument) {
-        try self.init(
-            try BackendAddress(hub.connectionString.origin), hub: hub, path: hub.path, registerPath: hub.path,
-            timeout: timeout, connectTimeout: connectTimeout, connectionLimit: connectionLimit, versions: versions,
-            proxy: proxy, tls: tls, credentials: .sharedAccess(hub.connectionString),
-            statuses: statuses, users: .tag)
-    }
-
-    private init(
-        _ address: BackendAddress, hub: HubSending?, path: String, registerPath: String, timeout: Duration,
-        connectTimeout: Duration, connectionLimit: Int, versions: HTTPVersions, proxy: ProxyAddress?, tls: TLSFiles,
-        credentials: Credentials, statuses: StatusTable, users: UserRule
-    ) throws(InvalidArgument) {
+        address = try BackendAddress(url)
+        self.target = target
         self.users = users
-        self.address = address
-        self.hub = hub
-        self.path = path
-        self.registerPath = registerPath
+        self.path = try Self.fullPath(address, path)
+        self.registerPath = try Self.fullPath(address, registerPath)
         guard let whole = Self.limit(timeout), let connecting = Self.limit(connectTimeout) else {
             throw InvalidArgument("the backend's time-outs must be more than 0 and at most a day")
         }
@@ -96,7 +69,7 @@ public struct BackendConfiguration: Sendable {
         self.credentials = credentials
         connections = ConnectionOptions(
             origin: address.origin, limit: connectionLimit, connectTimeout: min(connecting, whole),
-            proxy: proxy, tls: tls, keepsLocation: hub?.keepsMessageIDs == true, versions: versions)
+            proxy: proxy, tls: tls, keepsLocation: target.keepsMessageIDs, versions: versions)
     }
 
     /// What the operator should know although it works; one line each.

@@ -55,8 +55,12 @@ struct SimulatedBackend {
         if let capacity = weather.capacity, !takes(capacity, now: now) {
             return (CallResult(status: 429, retryAfter: weather.capacityPause), latency)
         }
-        if weather.quotaIsUsedUp { return (CallResult(status: 403, read: .outage(.quotaUsedUp)), latency) }
-        if weather.hubIsMissing { return (CallResult(status: 404, read: .outage(.hubNotFound)), latency) }
+        if weather.quotaIsUsedUp {
+            return (CallResult(status: 403, detail: "quota", read: .outage(.quotaUsedUp)), latency)
+        }
+        if weather.hubIsMissing {
+            return (CallResult(status: 404, detail: "no hub", read: .outage(.hubNotFound)), latency)
+        }
         if weather.passwordIsWrong {
             // Late ones come when the password is right again.
             return (CallResult(status: 401), chance.below(4) == 0 ? chance.between(80, 3_000) : latency)
@@ -72,7 +76,7 @@ struct SimulatedBackend {
         if hit(weather.transient) { return (CallResult(status: 503, detail: "busy"), latency) }
         if hit(weather.throttled) { return (CallResult(status: 429, retryAfter: .seconds(7)), latency) }
         if hit(weather.throttledForbidden) {
-            return (CallResult(status: 403, retryAfter: .seconds(7), read: .throttled), latency)
+            return (CallResult(status: 403, retryAfter: .seconds(7), detail: "throttled", read: .throttled), latency)
         }
         if hit(weather.oversized) { return (CallResult(oversized: "too large"), 0) }
         if hit(weather.rejected) { return (CallResult(status: 400, detail: "bad"), latency) }

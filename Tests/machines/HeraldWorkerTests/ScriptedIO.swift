@@ -1,3 +1,4 @@
+import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldKafka
@@ -26,6 +27,9 @@ final class ScriptedIO: LaneIO {
     var producerFailure: KafkaError?
     var isClosed = false
     var generation = 1
+
+    /// Where calls go and answers come from, when they are real.
+    var backend: BackendCalls?
 
     // What it did.
     /// The lane's doings since the last look, in order.
@@ -191,6 +195,11 @@ final class ScriptedIO: LaneIO {
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
         calls.append(token)
+        if let backend {
+            return backend.send(
+                TargetCall(token: token.rawValue, pushService: Array("apns".utf8), now: now.wall), of: event,
+                value: value, deadline: now.monotonic, now: now.monotonic)
+        }
         let inherited = event.traceparent.isPresent ? text(event.bytes(of: event.traceparent, value: value)) : "none"
         traceparents.append(traceparent.isEmpty ? inherited : text(traceparent.span.bytes))
         let (user, message) = (event.bytes(of: event.user, value: value), event.bytes(of: event.message, value: value))
@@ -199,6 +208,7 @@ final class ScriptedIO: LaneIO {
     }
 
     func answers(_ body: (CallToken, inout EndedCall) -> Void) {
+        backend?.drain { token, call in body(CallToken(rawValue: token), &call) }
         let ended = endedCalls
         endedCalls = []
         for (token, var call) in ended { body(token, &call) }

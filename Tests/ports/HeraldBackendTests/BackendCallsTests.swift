@@ -26,11 +26,10 @@ struct BackendCallsTests {
         var answers: [UInt64: CallResult] = [:]
         var now = SystemClock.monotonic()
         func send(_ token: UInt64, to user: String) {
-            let (service, message, key) = (Array("gcm".utf8), Array("Hi".utf8), Array("id-\(token)".utf8))
             calls.send(
-                token: token, deadline: calls.deadline(now: now), now: now, pushService: service.span.bytes,
-                user: Array(user.utf8).span.bytes, message: message.span.bytes, id: key.span.bytes, source: nil,
-                traceparent: nil)
+                TargetCall(token: token, pushService: Array("gcm".utf8), now: SystemClock.wall()),
+                of: DecodedEvent(id: "id-\(token)", user: user, message: "Hi"), value: [UInt8]().span.bytes,
+                deadline: calls.deadline(now: now), now: now)
         }
         send(1, to: "fine")
         send(2, to: "busy")
@@ -86,10 +85,10 @@ struct BackendCallsTests {
         var answers: [CallResult] = []
         for token: UInt64 in 1...3 {
             var now = SystemClock.monotonic()
-            calls.sendOverHub(
-                token: token, deadline: calls.deadline(now: now), now: now, wall: SystemClock.wall(),
-                pushService: Array("apns".utf8).span.bytes, user: Array("ann".utf8).span.bytes,
-                message: Array("Hi".utf8).span.bytes)
+            calls.send(
+                TargetCall(token: token, pushService: Array("apns".utf8), now: SystemClock.wall()),
+                of: DecodedEvent(id: "id", user: "ann", message: "Hi"), value: [UInt8]().span.bytes,
+                deadline: calls.deadline(now: now), now: now)
             while answers.count < token {
                 let timeout = EventLoop.timeout(until: calls.nextDeadline, now: now)
                 let count = loop.wait(timeout: timeout)

@@ -1,40 +1,39 @@
+import HeraldEvents
 import HeraldText
+import HeraldTime
 import Testing
 
 @testable import HeraldBackend
 
 @Suite("Requests, byte for byte")
 struct RequestWriterTests {
-    private func writer(_ credentials: Credentials) throws -> RequestWriter {
-        RequestWriter(
-            try BackendConfiguration(url: "http://backend:8080", credentials: credentials),
-            authorization: credentials.authorization)
+    private func target(_ credentials: Credentials) throws -> HTTPTarget {
+        let configuration = try BackendConfiguration(url: "http://backend:8080", credentials: credentials)
+        return HTTPTarget().showing(credentials.authorization, of: configuration, session: 0)
     }
 
     private func notification(
-        _ writer: borrowing RequestWriter, pushService: String = "apns", user: String, message: String, key: String,
-        traceparent: String? = nil
+        _ target: HTTPTarget, user: String, message: String, key: String, traceparent: String = ""
     ) -> String {
+        let call = TargetCall(
+            token: 1, pushService: Array("apns".utf8), traceparent: Array(traceparent.utf8),
+            now: WallTime(milliseconds: 0))
         var output: [UInt8] = []
-        var scratch = Array("left over".utf8)
-        let trace = traceparent.map { Array($0.utf8) }
-        let service = Array(pushService.utf8)
-        func write(_ trace: RawSpan?) {
-            writer.appendNotification(
-                pushService: service.span.bytes, user: Array(user.utf8).span.bytes,
-                message: Array(message.utf8).span.bytes, id: Array(key.utf8).span.bytes,
-                source: nil, traceparent: trace, scratch: &scratch, to: &output)
-        }
-        if let trace { write(trace.span.bytes) } else { write(nil) }
+        var scratch: [UInt8] = []
+        let ended = target.write(
+            call, of: DecodedEvent(id: key, user: user, message: message), value: [UInt8]().span.bytes,
+            scratch: &scratch
+        ) { $0(&output) }
+        #expect(ended == nil)
         return String(decoding: output, as: UTF8.self)
     }
 
     @Test("A notification")
     func plain() throws {
-        let writer = try writer(.basic(username: "alice", password: Secret("wonder")))
+        let target = try target(.basic(username: "alice", password: Secret("wonder")))
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         #expect(
-            notification(writer, user: "bob", message: "Hello", key: "notifications/3/42", traceparent: trace)
+            notification(target, user: "bob", message: "Hello", key: "notifications/3/42", traceparent: trace)
                 == "POST /api/notifications?pns=apns&to_tag=bob HTTP/1.1\r\nHost: backend:8080\r\n"
                 + "Authorization: Basic YWxpY2U6d29uZGVy\r\nUser-Agent: herald\r\n"
                 + "Content-Type: application/json; charset=utf-8\r\nContent-Length: 7\r\n"
@@ -45,7 +44,7 @@ struct RequestWriterTests {
     func hostile() throws {
         #expect(
             notification(
-                try writer(.none), user: "a@b.c#:-_&pns=x", message: "\"ü\"\r\n\u{2028}🎉+&#%", key: "id\r\nX-Evil: 1")
+                try target(.none), user: "a@b.c#:-_&pns=x", message: "\"ü\"\r\n\u{2028}🎉+&#%", key: "id\r\nX-Evil: 1")
                 == "POST /api/notifications?pns=apns&to_tag=a%40b.c%23%3A-_%26pns%3Dx HTTP/1.1\r\nHost: backend:8080\r\n"
                 + "User-Agent: herald\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 26\r\n"
                 + "Idempotency-Key: id%0D%0AX-Evil%3A%201:a%40b.c%23%3A-_%26pns%3Dx:apns\r\n\r\n\"\\\"ü\\\"\\r\\n\\u2028🎉+&#%\""
@@ -61,10 +60,10 @@ struct RequestWriterTests {
                 let digits = String(byte, radix: 16, uppercase: true)
                 return "%" + (byte < 16 ? "0" : "") + digits
             }.joined()
-            let request = notification(try writer(.none), user: user, message: "m", key: "k")
+            let request = notification(try target(.none), user: user, message: "m", key: "k")
             #expect(request.contains("&to_tag=\(isUnreserved ? user : encoded) HTTP/1.1\r\n"), "\(scalar.value)")
         }
-        let request = notification(try writer(.none), user: "o'neil+ü 🎉", message: "m", key: "k")
+        let request = notification(try target(.none), user: "o'neil+ü 🎉", message: "m", key: "k")
         #expect(request.contains("&to_tag=o%27neil%2B%C3%BC%20%F0%9F%8E%89 HTTP/1.1\r\n"))
         #expect(request.contains("Idempotency-Key: k:o%27neil%2B%C3%BC%20%F0%9F%8E%89:apns\r\n"))
     }
@@ -82,7 +81,8 @@ struct RequestWriterTests {
         ] as [(String, String?, String)])
     func others(method: String, body: String?, expected: String) throws {
         var output: [UInt8] = []
-        try writer(.none).append(method: method, target: "/x", json: body, to: &output)
+        RequestWriter(authority: "backend:8080", authorization: nil).append(
+            method: method, target: "/x", json: body, to: &output)
         #expect(String(decoding: output, as: UTF8.self) == expected)
     }
 }

@@ -21,7 +21,7 @@ enum FeedbackCommand: HeraldCommand {
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.kafka, .backend])
-        let configuration = try settings.feedbackConfiguration()
+        let configuration = try settings.target.feedbackConfiguration()
         let writer = try settings.logWriter(isColoured: false)
         let logger = Logger(writer, level: settings.logLevel)
         let follower = try FeedbackFollower(configuration, logger: logger)

@@ -71,11 +71,11 @@ enum RegisterCommand: HeraldCommand {
         _ request: Request, _ settings: Settings, _ parsed: ParsedCommand, _ store: FileRegistrationStore,
         _ console: Console
     ) async throws -> Outcome {
-        let isHub = settings.backend.kind == .azureHub
-        guard isHub || parsed[user] == nil else {
+        let registersUsers = settings.target.registersUsers
+        guard registersUsers || parsed[user] == nil else {
             throw parsed.mistake("--user needs backend.kind azure-hub")
         }
-        guard !isHub || request.device == nil || parsed[user] != nil else {
+        guard !registersUsers || request.device == nil || parsed[user] != nil else {
             throw parsed.mistake("--user is needed: backend.kind is azure-hub")
         }
         let owner = parsed[user] ?? settings.backend.auth.username

@@ -30,7 +30,7 @@ enum SendCommand: HeraldCommand {
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
         let settings = try invocation.settings(requiring: [.backend])
         let request = try request(invocation, settings)
-        if case .greeting = request, settings.backend.kind == .azureHub {
+        if case .greeting = request, settings.target.registersUsers {
             throw invocation.parsed.mistake("--self is for a backend of kind http; name the --user")
         }
         let answers = try await settings.withBackendClient(connectionLimit: 64) { client in

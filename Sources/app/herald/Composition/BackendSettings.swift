@@ -6,24 +6,11 @@ import HeraldSettings
 import HeraldText
 
 extension Settings {
-    /// The backend's client as the settings describe it.
-    ///
-    /// - Parameter connectionLimit: connections at most.
-    /// - Throws: a ``CommandFailure`` when a secret can't be read, or a value that only the client knows to be wrong.
-    func backendConfiguration(connectionLimit: Int) throws -> BackendConfiguration {
-        if backend.kind == .azureHub { return try hubConfiguration(connectionLimit: connectionLimit) }
-        return try BackendConfiguration(
-            url: backend.url?.description ?? "", path: backend.path, registerPath: backend.registerPath,
-            timeout: backend.timeout, connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
-            versions: backendVersions, proxy: backendProxy(), tls: backendTLSFiles, credentials: credentials(),
-            statuses: statusTable, users: backend.users)
-    }
-
     /// Gives the closure a client of the backend, and closes it behind.
     func withBackendClient<Answer>(
         connectionLimit: Int, _ body: (BackendClient) async throws -> Answer
     ) async throws -> Answer {
-        let client = try BackendClient(backendConfiguration(connectionLimit: connectionLimit))
+        let client = try BackendClient(target.configuration(connectionLimit: connectionLimit))
         do {
             let answer = try await body(client)
             await client.close()
@@ -52,30 +39,18 @@ extension Settings {
     ///
     /// - Parameter connectionLimit: connections at most.
     func readingBackendAgain(connectionLimit: Int) -> (@Sendable () throws -> BackendConfiguration)? {
-        guard hasSecretFiles else { return nil }
-        guard backend.kind == .azureHub else {
-            return { try self.backendConfiguration(connectionLimit: connectionLimit) }
-        }
-        let first = try? hubConnectionString()
+        let target = target
+        guard backend.proxyPasswordFile != nil || target.hasSecretFiles else { return nil }
+        let first = try? target.configuration(connectionLimit: connectionLimit)
         return {
-            let fresh = try self.backendConfiguration(connectionLimit: connectionLimit)
+            let fresh = try target.configuration(connectionLimit: connectionLimit)
             // Connections go where they went at the start.
-            let place = fresh.hub.map { ($0.connectionString.authority, $0.connectionString.basePath) }
-            if let first, let place, place != (first.authority, first.basePath) {
+            if let first, (fresh.origin, fresh.path) != (first.origin, first.path) {
                 throw InvalidArgument(
-                    "backend.hub.connectionStringFile names another namespace, \(place.0): that needs a restart")
+                    "backend.hub.connectionStringFile names another namespace, \(fresh.authority): that needs a restart"
+                )
             }
             return fresh
-        }
-    }
-
-    /// Whether a secret is in a file, so that it may change.
-    private var hasSecretFiles: Bool {
-        if backend.proxyPasswordFile != nil || backend.kind == .azureHub { return true }
-        switch backend.authentication {
-        case .basic(_, let secret), .bearer(let secret): return secret.isFile
-        case .oauth2(let client): return client.clientSecret.isFile
-        case nil, .some(.none): return false
         }
     }
 
@@ -84,17 +59,6 @@ extension Settings {
         guard let text = backend.proxy?.reveal() else { return nil }
         return ProxyAddress(
             text, password: try backend.proxyPasswordFile.map { try SecretSource.file($0).current().reveal() })
-    }
-
-    private func credentials() throws -> Credentials {
-        switch backend.authentication {
-        case nil, .some(.none): .none
-        case .basic(let username, let password):
-            .basic(username: username, password: try password.current())
-        case .bearer(let token): .bearer(token: try token.current())
-        case .oauth2(let client):
-            .oauth2(try client.clientCredentials())
-        }
     }
 }
 
@@ -105,10 +69,6 @@ extension Authentication.OAuth2 {
             tokenURL: tokenURL, clientID: clientID, clientSecret: try clientSecret.current(), scope: scope,
             authentication: clientAuthentication == .basic ? .basic : .post, caFile: caFile)
     }
-}
-
-extension SecretSource {
-    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
 }
 
 extension CommandFailure {

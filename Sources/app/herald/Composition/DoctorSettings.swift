@@ -1,7 +1,6 @@
 import HeraldCommandLine
 import HeraldDoctor
 import HeraldEvents
-import HeraldHub
 import HeraldKafka
 import HeraldSettings
 import HeraldTools
@@ -17,7 +16,7 @@ extension Settings {
                 bootstrapServers: kafka.bootstrapServers, patience: BrokerExaminer.loginPatience),
             topics: topicWishes,
             decoder: try recordDecoder(),
-            group: kafka.group, feedbackGroup: wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
+            group: kafka.group, feedbackGroup: target.wantsFeedback ? feedbackGroup : nil, instance: kafka.instance,
             isAtomic: delivery.guarantee == .atomic, listen: adminAddress)
     }
 
@@ -46,33 +45,10 @@ extension Settings {
     func examination(of part: Examination.Part?, workers: [String]? = nil) throws -> Examination {
         var plan = try brokerPlan()
         plan.workers = workers ?? namedWorkers
-        let url = backend.url?.description ?? ""
         var makeBroker: (@Sendable () -> any Examiner)?
         var makeBackend: (@Sendable () -> any Examiner)?
         if part != .backend { makeBroker = { [plan] in BrokerExaminer(plan) } }
-        if part != .kafka {
-            switch backend.kind {
-            case .http:
-                let configuration = try backendConfiguration(connectionLimit: 1)
-                makeBackend = { BackendExaminer(url: url, configuration) }
-            case .azureHub: makeBackend = try hubExaminer()
-            }
-        }
+        if part != .kafka { makeBackend = try target.examiner() }
         return Examination(broker: makeBroker, backend: makeBackend)
-    }
-
-    /// The half for a hub; what cannot be used of its connection string is one of the findings.
-    private func hubExaminer() throws -> @Sendable () -> any Examiner {
-        let client: HubClient
-        do {
-            client = try hubClient()
-        } catch {
-            let mistake = "\(error)"
-            return { BrokenHubExaminer(mistake: mistake) }
-        }
-        let string = client.connectionString
-        let network = try hubNetwork(string, path: "\(string.basePath)/\(client.hub)/messages/")
-        let isTelemetryWanted = backend.hub.telemetry
-        return { HubExaminer(client, network: network, asksForTelemetry: isTelemetryWanted) }
     }
 }

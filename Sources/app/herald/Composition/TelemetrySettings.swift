@@ -1,6 +1,4 @@
 import Glibc
-import HeraldBackend
-import HeraldHub
 import HeraldSettings
 import HeraldTelemetry
 import HeraldTools
@@ -47,19 +45,9 @@ extension Settings {
 
     /// What the worker's lanes make spans with.
     func tracing(into queue: SpanQueue) throws -> Tracing? {
-        guard let (address, path) = try notificationAddress() else { return nil }
+        guard let (address, path) = try target.notificationAddress() else { return nil }
         return Tracing(
             sampler: TraceSampler(ratio: traces.sampleRatio), queue: queue, group: kafka.group,
             url: address.description, host: address.host, port: address.port, path: path)
-    }
-
-    /// Where notifications are posted: the backend, or the hub's namespace, and the path behind it.
-    private func notificationAddress() throws -> (HTTPAddress, path: String)? {
-        switch backend.kind {
-        case .http: return backend.url.map { ($0, backend.path) }
-        case .azureHub:
-            guard let hub = try hubConfiguration(connectionLimit: 1).hub else { return nil }
-            return (try HTTPAddress(hub.connectionString.origin), hub.path)
-        }
     }
 }

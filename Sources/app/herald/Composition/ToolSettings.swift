@@ -12,11 +12,11 @@ extension Settings {
             names: topicNames, retryDelays: retryDelayNames,
             partitions: topics.partitions, replication: topics.replicationFactor == 0 ? nil : topics.replicationFactor,
             retention: Milliseconds(topics.retention), maxElapsed: Milliseconds(retry.maxElapsed),
-            eventBytes: limits.eventBytes, wantsFeedback: wantsFeedback)
+            eventBytes: limits.eventBytes, wantsFeedback: target.wantsFeedback)
     }
 
-    /// Whether workers keep what the hub calls its messages, so that it can be asked about them.
-    var wantsFeedback: Bool { backend.kind == .azureHub && backend.hub.telemetry }
+    /// The follower's group: its offsets must not be mixed up with those of the workers.
+    var feedbackGroup: String { kafka.group + "-feedback" }
 
     var clusterReach: ClusterReach {
         ClusterReach(bootstrapServers: kafka.bootstrapServers)

@@ -62,12 +62,13 @@ extension Settings {
         let delays = retryDelayNames
         let lanes = try (0..<delivery.lanes).map { number -> LaneConfiguration in
             let live = laneSettings(lane: number, descriptors: descriptors)
+            let backend = try target.configuration(connectionLimit: live.connectionLimit)
             return LaneConfiguration(
                 number: number, consumerProperties: KafkaClientSettings.consumer(self, lane: number),
                 readerProperties: KafkaClientSettings.campaignReader(self),
                 producerProperties: KafkaClientSettings.producer(self, lane: number, instance: instance),
-                requestWeights: topics.requests.map(\.weight), engine: try engineConfiguration(delays, live.engine),
-                backend: try backendConfiguration(connectionLimit: live.connectionLimit))
+                requestWeights: topics.requests.map(\.weight),
+                engine: try engineConfiguration(delays, live.engine, backend.target), backend: backend)
         }
         return WorkerConfiguration(
             lanes: lanes, readBackendAgain: readingBackendAgain(connectionLimit: 1),
@@ -125,7 +126,9 @@ extension Settings {
     /// Connections of the process, if there are descriptors enough.
     var wantedConnections: Int { backend.connections == 0 ? delivery.maxInFlight : backend.connections }
 
-    private func engineConfiguration(_ delays: [DelayName], _ live: LiveConfiguration) throws -> EngineConfiguration {
+    private func engineConfiguration(
+        _ delays: [DelayName], _ live: LiveConfiguration, _ target: any Target
+    ) throws -> EngineConfiguration {
         var engine = EngineConfiguration(decoder: try recordDecoder())
         engine.topics = topicNames
         engine.retryDelays = delays
@@ -148,8 +151,8 @@ extension Settings {
         engine.drainTimeout = Milliseconds(delivery.drainTimeout)
         engine.retry = retryPolicy
         engine.maxReplays = retry.replays
-        engine.repeatsUnanswered = backend.kind == .http || backend.hub.retryUnanswered
-        engine.keepsBackendIDs = backend.kind == .azureHub && backend.hub.telemetry
+        engine.repeatsUnanswered = target.repeatsUnanswered
+        engine.keepsBackendIDs = target.keepsMessageIDs
         engine.hashSeed = .random(in: .min ... .max)
         return engine
     }

@@ -66,6 +66,13 @@ public struct DecodedEvent: Sendable {
     /// An event without anything.
     public init() {}
 
+    /// An event with no more than a call needs, which has all of its bytes.
+    package init(id: String, user: String, message: String) {
+        self.id = keep(Array(id.utf8).span.bytes)
+        self.user = keep(Array(user.utf8).span.bytes)
+        self.message = keep(Array(message.utf8).span.bytes)
+    }
+
     /// Forgets everything but the memory.
     public mutating func reset() {
         var kept: [UInt8] = []

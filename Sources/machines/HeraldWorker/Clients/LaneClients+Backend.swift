@@ -2,7 +2,6 @@ import HeraldBackend
 import HeraldCore
 import HeraldEvents
 import HeraldHTTP
-import HeraldHub
 import HeraldTelemetry
 import HeraldTime
 
@@ -16,34 +15,11 @@ extension LaneClients {
     func call(
         _ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan, traceparent: [UInt8]
     ) {
-        if calls.isHub { return callHub(token, now: now, event: event, value: value) }
-        let name = pushServiceNames[Int(token.service)]
+        let call = TargetCall(
+            token: token.rawValue, pushService: pushServiceNames[Int(token.service)], traceparent: traceparent,
+            now: now.wall)
         calls.send(
-            token: token.rawValue, deadline: calls.deadline(now: now.monotonic), now: now.monotonic,
-            pushService: name.span.bytes, user: event.bytes(of: event.user, value: value),
-            message: event.bytes(of: event.message, value: value),
-            id: event.bytes(of: event.replayKey.isPresent ? event.replayKey : event.id, value: value),
-            source: event.source.isPresent ? event.bytes(of: event.source, value: value) : nil,
-            traceparent: !traceparent.isEmpty
-                ? traceparent.span.bytes
-                : event.traceparent.isPresent ? event.bytes(of: event.traceparent, value: value) : nil)
-    }
-
-    private func callHub(_ token: CallToken, now: Moment, event: borrowing DecodedEvent, value: RawSpan) {
-        let name = pushServiceNames[Int(token.service)]
-        calls.sendOverHub(
-            token: token.rawValue, deadline: calls.deadline(now: now.monotonic), now: now.monotonic, wall: now.wall,
-            pushService: name.span.bytes, user: event.bytes(of: event.user, value: value),
-            message: event.bytes(of: event.message, value: value),
-            options: DeliveryOptions(
-                expiresAt: event.expiresAt, isUrgent: event.options.isUrgent,
-                pushType: Self.copy(event.bytes(of: event.options.pushType, value: value)),
-                collapseID: Self.copy(event.bytes(of: event.options.collapseID, value: value))))
-    }
-
-    /// Nothing is allocated for nothing.
-    private static func copy(_ bytes: RawSpan) -> [UInt8] {
-        bytes.byteCount == 0 ? [] : bytes.withUnsafeBytes { Array($0) }
+            call, of: event, value: value, deadline: calls.deadline(now: now.monotonic), now: now.monotonic)
     }
 
     func answers(_ body: (CallToken, inout EndedCall) -> Void) {

@@ -1,6 +1,5 @@
 public import HeraldEvents
 public import HeraldHTTP
-public import HeraldHub
 internal import HeraldText
 public import HeraldTime
 
@@ -13,11 +12,10 @@ public final class BackendCalls {
     // What every call touches is the loop's thread's alone and never reached twice at once, as in a lane.
     @exclusivity(unchecked) private var pool: ConnectionPool
     let timeout: Milliseconds
-    @exclusivity(unchecked) private var writer: RequestWriter
-    /// Writes sends over a hub; `nil` for a backend with Herald's own contract.
-    @exclusivity(unchecked) private var hubWriter: HubRequestWriter?
-    /// The first half of the tracking ids of sends over a hub; the other is the call's token.
-    private let tracking = UInt64.random(in: 0...(.max))
+    private var writer: RequestWriter
+    @exclusivity(unchecked) private var target: any Target
+    /// Tells these calls apart from those of others with the same tokens.
+    private let session = UInt64.random(in: 0...(.max))
     private var redaction: Redaction
     @exclusivity(unchecked) private var scratch: [UInt8] = []
     private let configuration: BackendConfiguration
@@ -43,24 +41,19 @@ public final class BackendCalls {
         pool = ConnectionPool(loop: loop, owner: owner, options: configuration.connections)
         timeout = configuration.timeout
         self.configuration = configuration
-        writer = RequestWriter(configuration, authorization: configuration.credentials.authorization)
-        hubWriter = configuration.hub.map { [tracking] hub in
-            HubRequestWriter(hub, authorization: configuration.credentials.authorization, tracking: tracking)
-        }
-        redaction = Redaction(authorization: configuration.credentials.authorization)
+        let authorization = configuration.credentials.authorization
+        writer = RequestWriter(authority: configuration.address.authority, authorization: authorization)
+        target = configuration.target.showing(authorization, of: configuration, session: session)
+        redaction = Redaction(authorization: authorization)
     }
-
-    /// Whether notifications go over a hub.
-    public var isHub: Bool { hubWriter != nil }
 
     /// Calls with these credentials, and over connections made with these files, from the next call on; those under way
     /// keep theirs.
     public func use(_ access: BackendAccess, now: MonotonicTime) {
-        writer = RequestWriter(configuration, authorization: access.authorization?.reveal())
-        hubWriter = configuration.hub.map {
-            HubRequestWriter($0, authorization: access.authorization?.reveal(), tracking: tracking)
-        }
-        redaction.learn(access.authorization?.reveal())
+        let authorization = access.authorization?.reveal()
+        writer = RequestWriter(authority: configuration.address.authority, authorization: authorization)
+        target = target.showing(authorization, of: configuration, session: session)
+        redaction.learn(authorization)
         guard access.filesRevision != filesRevision else { return }
         filesRevision = access.filesRevision
         pool.renewConnections(proxy: access.proxy, tls: access.tls, now: now)
@@ -86,57 +79,21 @@ public final class BackendCalls {
     /// The deadline of a call that begins now.
     public func deadline(now: MonotonicTime) -> MonotonicTime { now.advanced(by: timeout) }
 
-    /// Sends one notification to one push service.
+    /// Sends an event to one push service.
     ///
     /// - Parameters:
-    ///   - token: the caller's number for the call; comes back with its answer.
+    ///   - value: of the event's record.
     ///   - deadline: covers everything; see ``deadline(now:)``.
-    ///   - id: the event's id, or the key of its replay, for the `Idempotency-Key`.
-    ///   - source: the event's, if it has one; a part of that key.
-    ///   - traceparent: only a well-formed one.
     public func send(
-        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, pushService: RawSpan, user: RawSpan,
-        message: RawSpan, id: RawSpan, source: RawSpan?, traceparent: RawSpan?
+        _ call: borrowing TargetCall, of event: borrowing DecodedEvent, value: RawSpan, deadline: MonotonicTime,
+        now: MonotonicTime
     ) {
-        pool.begin(token: token, deadline: deadline, now: now) { output in
-            writer.appendNotification(
-                pushService: pushService, user: user, message: message, id: id, source: source,
-                traceparent: traceparent, scratch: &scratch, to: &output)
-        }
-    }
-
-    /// Sends one notification to one push service over the hub.
-    ///
-    /// One that is too large for its push service is not sent: it ends with ``CallVerdict/oversized``.
-    ///
-    /// - Parameters:
-    ///   - token: the caller's number for the call; comes back with its answer.
-    ///   - deadline: covers everything; see ``deadline(now:)``.
-    ///   - user: only what a tag may hold.
-    public func sendOverHub(
-        token: UInt64, deadline: MonotonicTime, now: MonotonicTime, wall: WallTime, pushService: RawSpan,
-        user: RawSpan, message: RawSpan, options: DeliveryOptions = DeliveryOptions()
-    ) {
-        guard let hubWriter else { return }
-        guard let service = hubWriter.service(named: pushService) else {
-            let detail = "the hub has no format for this push service"
-            return end(token, now, CallResult(failure: .brokenHTTP, detail: detail))
-        }
         scratch.removeAll(keepingCapacity: true)
-        let excess = hubWriter.appendBody(
-            service: service, message: message, options: options, now: wall, to: &scratch)
-        if let (excess, limit) = excess {
-            let detail = "the notification has \(limit + excess) bytes, \(excess) more than its push service takes"
-            return end(token, now, CallResult(oversized: detail))
+        let token = call.token
+        let ended = target.write(call, of: event, value: value, scratch: &scratch) { write in
+            pool.begin(token: token, deadline: deadline, now: now, write: write)
         }
-        pool.begin(token: token, deadline: deadline, now: now) { output in
-            hubWriter.append(
-                service: service, user: user, body: scratch, options: options, now: wall, token: token, to: &output)
-        }
-    }
-
-    private func end(_ token: UInt64, _ now: MonotonicTime, _ result: CallResult) {
-        unmade.append((token, EndedCall(result, sentAt: now, durationNanoseconds: 0)))
+        if let ended { unmade.append((token, EndedCall(ended, sentAt: now, durationNanoseconds: 0))) }
     }
 
     /// Sends any other request; the body of its answer is kept.
@@ -218,7 +175,8 @@ public final class BackendCalls {
         if let failure = completion.failure {
             let detail = pool.withText(completion.body) { OneLine.text($0, hiding: redaction) } ?? failure.rawValue
             return CallResult(
-                failure: CallFailure(failure), detail: tracked(completion, detail), duration: duration,
+                failure: CallFailure(failure), detail: target.detail(detail, ofCall: completion.token),
+                duration: duration,
                 mayHaveArrived: completion.isSent)
         }
         let retryAfter = completion.retryAfter.isEmpty ? nil : retryAfter(completion)
@@ -230,11 +188,10 @@ public final class BackendCalls {
         let detail =
             completion.body.isEmpty
             ? nil : pool.withText(completion.body) { ErrorBody.line($0, hiding: redaction) }
-        let read =
-            isHub ? CallVerdict(readAtHub: completion.status, hasRetryAfter: retryAfter != nil, detail: detail) : nil
+        let read = target.verdict(on: completion.status, hasRetryAfter: retryAfter != nil, detail: detail)
         return CallResult(
-            status: completion.status, retryAfter: retryAfter, detail: tracked(completion, detail), duration: duration,
-            read: read, statuses: statuses)
+            status: completion.status, retryAfter: retryAfter, detail: target.detail(detail, ofCall: completion.token),
+            duration: duration, read: read, statuses: statuses)
     }
 
     /// What Retry-After asks for; a date is taken from the answer's own Date on, because clocks differ.
@@ -246,17 +203,9 @@ public final class BackendCalls {
         return wait
     }
 
-    /// What went wrong, of a send over a hub with the id that Microsoft's support finds it by.
-    private func tracked(_ completion: Completion, _ detail: String?) -> String? {
-        isHub ? TrackingID.adding(TrackingID.text(tracking, completion.token), to: detail) : detail
-    }
-
-    /// What the hub calls the notification: the last part of the address in `Location`.
     private func messageID(_ completion: Completion) -> String? {
-        guard !completion.location.isEmpty, let text = pool.withText(completion.location, { OneLine.text($0) }) else {
-            return nil
-        }
-        return HubAddress.id(in: text)
+        guard !completion.location.isEmpty else { return nil }
+        return pool.withText(completion.location) { OneLine.text($0) }.flatMap { target.messageID(in: $0) }
     }
 }
 

@@ -103,16 +103,11 @@ struct ClientCalls {
         table[token]?.deadline = deadline
         table[token]?.revision = access.revision
         switch request {
-        case .notification(let pushService, let user, let message, _) where calls.isHub:
-            calls.sendOverHub(
-                token: token, deadline: deadline, now: now, wall: SystemClock.wall(),
-                pushService: Array(pushService.utf8).span.bytes, user: Array(user.utf8).span.bytes,
-                message: Array(message.utf8).span.bytes)
         case .notification(let pushService, let user, let message, let idempotencyKey):
             calls.send(
-                token: token, deadline: deadline, now: now, pushService: Array(pushService.utf8).span.bytes,
-                user: Array(user.utf8).span.bytes, message: Array(message.utf8).span.bytes,
-                id: Array(idempotencyKey.utf8).span.bytes, source: nil, traceparent: nil)
+                TargetCall(token: token, pushService: Array(pushService.utf8), now: SystemClock.wall()),
+                of: DecodedEvent(id: idempotencyKey, user: user, message: message), value: [UInt8]().span.bytes,
+                deadline: deadline, now: now)
         case .other(let method, let target, let json):
             calls.request(token: token, deadline: deadline, now: now, method: method, target: target, json: json)
         }

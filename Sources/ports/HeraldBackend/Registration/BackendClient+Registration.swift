@@ -24,9 +24,9 @@ extension BackendClient {
         installation: String = "default", store: any RegistrationStore,
         others: @escaping @Sendable ([OtherRegistration]) -> Void = { _ in }
     ) async throws -> String {
-        if let devices = hubDevices {
+        if let registrar {
             guard let user else { throw InvalidArgument("a hub has to be told whose device it is: name the user") }
-            return try await devices.register(
+            return try await registrar.register(
                 handle: handle, platform: platform, user: user, tags: tags, installation: installation, store: store,
                 others: others)
         }
@@ -43,8 +43,8 @@ extension BackendClient {
     /// - Returns: false when no id is remembered, so that there is nothing to remove.
     @discardableResult
     public func unregister(installation: String = "default", store: any RegistrationStore) async throws -> Bool {
-        if let devices = hubDevices {
-            return try await devices.unregister(installation: installation, store: store)
+        if let registrar {
+            return try await registrar.unregister(installation: installation, store: store)
         }
         return try await RegistrationFlow(
             BackendRegistrations(ClientTransport(self)), installation: installation, store: store
@@ -53,18 +53,25 @@ extension BackendClient {
 
     /// By what the registrations of this backend, or hub, are remembered.
     package var registrationAddress: String {
-        hubDevices?.address ?? ClientTransport(self).address
+        registrar?.address ?? ClientTransport(self).address
     }
 
-    /// Registrations at the hub itself; `nil` when the backend is none.
-    private var hubDevices: HubRegistrationClient? {
-        guard let hub = configuration.hub else { return nil }
-        let client = HubClient(
-            hub.connectionString, hub: hub.hub, timeout: configuration.timeout,
-            proxy: configuration.connections.proxy, tls: configuration.connections.tls,
-            versions: configuration.connections.versions)
-        return HubRegistrationClient(client, tag: hub.tag, registersLegacyGCM: hub.registersLegacyGCM)
-    }
+    private var registrar: (any DeviceRegistrar)? { configuration.target.registrar(configuration) }
+}
+
+/// Registers devices of users that are named, where the backend does not know them by their credentials.
+public protocol DeviceRegistrar: Sendable {
+    /// By what its registrations are remembered.
+    var address: String { get }
+
+    /// Registers a device of a user, or renews its registration; see ``BackendClient``.
+    func register(
+        handle: DeviceHandle, platform: Platform, user: String, tags: [String], installation: String,
+        store: any RegistrationStore, others: @escaping @Sendable ([OtherRegistration]) -> Void
+    ) async throws -> String
+
+    /// Deletes an installation's registration and forgets its id; false when none is remembered.
+    func unregister(installation: String, store: any RegistrationStore) async throws -> Bool
 }
 
 /// Requests for registrations over the client's own connections.

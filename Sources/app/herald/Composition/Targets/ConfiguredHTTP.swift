@@ -1,0 +1,61 @@
+import HeraldBackend
+import HeraldCommandLine
+import HeraldDoctor
+import HeraldFeedback
+import HeraldSettings
+
+/// A backend with Herald's own contract.
+struct ConfiguredHTTP: ConfiguredTarget {
+    let settings: Settings
+
+    var registersUsers: Bool { false }
+    var wantsFeedback: Bool { false }
+
+    var hasSecretFiles: Bool {
+        switch settings.backend.authentication {
+        case .basic(_, let secret), .bearer(let secret): secret.isFile
+        case .oauth2(let client): client.clientSecret.isFile
+        case nil, .some(.none): false
+        }
+    }
+
+    func configuration(connectionLimit: Int) throws -> BackendConfiguration {
+        let backend = settings.backend
+        return try BackendConfiguration(
+            url: url, path: backend.path, registerPath: backend.registerPath, timeout: backend.timeout,
+            connectTimeout: backend.connectTimeout, connectionLimit: connectionLimit,
+            versions: settings.backendVersions, proxy: settings.backendProxy(), tls: settings.backendTLSFiles,
+            credentials: credentials(), statuses: settings.statusTable, users: backend.users)
+    }
+
+    func notificationAddress() -> (HTTPAddress, path: String)? {
+        settings.backend.url.map { ($0, settings.backend.path) }
+    }
+
+    func examiner() throws -> @Sendable () -> any Examiner {
+        let configuration = try configuration(connectionLimit: 1)
+        return { [url] in BackendExaminer(url: url, configuration) }
+    }
+
+    func feedbackConfiguration() throws -> FeedbackConfiguration {
+        throw CommandFailure(
+            "backend.kind: only a hub says what became of its messages; set backend.kind to azure-hub, with "
+                + "backend.hub.connectionStringFile and backend.hub.name", status: .badSettings)
+    }
+
+    private var url: String { settings.backend.url?.description ?? "" }
+
+    private func credentials() throws -> Credentials {
+        switch settings.backend.authentication {
+        case nil, .some(.none): .none
+        case .basic(let username, let password):
+            .basic(username: username, password: try password.current())
+        case .bearer(let token): .bearer(token: try token.current())
+        case .oauth2(let client): .oauth2(try client.clientCredentials())
+        }
+    }
+}
+
+extension SecretSource {
+    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
+}

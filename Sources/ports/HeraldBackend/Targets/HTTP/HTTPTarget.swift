@@ -1,0 +1,65 @@
+internal import HeraldBytes
+public import HeraldEvents
+
+/// A backend with Herald's own contract: what is the same in all requests is written once.
+public final class HTTPTarget: Target {
+    /// `POST {path}?pns=`.
+    private let start: [UInt8]
+    /// Everything between the user and the length of the body.
+    private let middle: [UInt8]
+
+    /// It has an `Idempotency-Key`.
+    public var repeatsUnanswered: Bool { true }
+
+    /// One that knows no address yet.
+    public convenience init() { self.init(path: "", headers: "") }
+
+    private init(path: String, headers: String) {
+        start = Array("POST \(path)?pns=".utf8)
+        middle = Array(" HTTP/1.1\r\n\(headers)Content-Type: application/json; charset=utf-8\r\nContent-Length: ".utf8)
+    }
+
+    /// The same at the address of the settings, with this value of `Authorization`.
+    public func showing(
+        _ authorization: String?, of configuration: BackendConfiguration, session: UInt64
+    ) -> HTTPTarget {
+        HTTPTarget(
+            path: configuration.path,
+            headers: RequestWriter.commonHeaders(
+                authority: configuration.address.authority, authorization: authorization))
+    }
+
+    /// Writes the request of a call; each has one.
+    public func write(
+        _ call: borrowing TargetCall, of event: borrowing DecodedEvent, value: RawSpan, scratch: inout [UInt8],
+        begin: (_ write: (inout [UInt8]) -> Void) -> Void
+    ) -> CallResult? {
+        let (pushService, ownTraceparent) = (call.pushService, call.traceparent)
+        let user = event.bytes(of: event.user, value: value)
+        let id = event.bytes(of: event.replayKey.isPresent ? event.replayKey : event.id, value: value)
+        let source = event.source.isPresent ? event.bytes(of: event.source, value: value) : nil
+        let traceparent =
+            !ownTraceparent.isEmpty
+            ? ownTraceparent.span.bytes
+            : event.traceparent.isPresent ? event.bytes(of: event.traceparent, value: value) : nil
+        JSONText.appendString(event.bytes(of: event.message, value: value), to: &scratch)
+        begin { output in
+            output.append(contentsOf: start)
+            PercentEncoding.append(pushService.span.bytes, to: &output)
+            output.append(text: "&to_tag=")
+            PercentEncoding.append(user, to: &output)
+            output.append(contentsOf: middle)
+            output.append(decimal: Int64(scratch.count))
+            output.append(text: "\r\nIdempotency-Key: ")
+            IdempotencyKey.append(
+                id: id, user: user, source: source, pushService: pushService.span.bytes, to: &output)
+            if let traceparent {
+                output.append(text: "\r\ntraceparent: ")
+                output.append(copying: traceparent)
+            }
+            output.append(text: "\r\n\r\n")
+            output.append(contentsOf: scratch)
+        }
+        return nil
+    }
+}
