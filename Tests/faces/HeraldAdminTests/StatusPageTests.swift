@@ -21,7 +21,7 @@ struct StatusPageTests {
         return try JSONDecoder().decode(WorkerStatus.self, from: Data(page.body))
     }
 
-    @Test("is what the console reads: each push service's counts, limits, and the time to outcomes of all topics")
+    @Test("is what the console reads: counts and limits of each push service, and the time to outcomes")
     func numbers() throws {
         let status = try status(Reports.ready { $0.group = "g" })
         #expect(status.isReady && status.warnings.isEmpty && status.version == "1.2" && status.startSeconds == nil)

@@ -1,6 +1,6 @@
 import HeraldEvents
-import HeraldText
 import HeraldHTTP
+import HeraldText
 import HeraldTime
 import TestSupport
 import Testing

@@ -221,7 +221,8 @@ struct VerdictTests {
             "a reason of a newer worker", .bad, "Eclipse: the moon is in the way", section: "moon",
             workers: [
                 worker([
-                    Finding(key: "moon", .bad, title: "Eclipse", "the moon is in the way", step: "wait", section: "moon")
+                    Finding(
+                        key: "moon", .bad, title: "Eclipse", "the moon is in the way", step: "wait", section: "moon")
                 ])
             ]),
         Case(
@@ -396,7 +397,8 @@ struct VerdictTests {
             "a rate that was found", .warn,
             "Degraded: 10 % of apns's calls are answered with 429; the backend bears about 80 a second",
             section: "heraldthrottled",
-            workers: [worker("a:1") { $0.services = [.init(pns: "apns", callsPerSecond: 50)] },
+            workers: [
+                worker("a:1") { $0.services = [.init(pns: "apns", callsPerSecond: 50)] },
                 worker("b:1") { $0.services = [.init(pns: "apns", callsPerSecond: 30)] },
             ],
             calls: ["delivered": 90, "throttled": 10]),
@@ -553,7 +555,8 @@ struct VerdictTests {
         var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
         situation.lettersProblem = "no leader"
         let finding = Verdict(situation).first
-        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader" && finding.finding.severity == .warn)
+        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader")
+        #expect(finding.finding.severity == .warn)
         situation.group = .unreachable("gone", last: nil)
         #expect(Verdict(situation).others.isEmpty)
     }
