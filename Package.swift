@@ -290,7 +290,7 @@ let package = Package(
             "faces/HeraldAdminTests", "HeraldAdminTests",
             [
                 "HeraldAdmin", "HeraldCore", "HeraldEvents", "HeraldHTTP", "HeraldKafka", "HeraldTelemetry",
-                "HeraldThreads", "HeraldTime", "HeraldWorker",
+                "HeraldThreads", "HeraldTime", "HeraldTools", "HeraldWorker",
             ]),
         tests(
             "lab/HeraldSandboxTests", "HeraldSandboxTests",
@@ -327,7 +327,7 @@ let package = Package(
             "faces/HeraldDoctorTests", "HeraldDoctorTests",
             [
                 "HeraldBackend", "HeraldDoctor", "HeraldEvents", "HeraldHTTP", "HeraldHub", "HeraldKafka",
-                "HeraldSandbox", "HeraldThreads", "HeraldTime", "HeraldTools",
+                "HeraldSandbox", "HeraldText", "HeraldThreads", "HeraldTime", "HeraldTools",
             ]),
         tests(
             "machines/HeraldCampaignsTests", "HeraldCampaignsTests",

@@ -36,8 +36,3 @@ def cases(enumeration, file="*.swift"):
 
 def outages():
     return cases("OutageReason")
-
-
-def reasons():
-    """The reasons of /readyz, outages apart."""
-    return cases("ReadinessReason")

@@ -45,9 +45,8 @@ class Documents(unittest.TestCase):
     def test_anchors_are_those_of_a_forge(self):
         self.assertEqual(texts.anchors("# A b\n## `c-d` & E!\n```\n# no\n```\n"), ["a-b", "c-d--e"])
 
-    def test_the_code_has_words_for_outages_and_reasons(self):
+    def test_the_code_has_words_for_outages(self):
         self.assertIn("dead-letter-breaker", exported.outages())
-        self.assertIn("records-refused", exported.reasons())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 import HeraldHTTP
 import HeraldText
 
-/// Which clients may see more than health and metrics.
+/// Which clients may see more than health, status and metrics.
 ///
 /// | listening on | without a token set | with one |
 /// |---|---|---|
@@ -23,7 +23,8 @@ struct AdminGate: Sendable {
     func refusal(of request: HTTPRequest) -> Refusal? {
         guard let token else {
             guard isLoopback else {
-                return .text("set admin.token: without one only health and metrics are served here\n", status: 401)
+                return .text(
+                    "set admin.token: without one only health, status and metrics are served here\n", status: 401)
             }
             return Self.hostRefusal(of: request)
         }
@@ -44,7 +45,7 @@ struct AdminGate: Sendable {
     /// A page of another site that makes its own name lead to this machine is told by that name (DNS rebinding).
     ///
     /// On another address than loopback any name may be right, and the token tells the client.
-    func metricsRefusal(of request: HTTPRequest) -> Refusal? {
+    func numbersRefusal(of request: HTTPRequest) -> Refusal? {
         isLoopback ? Self.hostRefusal(of: request) : nil
     }
 

@@ -13,6 +13,7 @@ public import HeraldWorker
 /// |---|---|
 /// | `/livez` | 200 as long as every lane's loop turns, whatever backend and brokers do |
 /// | `/readyz` | 200 when events are delivered, else 503 with the reasons |
+/// | `/status` | the findings with all their fields, and what the console shows of a worker |
 /// | `/waiting` | why the events of `event`, `user` or `record` wait that this worker has in memory; behind the gate |
 /// | `/metrics` | Prometheus' text format or OpenMetrics, as `Accept` likes it |
 ///
@@ -124,10 +125,17 @@ public final class AdminServer: Sendable {
         let page: () -> HTTPResponse
         switch request.target.path {
         case "/livez": page = { live(worker.report) }
-        case "/readyz": page = { ReadinessPage(worker.report, now: SystemClock.monotonic()).response }
-        case "/metrics":
-            if let refusal = gate.metricsRefusal(of: request) { return refusal }
-            page = { metrics(request, worker.report, facts) }
+        case "/readyz": page = { StatusPage(worker.report, now: SystemClock.monotonic()).readyz }
+        case "/metrics", "/status":
+            if let refusal = gate.numbersRefusal(of: request) { return refusal }
+            let process = ProcessFacts(
+                facts: facts, certificate: facts.certificate?.facts, usage: ProcessUsage.current())
+            let now = SystemClock.moment()
+            page = {
+                request.target.path == "/metrics"
+                    ? metrics(request, worker.report, process, now: now)
+                    : StatusPage(worker.report, now: now.monotonic).status(process, now: now)
+            }
         // Whoever may ask, and asks so that there is an answer, is answered elsewhere.
         case "/waiting": page = { gate.refusal(of: request) ?? .text("ask again\n", status: 503) }
         default: return gate.refusal(of: request) ?? .text("there is no such page\n", status: 404)
@@ -141,10 +149,9 @@ public final class AdminServer: Sendable {
     }
 
     private static func live(_ report: WorkerReport) -> HTTPResponse {
-        if let sentence = Readiness.stuckLane(report, now: SystemClock.monotonic()) {
-            return .text(sentence + "\n", status: 503)
-        }
-        return .text("alive\n")
+        Readiness(report, now: SystemClock.monotonic()).stuckTime.map {
+            .text("A lane has not moved for \($0.wholeSeconds) s.\n", status: 503)
+        } ?? .text("alive\n")
     }
 
     /// Why the events wait that the query names; blocks while lanes answer.
@@ -166,14 +173,12 @@ public final class AdminServer: Sendable {
         }
     }
 
-    private static func metrics(_ request: HTTPRequest, _ report: WorkerReport, _ facts: Facts) -> HTTPResponse {
+    private static func metrics(
+        _ request: HTTPRequest, _ report: WorkerReport, _ process: ProcessFacts, now: Moment
+    ) -> HTTPResponse {
         let format = MetricsFormat(accepting: request.headers["Accept"])
-        let process = ProcessFacts(
-            facts: facts, certificate: facts.certificate?.facts, usage: ProcessUsage.current())
         return HTTPResponse(
             status: 200, headers: ["Content-Type": format.contentType, "Vary": "Accept"],
-            body: WorkerMetrics.text(
-                report, process, format,
-                now: SystemClock.moment()))
+            body: WorkerMetrics.text(report, process, format, now: now))
     }
 }

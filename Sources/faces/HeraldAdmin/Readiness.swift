@@ -1,135 +1,240 @@
 import HeraldCore
 import HeraldDriver
-public import HeraldEvents
+import HeraldEvents
 import HeraldKafka
-import HeraldText
 public import HeraldTime
 public import HeraldWorker
 
-/// Whether a worker delivers, and if not, why: one sentence for each reason, with what to do.
-public struct Readiness: Sendable, Equatable {
-    /// Why a worker is not ready.
-    public typealias Reason = ReadinessReason
-
-    /// A reason and its sentence.
-    public struct Finding: Sendable, Equatable {
-        /// What kind it is.
-        public let reason: Reason
-        /// What happened and what to do.
-        public let sentence: String
-    }
-
+/// Whether a worker delivers, if not, why, and what people may want to look at although it does.
+public struct Readiness {
     /// A lane whose loop has not turned for so long is stuck: it turns twice a second with nothing to do.
-    public static let stuckAfter: Milliseconds = .seconds(30)
+    static let stuckAfter: Milliseconds = .seconds(30)
     /// So many calls in a row without an answer, and the backend counts as out of reach.
-    static let silentCalls = 5
+    private static let silentCalls = 5
     /// Commits that fail for no longer than this pass: a rebalance fails some.
-    static let commitPatience: Milliseconds = .seconds(15)
+    private static let commitPatience: Milliseconds = .seconds(15)
     /// Outcomes that wait for longer than this, and than three commit intervals, without a commit: there is no progress.
     ///
     /// A coordinator that moves, or a transaction that is written again, takes less.
-    static let progressPatience: Milliseconds = .seconds(30)
+    private static let progressPatience: Milliseconds = .seconds(30)
     /// So many names are listed at most.
-    static let namesShown = 5
+    private static let namesShown = 5
 
-    /// Everything that is in the way; empty when the worker is ready.
-    public let findings: [Finding]
+    let report: WorkerReport
+    let now: MonotonicTime
 
     /// Judges a worker by what it tells of itself.
     public init(_ report: WorkerReport, now: MonotonicTime) {
-        var findings: [Finding] = []
-        func find(_ reason: Reason, _ sentence: String) {
-            findings.append(Finding(reason: reason, sentence: sentence))
-        }
-        let cluster = report.cluster
-        let lanes = report.lanes.filter { !$0.hasEnded }
-        let throttled = report.throttling(of: .producer, now: now)?.sentence(now: now)
-        if report.isStopping {
-            find(.stopping, "The worker was told to stop and finishes its calls in flight: nothing to do.")
-        }
-        if let silence = Self.silence(of: report, now: now), silence > Self.stuckAfter {
-            find(.stuck, "A lane has not moved for \(silence.wholeSeconds) s: restart the worker; nothing is lost.")
-        }
-        if let sentence = cluster.loginTrouble {
-            find(.loginFailed, sentence)
-        } else if cluster.isReachable == false {
-            find(
-                .brokersUnreachable,
-                "No broker answers (\(cluster.error?.words ?? "no reason known")): check that the brokers run and that "
-                    + "kafka.bootstrapServers and security.protocol are right; the worker resumes by itself.")
-        } else if let obstacle = report.groupObstacle {
-            find(.groupRefuses, obstacle.sentence)
-        } else if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
-            find(
-                .starting,
-                "The worker is starting and its lanes consume no records yet: wait; if it lasts, the log says why.")
-        } else if lanes.contains(where: { $0.phase == .unassigned }) {
-            find(.unassigned, Self.unassigned(lanes, now: now))
-        }
-        if !cluster.missingTopics.isEmpty {
-            find(
-                .topicsMissing,
-                "\(cluster.missingTopics.joined(separator: ", ")): missing, or Herald may not see it: run `herald topics "
-                    + "apply`, or grant Describe.")
-        }
-        if !cluster.leaderless.isEmpty {
-            find(
-                .partitionsWithoutLeader,
-                "\(cluster.leaderless.count) partitions have no leader (\(cluster.leaderless.names)) and wait: bring a broker back that "
-                    + "has a replica; all others continue.")
-        }
-        if let sentence = Self.lostOffsets(lanes) { find(.offsetsMissing, sentence) }
-        if cluster.isReachable != false, !cluster.unusable.isEmpty {
-            // Brokers come first: of a long sentence the console shows its beginning.
-            let silent = Self.silent(cluster)
-            find(
-                .tooFewBrokers,
-                "\(silent.prefix(1).uppercased())\(silent.dropFirst()), so \(cluster.unusable.counted) cannot be "
-                    + "written or read (\(cluster.unusable.names)): bring the brokers back; nothing is lost, and the "
-                    + "worker resumes by itself.")
-        }
-        if let sentence = Self.standstill(report, now: now) { find(.noProgress, sentence) }
-        if let sentence = Self.unanswered(lanes, besides: cluster.leaderless) { find(.noProgress, sentence) }
-        if let refusal = lanes.compactMap(\.refusal).first {
-            let what = refusal.topic.map { "\($0) takes no record" } ?? "The brokers accept no records"
-            let remedy = refusal.remedy ?? "look at the topic's brokers, disks and permissions"
-            find(
-                .recordsRefused,
-                throttled.flatMap { refusal.remedy == nil ? "\(what) (\(refusal.text)). \($0)" : nil }
-                    ?? "\(what) (\(refusal.text)): \(remedy); nothing is lost, Herald retries.")
-        }
-        // A record that is refused alone fails each commit that it is part of, and no other: a warning tells of it.
-        if let trouble = lanes.filter(\.refusedRecords.isEmpty).compactMap(\.commitTrouble).first(where: {
-            now.time(since: $0.since) > Self.commitPatience
-        }) {
-            let what = "Offsets can't be committed (\(trouble.text))"
-            find(
-                .commitsFailing,
-                throttled.map { "\(what). \($0)" }
-                    ?? "\(what): look at the brokers and at this worker's permissions; nothing is lost, Herald retries."
-            )
-        }
-        for outage in report.outages { find(.outage(outage.reason), outage.sentence) }
-        if let lane = lanes.first(where: { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }) {
-            find(
-                .backendUnreachable,
-                "The last \(lane.meter.unansweredCalls) calls had no answer (\(lane.meter.lastFailure?.word ?? "")): check "
-                    + "that the backend runs, and backend.url or the hub's connection string; its events are retried.")
-        }
-        self.findings = findings
+        self.report = report
+        self.now = now
     }
 
     /// Whether the worker delivers.
-    public var isReady: Bool { findings.isEmpty }
+    var isReady: Bool { reasons.isEmpty }
+    /// Whether it is only about to.
+    public var isStarting: Bool { reasons.contains { $0.key == FindingKey.starting.rawValue } }
+
+    private var cluster: ClusterReport { report.cluster }
+    private var lanes: [LaneReport] { report.lanes.filter { !$0.hasEnded } }
+
+    /// Everything that is in the way, in the order in which it matters; empty when the worker is ready.
+    var reasons: [Finding] {
+        let stopping =
+            report.isStopping
+            ? Finding(.stopping, "the worker was told to stop and finishes its calls in flight") : nil
+        let own = [
+            stopping, stuck, membership, cluster.missingTopicsFinding, leaders, lostOffsets, brokers, standstill,
+            unanswered, refusal, commits,
+        ]
+        return own.compactMap { $0 } + report.outageFindings + [backend].compactMap { $0 }
+    }
+
+    // MARK: The process
+
+    /// How long ago the slowest lane's loop turned, if that is too long: the process does not work, whatever backend and
+    /// brokers do.
+    var stuckTime: Milliseconds? {
+        lanes.map { now.time(since: $0.at) }.max().flatMap { $0 > Self.stuckAfter ? $0 : nil }
+    }
+
+    private var stuck: Finding? {
+        stuckTime.map { Finding(.stuck, "a lane has not moved for \($0.wholeSeconds) s") }
+    }
+
+    // MARK: The brokers
+
+    /// Why it has no partitions.
+    private var membership: Finding? {
+        if let trouble = cluster.loginTrouble { return trouble }
+        if cluster.isReachable == false {
+            return Finding(.brokersUnreachable, "no broker answers (\(cluster.error?.words ?? "no reason known"))")
+        }
+        if let obstacle = report.groupObstacle {
+            return Finding(.groupRefuses, obstacle.what, step: obstacle.remedy)
+        }
+        if !report.isStopping, lanes.isEmpty || lanes.contains(where: { !$0.isReady }) {
+            return Finding(.starting, "the worker is starting and its lanes consume no records yet")
+        }
+        return lanes.contains { $0.phase == .unassigned } ? unassigned : nil
+    }
+
+    /// Why nothing is consumed although the worker is a member of its group.
+    private var unassigned: Finding {
+        let begun = lanes.filter { $0.phase == .unassigned }.compactMap(\.beginning)
+        guard let first = begun.min(by: { $0.since < $1.since }) else {
+            return Finding(.unassigned, "the group has given out no partitions yet")
+        }
+        let number = begun.reduce(0) { $0 + $1.partitions }
+        let count = number == 1 ? "1 partition" : "\(number) partitions"
+        let trouble = begun.compactMap(\.trouble).first.map { "; the brokers answered: \($0)" } ?? ""
+        return Finding(
+            .unassigned,
+            "the worker has read the history of \(count) for \(now.time(since: first.since).wholeSeconds) s: what was "
+                + "committed, where the dedupe window begins, and the dead letters of that window\(trouble)",
+            step: "wait; when it lasts, the log says why")
+    }
+
+    private var leaders: Finding? {
+        let leaderless = cluster.leaderless
+        return leaderless.isEmpty
+            ? nil
+            : Finding(
+                .partitionsWithoutLeader,
+                "\(leaderless.counted) \(leaderless.count == 1 ? "has no leader and waits" : "have no leader and wait") "
+                    + "(\(leaderless.names))", place: leaderless.map(\.description))
+    }
+
+    /// Which partitions are not consumed because their offsets are missing, or may be.
+    private var lostOffsets: Finding? {
+        let lost = lanes.flatMap(\.withoutOffsets)
+        if !lost.isEmpty {
+            let missing = MissingOffsets(lost, others: lanes.compactMap(\.otherGroups).first)
+            return Finding(
+                .offsetsMissing, "the group has \(missing.words)", place: lost.map(\.description), step: missing.remedy)
+        }
+        let lookedUp = lanes.flatMap(\.lookedUp)
+        return lookedUp.isEmpty
+            ? nil
+            : Finding(
+                .offsetsMissing,
+                "the group has no offset for \(lookedUp.counted) (\(lookedUp.names)), and the results are read for outcomes "
+                    + "of their events", place: lookedUp.map(\.description),
+                step: "wait; if it lasts, the log says why they cannot be read")
+    }
+
+    private var brokers: Finding? {
+        let unusable = cluster.unusable
+        guard cluster.isReachable != false, !unusable.isEmpty else { return nil }
+        // Brokers come first: of a long sentence the console shows its beginning.
+        return Finding(
+            .tooFewBrokers, "\(silentBrokers), so \(unusable.counted) cannot be written or read (\(unusable.names))",
+            place: cluster.silentBrokers.map(\.description), numbers: ["partitions": unusable.count])
+    }
+
+    /// Which brokers do not answer.
+    private var silentBrokers: String {
+        let brokers = cluster.silentBrokers
+        guard !brokers.isEmpty else { return "brokers do not answer" }
+        let names = brokers.prefix(Self.namesShown).map(\.description).joined(separator: ", ")
+        return brokers.count == 1 ? "broker \(names) does not answer" : "brokers \(names) do not answer"
+    }
+
+    // MARK: Progress: what becomes durable counts, whatever a client believes of its connections
+
+    /// How long outcomes have waited without a commit; zero when none waits, or not for longer than they should.
+    var stalledTime: Milliseconds {
+        lanes.compactMap { lane in
+            guard let since = lane.outcomesWaitSince else { return nil }
+            let waited = now.time(since: since)
+            return waited > max(Self.progressPatience, 3 * lane.commitInterval) ? waited : nil
+        }.max() ?? .zero
+    }
+
+    /// That there is no progress, and what is known about it; `nil` while there is some, or nothing to be done.
+    private var standstill: Finding? {
+        let cause = cluster.silentBrokers.isEmpty ? "" : "; \(silentBrokers)"
+        let stalled = stalledTime
+        if stalled > .zero {
+            let what = "nothing was committed for \(stalled.wholeSeconds) s"
+            if let throttling = report.throttling(of: .producer, now: now) {
+                return throttling.finding(.noProgress, behind: what, now: now)
+            }
+            let events = report.lanes.filter { $0.outcomesWaitSince != nil }.reduce(0) { $0 + $1.events }
+            return Finding(
+                .noProgress, "\(what), and \(events) events in memory wait for it\(cause)",
+                step:
+                    "look at the brokers, their disks, and what leads the group and its transactions; nothing is lost. What "
+                    + "was called is called again only where partitions change hands before it is recorded: do not restart "
+                    + "workers", numbers: ["seconds": Int(stalled.wholeSeconds), "events": events])
+        }
+        let still = cluster.standingStill
+        guard !still.isEmpty else { return nil }
+        let what = "events wait in \(still.names), and none was taken for \(ClusterReport.standstillSeconds) s"
+        if let throttling = report.throttling(of: .consumer, now: now) {
+            return throttling.finding(.noProgress, behind: what, now: now)
+        }
+        return Finding(
+            .noProgress, what + cause, place: still.map(\.description),
+            step: "look at the brokers that lead these partitions; nothing is lost")
+    }
+
+    /// Which partitions wait because the brokers do not say where they begin, besides those of which more is known.
+    private var unanswered: Finding? {
+        let all = lanes.flatMap(\.unanswered).filter { !cluster.leaderless.contains($0.partition) }
+        return all.first.map { first in
+            Finding(
+                .noProgress, "the brokers do not say where to begin in \(all.map(\.partition).names) (\(first.text))",
+                place: all.map(\.partition.description),
+                step:
+                    "look at the brokers that lead these partitions, and at transactions that are open there; they are "
+                    + "asked again, all others continue, and nothing is lost")
+        }
+    }
+
+    private var refusal: Finding? {
+        guard let refusal = lanes.compactMap(\.refusal).first else { return nil }
+        let what =
+            (refusal.topic.map { "the topic \($0) takes no record" } ?? "the brokers accept no records")
+            + " (\(refusal.text))"
+        if refusal.remedy == nil, let throttling = report.throttling(of: .producer, now: now) {
+            return throttling.finding(.recordsRefused, behind: what, now: now)
+        }
+        return Finding(
+            .recordsRefused, what, place: [refusal.topic].compactMap { $0 },
+            step: refusal.remedy.map { $0 + "; nothing is lost, Herald retries" })
+    }
+
+    /// A record that is refused alone fails each commit that it is part of, and no other: a warning tells of it.
+    private var commits: Finding? {
+        let troubles = lanes.filter(\.refusedRecords.isEmpty).compactMap(\.commitTrouble)
+        guard let trouble = troubles.first(where: { now.time(since: $0.since) > Self.commitPatience }) else {
+            return nil
+        }
+        let what = "offsets can't be committed (\(trouble.text))"
+        return report.throttling(of: .producer, now: now)?.finding(.commitsFailing, behind: what, now: now)
+            ?? Finding(.commitsFailing, what)
+    }
+
+    // MARK: The backend
+
+    private var backend: Finding? {
+        let lane = lanes.first { $0.outage == nil && $0.meter.unansweredCalls >= Self.silentCalls }
+        return lane.map {
+            Finding(
+                .backendUnreachable,
+                "the last \($0.meter.unansweredCalls) calls had no answer (\($0.meter.lastFailure?.word ?? ""))",
+                numbers: ["calls": $0.meter.unansweredCalls])
+        }
+    }
 
     /// Whether the backend answers, as the latest calls showed; `nil` when there were none, or when they were answered
     /// on connections that are all gone since, so that it is unknown.
-    static func isBackendReachable(_ report: WorkerReport) -> Bool? {
+    var isBackendReachable: Bool? {
         if report.outages.contains(where: \.reason.isBeyondReach) {
             return false
         }
-        let lanes = report.lanes.filter { $0.meter.lastCallAt != nil }
-        guard let latest = lanes.max(by: { ($0.meter.lastCallAt ?? $0.at) < ($1.meter.lastCallAt ?? $1.at) }) else {
+        let called = report.lanes.filter { $0.meter.lastCallAt != nil }
+        guard let latest = called.max(by: { ($0.meter.lastCallAt ?? $0.at) < ($1.meter.lastCallAt ?? $1.at) }) else {
             return nil
         }
         // Connection refused: one call is enough to know. One user's calls may hang for ever while others are answered.
@@ -137,30 +242,5 @@ public struct Readiness: Sendable, Equatable {
             return false
         }
         return latest.connections > 0 ? true : nil
-    }
-
-    /// Which partitions are not consumed because their offsets are missing, or may be.
-    private static func lostOffsets(_ lanes: [LaneReport]) -> String? {
-        let lost = lanes.flatMap(\.withoutOffsets)
-        if !lost.isEmpty {
-            let missing = MissingOffsets(lost, others: lanes.compactMap(\.otherGroups).first)
-            return "The group has \(missing.words): \(missing.remedy)."
-        }
-        let lookedUp = lanes.flatMap(\.lookedUp)
-        guard !lookedUp.isEmpty else { return nil }
-        return
-            "The group has no offset for \(lookedUp.counted) (\(lookedUp.names)), and the results are read for "
-            + "outcomes of their events: wait; if it lasts, the log says why they cannot be read."
-    }
-
-    /// Whether the process works at all, whatever backend and brokers do; the sentence says why not.
-    public static func stuckLane(_ report: WorkerReport, now: MonotonicTime) -> String? {
-        guard let silence = silence(of: report, now: now), silence > stuckAfter else { return nil }
-        return "A lane has not moved for \(silence.wholeSeconds) s."
-    }
-
-    /// How long ago the slowest lane's loop turned (milliseconds).
-    private static func silence(of report: WorkerReport, now: MonotonicTime) -> Milliseconds? {
-        report.lanes.filter { !$0.hasEnded }.map { now.time(since: $0.at) }.max()
     }
 }

@@ -40,8 +40,7 @@ extension WorkerMetrics {
                 "herald_stalled_seconds", .gauge, unit: .seconds,
                 "How long outcomes have waited without a commit (0: there is progress, or nothing waits)."
             ) { source, writer in
-                let waited = Readiness.stalledTime(source.report, now: source.now.monotonic)
-                writer.sample([], waited.inSeconds)
+                writer.sample([], source.readiness.stalledTime.inSeconds)
             },
             Metric(
                 "herald_partitions_standing_still", .gauge,

@@ -29,7 +29,7 @@ public enum WorkerMetrics {
         let process: ProcessFacts
         let now: Moment
 
-        var isReady: Bool { Readiness(report, now: now.monotonic).isReady }
+        var readiness: Readiness { Readiness(report, now: now.monotonic) }
 
         /// The sum over all lanes.
         func sum(_ value: (LaneReport) -> Int) -> Int { report.lanes.reduce(0) { $0 + value($1) } }
@@ -163,7 +163,7 @@ public enum WorkerMetrics {
     private static let state: [Metric] = [
         Metric("herald_ready", .gauge, "Whether /readyz says that events are delivered (1) or why not (0).") {
             source, writer in
-            writer.sample([], source.isReady ? 1 : 0)
+            writer.sample([], source.readiness.isReady ? 1 : 0)
         },
         Metric(
             "herald_outage", .gauge, labels: ["reason"], "Whether nothing is consumed for this reason (1) or not (0)."

@@ -5,7 +5,7 @@ package protocol Examiner {
     /// Looks.
     ///
     /// Blocks, within the time that is left.
-    mutating func examine(_ stage: Stage) -> Finding
+    mutating func examine(_ stage: Stage) -> StageReport
 }
 
 /// Goes through the stages, the brokers' half and the backend's side by side.

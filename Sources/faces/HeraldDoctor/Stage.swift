@@ -52,7 +52,7 @@ package enum Stage: String, Sendable, CaseIterable {
 }
 
 /// What a stage found.
-package struct Finding: Sendable, Equatable {
+package struct StageReport: Sendable, Equatable {
     /// One entry for each thing that was looked at; none when there was nothing to look at.
     package var checks: [Check]
     /// Whether what needs this stage cannot be looked at.

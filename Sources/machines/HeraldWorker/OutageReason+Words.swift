@@ -1,43 +1,65 @@
-public import HeraldEvents
+package import HeraldEvents
+package import HeraldTime
 
 extension OutageReason {
-    /// What happened and what to do, in one sentence: the same in the log and in readiness.
+    /// What happened and what to do: the same in the log, in readiness and on the console.
     ///
     /// - Parameter status: of the dead-letter breaker: the status that would have made too many dead letters; of the breaker: the latest
     ///   that failed, 0 without an answer.
-    public func sentence(status: Int) -> String {
-        switch self {
+    package func finding(status: Int, since: WallTime? = nil) -> Finding {
+        let backend = ["herald", "doctor", "--only", "backend"]
+        let send = ["herald", "send", "--self"]
+        func outage(_ what: String, _ step: String, _ command: [String] = []) -> Finding {
+            Finding(outage: rawValue, what, since: since, step: step, command: command)
+        }
+        return switch self {
         case .credentials:
-            "The backend refuses the credentials (401 or 403): check backend.auth, or the hub's connection string."
+            outage(
+                "the backend refuses the credentials (401 or 403)",
+                "check backend.auth, or the hub's connection string", send)
         case .tokenUnavailable:
-            "The token endpoint gives no token: check backend.auth.tokenURL, clientID and the client's secret."
-        case .tls: "TLS to the backend failed: check its certificate and backend.tls."
+            outage(
+                "the token endpoint gives no token", "check backend.auth.tokenURL, clientID and the client's secret",
+                send)
+        case .tls: outage("TLS to the backend failed", "check its certificate and backend.tls", backend)
         case .proxyRefused:
-            "The proxy refuses the credentials for it (407): check backend.proxy and backend.proxyPasswordFile."
+            outage(
+                "the proxy refuses the credentials for it (407)",
+                "check backend.proxy and backend.proxyPasswordFile", backend)
         case .nameNotFound:
-            "The backend's name has no address: check backend.url, or the hub's connection string, and the resolver."
+            outage(
+                "the backend's name has no address",
+                "check backend.url, or the hub's connection string, and the resolver", backend)
+        case .breaker where status == 0:
+            outage(
+                "most calls to the backend get no answer",
+                "check that it runs, and backend.url or the hub's connection string", send)
         case .breaker:
-            status == 0
-                ? "Most calls to the backend get no answer: check that it runs, and backend.url or the hub's connection "
-                    + "string."
-                : "Most calls to the backend fail for now, the latest with status \(status): check the backend."
+            outage(
+                "most calls to the backend fail for now, the latest with status \(status)", "check the backend", send)
         case .hubNotFound:
-            "The namespace has no hub of that name (404): check backend.hub.name and the connection string."
+            outage(
+                "the namespace has no hub of that name (404)", "check backend.hub.name and the connection string",
+                ["herald", "config", "show", "backend.hub"])
         case .quotaUsedUp:
-            "The hub's quota of notifications is used up (403): wait for its next period, or choose a larger tier."
+            outage(
+                "the hub's quota of notifications is used up (403)",
+                "wait for its next period, or choose a larger tier")
         case .deadLetterBreaker:
-            "The backend rejects most users' events with status \(status): \(Self.remedy(rejectedWith: status))"
+            outage(
+                "the backend rejects most users' events with status \(status)", Self.remedy(rejectedWith: status),
+                ["herald", "dlq", "list", "--since", "1h", "--group-by", "status"])
         }
     }
 
     private static func remedy(rejectedWith status: Int) -> String {
         switch status {
         case 300..<400, 404, 405, 410:
-            "check backend.url and backend.path; herald dlq replay brings back what was rejected."
-        case 401, 403: "check the rights of backend.auth's user."
-        case 413: "look at what publishes events that are too large for it."
-        case 429: "it is asked too often: check limits and backend.statuses."
-        default: "check backend.path and the backend's version, and look at what publishes such events."
+            "check backend.url and backend.path; herald dlq replay brings back what was rejected"
+        case 401, 403: "check the rights of backend.auth's user"
+        case 413: "look at what publishes events that are too large for it"
+        case 429: "it is asked too often; check limits and backend.statuses"
+        default: "check backend.path and the backend's version, and look at what publishes such events"
         }
     }
 }

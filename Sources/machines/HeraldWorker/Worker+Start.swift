@@ -23,16 +23,13 @@ extension Worker {
                     checkLimits(admin)
                     return nil
                 }
-                let verb = missing.count == 1 ? "is" : "are"
-                return .failed(
-                    "\(missing.joined(separator: ", ")) \(verb) missing, or Herald may not see "
-                        + "\(missing.count == 1 ? "it" : "them"): run `herald topics apply`, or grant Describe.")
+                return .failed(ClusterReport.missing(missing).sentence)
             } catch {
                 let notices = admin.takeNotices().notices
                 watch.noteSilence(error, notices)
                 for notice in notices { troubles.kafka(notice, now: SystemClock.monotonic()) }
-                if let sentence = watch.latest.loginTrouble {
-                    if !logged.login { logger.error(sentence) }
+                if let finding = watch.latest.loginTrouble {
+                    if !logged.login { logger.error(finding.sentence) }
                     logged = (true, true)
                 } else if !logged.silence {
                     logger.warning("no broker answers yet, retrying: \(error.wordsInFull)")

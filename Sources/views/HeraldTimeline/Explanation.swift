@@ -53,25 +53,19 @@ package struct Explanation: Sendable {
 
     /// What is known of the workers that an event waits for.
     package enum Workers: Sendable, Equatable {
-        /// For this reason nothing is known.
-        case unknown(String)
-        /// The group has no members.
-        case none(group: String)
-        /// None of the group's members consumes the partition.
-        case elsewhere(group: String, members: Int)
-        /// A member on this host consumes it, and none was heard at its admin port.
-        case silent(host: String)
-        /// A worker says why it does not deliver.
-        case failing(address: String, sentences: [String])
+        /// It is not called because of this, or nobody knows whether it is.
+        case found([Finding])
         /// Those that were asked say that they deliver.
-        case delivering(address: String, warnings: [String] = [])
+        case delivering(address: String, warnings: [Finding] = [])
+
+        /// For this reason nothing is known.
+        static func unknown(_ reason: String) -> Self {
+            .found([Finding(.groupUntold, "whether a worker runs is not known (\(reason))")])
+        }
 
         /// Whether it is certain that no worker delivers.
         var deliverNothing: Bool {
-            switch self {
-            case .none, .elsewhere, .failing: true
-            case .unknown, .silent, .delivering: false
-            }
+            if case .found(let findings) = self { findings.contains { $0.severity == .bad } } else { false }
         }
     }
 
@@ -502,29 +496,14 @@ package struct Explanation: Sendable {
     /// What the group and its workers say of themselves, and what to look at.
     private mutating func workers(isNext: Bool) -> String {
         switch situation.workers {
-        case .unknown(let reason):
-            add("herald doctor")
-            return "Whether a worker runs is not known (\(reason))."
-        case .none(let group):
-            add("herald doctor")
-            return "No worker runs in the group \(group): nobody calls it until one does."
-        case .elsewhere(let group, let members):
-            add("herald doctor")
-            return "The group \(group) has \(members) member\(members == 1 ? "" : "s"), and none of them consumes that "
-                + "partition."
-        case .silent(let host):
-            add("herald doctor")
-            return
-                "A worker on \(host) consumes that partition; whether it delivers is not known, because none is heard "
-                + "at its admin port (admin.listen) from here."
-        case .failing(let address, let sentences):
-            add("herald doctor")
-            return "The worker at \(address) says that it does not deliver: \(sentences.joined(separator: " "))"
+        case .found(let findings):
+            for finding in findings { add(finding.command.map(Selection.quoted).joined(separator: " ")) }
+            return findings.sentences
         case .delivering(let address, let warnings):
             return "The worker at \(address) says that it delivers"
                 + (isNext && situation.waiting.asked.isEmpty
                     ? ": it may be calling it just now, or its limits hold it back." : ".")
-                + warnings.map { " It warns: \($0)" }.joined()
+                + (warnings.isEmpty ? "" : " It warns: \(warnings.sentences)")
         }
     }
 
@@ -576,8 +555,9 @@ package struct Explanation: Sendable {
     }
 
     private mutating func add(_ command: String) {
-        let whole = command + (situation.configuration.map { " --config \(Selection.quoted($0))" } ?? "")
-        if !commands.contains(whole) { commands.append(whole) }
+        let configuration = command.hasPrefix("herald ") ? situation.configuration : nil
+        let whole = command + (configuration.map { " --config \(Selection.quoted($0))" } ?? "")
+        if !command.isEmpty, !commands.contains(whole) { commands.append(whole) }
     }
 
     private func cause(_ reason: String?, _ detail: String?) -> String {

@@ -68,25 +68,36 @@ extension TimelineSearch {
         } catch {
             return (.unknown(error.words), [])
         }
-        guard !known.members.isEmpty else { return (.none(group: group.name), []) }
+        guard !known.members.isEmpty else { return (.found([WorkerSurvey.noWorker(in: group.name)]), []) }
         let place = TopicPartition(topic: record.topic, partition: record.partition)
         guard let member = known.members.first(where: { $0.partitions.contains(place) }) else {
-            return (.elsewhere(group: group.name, members: known.members.count), [])
+            let members = known.members.count
+            return (
+                .found([
+                    Finding(
+                        .noMember,
+                        "the group \(group.name) has \(members) member\(members == 1 ? "" : "s"), and none of them consumes "
+                            + "\(place)", place: [place.description])
+                ]), []
+            )
         }
         let addresses = WorkerSurvey.addresses(of: [member], named: group.named, listen: group.listen)
-        var delivering: WorkerSurvey.Worker?
-        for worker in WorkerSurvey.ask(addresses, group: group.name) {
-            switch worker.state {
-            case .notReady(let sentences):
-                return (.failing(address: worker.address, sentences: sentences), addresses)
-            case .ready: delivering = worker
-            case .silent, .elsewhere: break
-            }
+        let statuses = WorkerSurvey.ask(addresses, group: group.name).compactMap { worker in
+            worker.status.map { (worker.address, $0) }
         }
-        let host = String(member.host.drop { $0 == "/" })
-        return (
-            delivering.map { .delivering(address: $0.address, warnings: $0.warnings) } ?? .silent(host: host), addresses
-        )
+        if let (address, status) = statuses.first(where: { !$1.isReady }) {
+            var reasons = status.reasons
+            reasons[0].what = "the worker at \(address) says that it does not deliver: \(reasons[0].what)"
+            return (.found(reasons), addresses)
+        }
+        if let (address, status) = statuses.last {
+            return (.delivering(address: address, warnings: status.warnings), addresses)
+        }
+        let silent = Finding(
+            .silentWorker,
+            "a worker on \(member.host.drop { $0 == "/" }) consumes \(place); whether it delivers is not known, because none "
+                + "is heard at its admin port (admin.listen) from here")
+        return (.found([silent]), addresses)
     }
 
     /// Why nothing is found of what was asked for, as far as its topics tell, in sentences.

@@ -89,15 +89,15 @@ struct ConsoleNightsTests {
             fixture.backend.misbehave([.status(500) { $0.pns = "wns" }])
             try await fixture.publish((0..<30).map { Publication(id: "w\($0)", user: "user-\($0)", pns: ["wns"]) })
             let during = try await verdict(console) {
-                let sentence = $0["service-dead"]?.sentence ?? ""
+                let sentence = $0["push-service-failing"]?.sentence ?? ""
                 return sentence.contains("all with status 500") && sentence.hasSuffix("30 users")
             }
-            let dead = try #require(during["service-dead"])
+            let dead = try #require(during["push-service-failing"])
             #expect(dead.state == "bad" && dead.since != nil)
             try await blind.expectNotGreen()
             // The retry topics reveal it without a worker's report, and long before the first dead letter.
-            let shown = try await verdict(blind.console) { $0["service-dead"]?.state == "bad" }
-            let told = try #require(shown["service-dead"])
+            let shown = try await verdict(blind.console) { $0["push-service-failing"]?.state == "bad" }
+            let told = try #require(shown["push-service-failing"])
             #expect(told.sentence.hasPrefix("Nothing is delivered by wns since"), "\(told.sentence)")
             #expect(told.sentence.contains("all with status 500"), "\(told.sentence)")
             #expect(told.sentence.hasSuffix("not known from workers"), "\(told.sentence)")
@@ -110,7 +110,7 @@ struct ConsoleNightsTests {
             let still = try await verdict(console) {
                 $0["dead-letters"]?.sentence.contains("5 of the last hour are open") == true
             }
-            #expect(still["service-dead"]?.since == dead.since, "one beginning")
+            #expect(still["push-service-failing"]?.since == dead.since, "one beginning")
 
             // A replay in spite of this sees the reason for the canary's wait.
             let canary = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"ramp":"1,all"}"#)
@@ -122,7 +122,7 @@ struct ConsoleNightsTests {
 
             fixture.backend.misbehave([])
             _ = try await console.ended(job)
-            let recovered = try await verdict(console) { $0["service-dead"] == nil }
+            let recovered = try await verdict(console) { $0["push-service-failing"] == nil }
             #expect(recovered.values.allSatisfy { $0.state != "bad" })
             let late = try await console.plan(#"{"filter":{"where":"pns = 'wns'"},"again":true}"#)
             #expect(warnings(late.plan) == [])
@@ -153,7 +153,7 @@ struct ConsoleNightsTests {
             try await verdict(console) { $0["dead-letters"] == nil && $0["delivering"]?.state == "good" }
 
             let day = try await spans(console) { !$0.isEmpty }
-            let lasted = day.first { $0["key"] as? String == "service-dead" }
+            let lasted = day.first { $0["key"] as? String == "push-service-failing" }
             #expect(lasted?["state"] as? String == "bad" && lasted?["from"] is String, "\(day)")
             // Kafka reveals the dead letters, even to a new console.
             console.process.terminate()

@@ -110,7 +110,7 @@ struct FindTests {
             let early = try await fixture.tool("explain", "early")
             #expect(early.status == 0, "\(early.output)")
             #expect(early.output.contains("No worker runs in the group \(fixture.name)"), "\(early.output)")
-            #expect(early.output.contains("herald doctor"))
+            #expect(early.output.contains("systemctl status herald"))
             _ = try await fixture.startWorker()
             let waits = try await eventually {
                 try await fixture.catchUp()

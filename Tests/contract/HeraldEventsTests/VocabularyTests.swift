@@ -1,5 +1,7 @@
 import Foundation
 import HeraldEvents
+import HeraldText
+import HeraldTime
 import TestSupport
 import Testing
 
@@ -71,17 +73,57 @@ struct VocabularyTests {
         try expect(RetryReason.allCases.map(\.rawValue), in: ["docs/RUNBOOK.md"])
     }
 
-    @Test("Each outage stands in the documents, and has a section of the runbook")
+    @Test("Each outage stands in the documents")
     func outages() throws {
         try expect(OutageReason.allCases.map(\.rawValue), in: ["docs/BACKEND.md"])
     }
 
-    @Test("Each reason of /readyz stands in the documents, and has a section of the runbook")
+    @Test("What a worker finds stands in the documents")
     func readiness() throws {
-        let words = ReadinessReason.allCases.map(\.word)
-        try expect(words, in: ["docs/METRICS.md"])
-        try expect(words, in: ["docs/RUNBOOK.md"]) { "# \($0)\n" }
-        try expect(ReadinessWarning.allCases.map(\.rawValue), in: ["docs/METRICS.md"])
+        let words = FindingKey.allCases.filter(\.entry.isOfWorker).map(\.rawValue)
+        try expect(words + OutageReason.allCases.map { "outage-\($0.rawValue)" }, in: ["docs/METRICS.md"])
+    }
+
+    @Test("What can be found, the runbook's sections and the alerts agree")
+    func findings() throws {
+        let anchors = Set(
+            try text("docs/RUNBOOK.md").matches(of: #/(?m)^#+ (.+)$/#).map { match in
+                match.output.1.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" }
+            })
+        // Where each alert of the rules leads to.
+        let rules = try text("deploy/prometheus/rules.yaml").split(separator: "- alert: ").dropFirst().map { rule in
+            (String(rule.prefix { $0.isLetter }), rule.firstMatch(of: #/RUNBOOK[.]md#([a-z-]+)/#).map { String($0.1) })
+        }
+        let sections = Dictionary(uniqueKeysWithValues: rules)
+        for key in FindingKey.allCases {
+            let entry = key.entry
+            #expect(anchors.contains(entry.section), "\(key) has no section \(entry.section)")
+            #expect(!entry.title.isEmpty && entry.step.last != "." && entry.severity != .good, "\(key)")
+            if let alert = entry.alert { #expect(sections[alert] == entry.section, "\(alert) of \(key)") }
+        }
+        for reason in OutageReason.allCases {
+            let finding = Finding(outage: reason.rawValue, "it is so", step: "look")
+            #expect(anchors.contains(finding.section), "\(finding.section)")
+            #expect(finding.alert.flatMap { sections[$0] } == "outage-", "its label completes it")
+        }
+        // A section that is called as a finding is about it.
+        for key in FindingKey.allCases where anchors.contains(key.rawValue) && key.entry.alert == nil {
+            #expect(key.entry.section == key.rawValue, "\(key)")
+        }
+    }
+
+    @Test("A finding is read as it is written, and one of a newer worker as well")
+    func findingJSON() throws {
+        var finding = Finding(
+            .noProgress, "nothing was committed", place: ["t/0"], since: WallTime(milliseconds: 5_000), step: "look",
+            numbers: ["events": 7])
+        func read() throws -> Finding {
+            try JSONDecoder().decode(Finding.self, from: Data(finding.json.compact.utf8))
+        }
+        #expect(try read() == finding && finding.alert == "HeraldCommitsStall")
+        #expect(finding.sentence == "Nothing was committed: look." && finding.stepSentence == "Look.")
+        (finding.key, finding.since, finding.command) = ("moon", nil, [])
+        #expect(try read() == finding && finding.alert == nil && !finding.isOutage)
     }
 
     @Test("Each word of a call without an answer stands in the runbook")
@@ -89,13 +131,8 @@ struct VocabularyTests {
         try expect(CallFailure.allCases.map(\.label), in: ["docs/RUNBOOK.md"])
     }
 
-    @Test("The lists of ends and reasons that the compiler cannot make have every case")
-    func lists() throws {
-        let file = try text("Sources/contract/HeraldEvents/Vocabulary/ReadinessReason.swift")
-        let cases = file.prefix(upTo: try #require(file.range(of: "static let allCases")).lowerBound)
-            .matches(of: #/\n    case (\w+)\n/#)
-        #expect(cases.count == ReadinessReason.allCases.count - OutageReason.allCases.count && !cases.isEmpty)
-        for reason in ReadinessReason.allCases { #expect(ReadinessReason(word: reason.word) == reason) }
+    @Test("The list of ends that the compiler cannot make has every case")
+    func lists() {
         for meaning in AnswerClass.allCases { #expect(CallEnd.allCases.contains(.answered(meaning))) }
         for end in CallEnd.allCases { #expect(CallEnd(word: end.word) == end) }
     }

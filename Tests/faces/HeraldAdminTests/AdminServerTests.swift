@@ -86,7 +86,7 @@ struct AdminServerTests {
     func methods() throws {
         let server = try Self.server()
         defer { server.stop() }
-        for path in ["/livez", "/readyz", "/metrics"] {
+        for path in ["/livez", "/readyz", "/status", "/metrics"] {
             let answer = try ask(server.port, path, ["Host: 127.0.0.1", "Content-Length: 0"], method: "POST")
             #expect(answer.status == 405 && answer.headers["allow"] == "GET, HEAD")
         }
@@ -103,6 +103,7 @@ struct AdminServerTests {
         let server = try Self.server()
         defer { server.stop() }
         #expect(try ask(server.port, "/metrics", ["Host: \(host)"]).status == 403)
+        #expect(try ask(server.port, "/status", ["Host: \(host)"]).status == 403)
         #expect(try ask(server.port, "/anything", ["Host: \(host)"]).status == 403)
         #expect(try ask(server.port, "/livez", ["Host: \(host)"]).status == 200)
         #expect(try ask(server.port, "/readyz", ["Host: \(host)"]).status == 503)
@@ -114,6 +115,7 @@ struct AdminServerTests {
         defer { closed.stop() }
         #expect(try ask(closed.port, "/livez", ["Host: x"]).status == 200)
         #expect(try ask(closed.port, "/metrics", ["Host: worker-1.example:9464"]).status == 200)
+        #expect(try ask(closed.port, "/status", ["Host: worker-1.example:9464"]).status == 200)
         #expect(try ask(closed.port, "/anything", ["Host: 127.0.0.1", "Authorization: Bearer "]).status == 401)
 
         let secret = Guarded("first")

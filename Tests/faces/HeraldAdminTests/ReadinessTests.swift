@@ -16,12 +16,12 @@ struct ReadinessTests {
 
     @Test("A worker that delivers is ready and alive")
     func ready() {
-        #expect(Readiness(Reports.ready(), now: Self.now).findings == [])
-        #expect(Readiness.stuckLane(Reports.ready(), now: Self.now) == nil)
+        #expect(Readiness(Reports.ready(), now: Self.now).reasons == [])
+        #expect(Readiness(Reports.ready(), now: Self.now).stuckTime == nil)
     }
 
     private struct Case: Sendable {
-        var reason: Readiness.Reason
+        var reason: FindingKey
         /// What the sentence has to name.
         var part: String
         var change: @Sendable (inout WorkerReport) -> Void
@@ -40,10 +40,15 @@ struct ReadinessTests {
             $0.cluster.isReachable = false
             $0.cluster.error = KafkaError(code: KafkaError.Code.authentication, message: "wrong password")
         },
-        Case(reason: .topicsMissing, part: "herald topics apply") {
+        Case(
+            reason: .topicsMissing,
+            part: "The topic notifications.results is missing, or Herald may not see it: run `herald topics apply`"
+        ) {
             $0.cluster.missingTopics = ["notifications.results"]
         },
-        Case(reason: .partitionsWithoutLeader, part: "notifications/0") { $0.cluster.leaderless = [Reports.partition] },
+        Case(reason: .partitionsWithoutLeader, part: "1 partition has no leader and waits (notifications/0): ") {
+            $0.cluster.leaderless = [Reports.partition]
+        },
         Case(
             reason: .offsetsMissing,
             part: "1 partition whose events have outcomes (notifications/0): run `herald offsets"
@@ -114,10 +119,10 @@ struct ReadinessTests {
     @Test("What is in the way is named, with what to do", arguments: cases.indices)
     func reason(index: Int) throws {
         let expected = Self.cases[index]
-        let findings = Readiness(Reports.ready(expected.change), now: Self.now).findings
-        #expect(findings.map(\.reason) == [expected.reason])
-        #expect(try #require(findings.first).sentence.contains(expected.part))
-        let isStuck = Readiness.stuckLane(Reports.ready(expected.change), now: Self.now) != nil
+        let readiness = Readiness(Reports.ready(expected.change), now: Self.now)
+        #expect(readiness.reasons.map(\.key) == [expected.reason.rawValue])
+        #expect(try #require(readiness.reasons.first).sentence.contains(expected.part))
+        let isStuck = readiness.stuckTime != nil
         #expect(isStuck == (expected.reason == .stuck), "only a lane that does not turn makes the process dead")
     }
 
@@ -127,10 +132,10 @@ struct ReadinessTests {
             $0.lanes[0].outage = OutageReport(reason, status: 404)
             $0.lanes[0].outageSince = WallTime(milliseconds: 0)
         }
-        let finding = try #require(Readiness(report, now: Self.now).findings.first)
-        #expect(finding.reason == .outage(reason) && finding.reason.word == "outage-\(reason.rawValue)")
-        #expect(finding.sentence == reason.sentence(status: 404) && finding.sentence.contains(": "))
-        let page = ReadinessPage(report, now: Self.now).response
+        let finding = try #require(Readiness(report, now: Self.now).reasons.first)
+        #expect(finding.key == "outage-\(reason.rawValue)" && finding.isOutage && finding.alert == "HeraldOutage")
+        #expect(finding == reason.finding(status: 404, since: WallTime(milliseconds: 0)))
+        let page = StatusPage(report, now: Self.now).readyz
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 503 && text.contains(finding.sentence))
         #expect(text.contains("\"since\": \"1970-01-01T00:00:00.000Z\""))
@@ -149,7 +154,7 @@ struct ReadinessTests {
                 .init(since: Self.now, text: "NO", remedy: "look at its settings", topic: "results")
             ]
         }
-        let page = String(decoding: ReadinessPage(report, now: Self.now).response.body, as: UTF8.self)
+        let page = String(decoding: StatusPage(report, now: Self.now).readyz.body, as: UTF8.self)
         #expect(page.contains(#""ready": true"#) && page.contains("record-refused"), "\(page)")
         #expect(
             page.contains("2 events wait, because results does not take a record of theirs (NO): look at its settings.")
@@ -173,17 +178,17 @@ struct ReadinessTests {
             ended.at = Self.now.advanced(by: .seconds(-100))
             report.lanes.append(ended)
         }
-        #expect(Readiness(report, now: Self.now).findings == [])
-        #expect(Readiness.stuckLane(report, now: Self.now) == nil)
-        let page = ReadinessPage(report, now: Self.now).response
+        #expect(Readiness(report, now: Self.now).reasons == [])
+        #expect(Readiness(report, now: Self.now).stuckTime == nil)
+        let page = StatusPage(report, now: Self.now).readyz
         #expect(page.status == 200 && String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 
     @Test("Outcomes that wait for less, a long commit interval, a broker whose copies others have: all is well")
     func progress() {
         let now = Self.now
-        func findings(_ change: (inout WorkerReport) -> Void) -> [Readiness.Finding] {
-            Readiness(Reports.ready(change), now: now).findings
+        func findings(_ change: (inout WorkerReport) -> Void) -> [Finding] {
+            Readiness(Reports.ready(change), now: now).reasons
         }
         #expect(findings { $0.lanes[0].outcomesWaitSince = now.advanced(by: .seconds(-30)) } == [])
         #expect(
@@ -199,13 +204,13 @@ struct ReadinessTests {
                 $0.lanes.append(Reports.ready().lanes[0])
             } == [], "a lane that has ended waits for nothing")
         let stalled = Reports.ready { $0.lanes[0].outcomesWaitSince = now.advanced(by: .minutes(-10)) }
-        #expect(Readiness.stuckLane(stalled, now: now) == nil, "it is alive: a restart would repeat its calls")
+        #expect(Readiness(stalled, now: now).stuckTime == nil, "it is alive: a restart would repeat its calls")
     }
 
     @Test("The backend is as the latest calls found it, and nobody knows when all connections are gone")
     func backend() {
         func word(_ change: @escaping (inout LaneReport) -> Void) -> Bool? {
-            Readiness.isBackendReachable(Reports.ready { change(&$0.lanes[0]) })
+            Readiness(Reports.ready { change(&$0.lanes[0]) }, now: Self.now).isBackendReachable
         }
         func end(_ lane: inout LaneReport, _ result: CallResult) {
             lane.meter.callEnded(result, service: 0, nanoseconds: 1, now: Self.now)
@@ -232,11 +237,11 @@ struct ReadinessTests {
 
     @Test("The sentence of an outage fits the status")
     func sentences() {
-        #expect(OutageReason.breaker.sentence(status: 503).contains("status 503"))
-        #expect(OutageReason.breaker.sentence(status: 0).contains("no answer"))
-        #expect(OutageReason.deadLetterBreaker.sentence(status: 404).contains("backend.path"))
-        #expect(OutageReason.deadLetterBreaker.sentence(status: 413).contains("too large"))
-        #expect(!OutageReason.deadLetterBreaker.sentence(status: 413).contains("backend.path"))
+        #expect(OutageReason.breaker.finding(status: 503).sentence.contains("status 503"))
+        #expect(OutageReason.breaker.finding(status: 0).sentence.contains("no answer"))
+        #expect(OutageReason.deadLetterBreaker.finding(status: 404).sentence.contains("backend.path"))
+        #expect(OutageReason.deadLetterBreaker.finding(status: 413).sentence.contains("too large"))
+        #expect(!OutageReason.deadLetterBreaker.finding(status: 413).sentence.contains("backend.path"))
     }
 
     @Test("Trouble is told of at once, and then once a minute at most for each reason, with how often it was")
@@ -274,7 +279,7 @@ struct ReadinessTests {
     @Test("A push service of which every call fails is warned of, and no lag beside it; the worker is ready")
     func failingService() {
         func text(_ change: (inout WorkerReport) -> Void) -> String {
-            String(decoding: ReadinessPage(Reports.ready(change), now: Self.now).response.body, as: UTF8.self)
+            String(decoding: StatusPage(Reports.ready(change), now: Self.now).readyz.body, as: UTF8.self)
         }
         let failing = text {
             $0.cluster.failingServices = [FailingService(name: "wns", calls: 52)]
@@ -294,13 +299,13 @@ struct ReadinessTests {
 
     @Test("A transaction that does not end is warned of with partition, since when, command, and no lag")
     func openTransaction() {
-        let page = ReadinessPage(
+        let page = StatusPage(
             Reports.ready {
                 let open = OpenTransaction(partition: Reports.partition, offset: 90, end: 105, since: Reports.wall)
                 $0.cluster.openTransactions = [open, open]
                 $0.cluster.lagPerSecond = 12
             }, now: Self.now
-        ).response
+        ).readyz
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 200 && text.contains("behind-open-transaction"), "\(text)")
         #expect(text.contains("notifications/0 can be read up to offset 90 alone") && text.contains("1 more partition"))
@@ -310,7 +315,7 @@ struct ReadinessTests {
 
     @Test("A member of the group that is no worker is warned of with its name, its host and what it has")
     func stranger() {
-        let page = ReadinessPage(
+        let page = StatusPage(
             Reports.ready {
                 $0.group = "herald"
                 $0.cluster.strangers = [
@@ -318,7 +323,7 @@ struct ReadinessTests {
                     .init(clientID: "", host: "/10.0.0.8", partitionCount: 0),
                 ]
             }, now: Self.now
-        ).response
+        ).readyz
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(page.status == 200 && text.contains("stranger-in-group"), "\(text)")
         #expect(text.contains("(client.id report-job on /10.0.0.7, 3 partitions and 1 more)"), "\(text)")
@@ -329,11 +334,11 @@ struct ReadinessTests {
         func text(hoursAgo hours: Int64, _ cause: PassedOver.Cause) -> String {
             let passed = PassedOver(
                 topic: "notifications", partition: 2, cause: cause, offsets: 3..<7, stood: 9, gone: 7..<12, accepted: 2)
-            let page = ReadinessPage(
+            let page = StatusPage(
                 Reports.ready {
                     $0.lanes[0].meter.passed(passed, now: Self.now.advanced(by: -.hours(hours)))
                 }, now: Self.now
-            ).response
+            ).readyz
             #expect(page.status == 200)
             return String(decoding: page.body, as: UTF8.self)
         }
@@ -350,7 +355,7 @@ struct ReadinessTests {
     @Test("All partitions whose logs were cut off are named, the latest of each, and of many how many more")
     func passedOverInMany() {
         func text(_ count: Int32) -> String {
-            let page = ReadinessPage(
+            let page = StatusPage(
                 Reports.ready {
                     for number in [0] + Array(0..<count) {
                         $0.lanes[0].meter.passed(
@@ -359,20 +364,20 @@ struct ReadinessTests {
                                 gone: 7..<9, accepted: 2), now: Self.now.advanced(by: -.minutes(60 - Int64(number))))
                     }
                 }, now: Self.now
-            ).response
+            ).readyz
             return String(decoding: page.body, as: UTF8.self)
         }
         let few = text(3)
         #expect(few.contains("notifications [2] ends before offset 9"), "\(few)")
-        let others = "The same happened in notifications [1] (2 gone, 0 without a known outcome), notifications [0] ("
+        let others = "; the same happened in notifications [1] (2 gone, 0 without a known outcome), notifications [0] ("
         #expect(few.contains(others), "\(few)")
-        #expect(text(8).contains(" and 2 more."))
+        #expect(text(8).contains(" and 2 more: "))
     }
 
     @Test("Brokers that throttle are named at once with the quota, also as the cause of other reasons")
     func throttling() {
         func text(after seconds: Int64, _ change: (inout WorkerReport) -> Void = { _ in }) -> String {
-            let page = ReadinessPage(
+            let page = StatusPage(
                 Reports.ready {
                     var time = ThrottleTime()
                     time.note(.seconds(77), by: "1 (kafka:9092)")
@@ -380,7 +385,7 @@ struct ReadinessTests {
                     $0.cluster.lagPerSecond = 12
                     change(&$0)
                 }, now: Self.now.advanced(by: .seconds(seconds))
-            ).response
+            ).readyz
             return String(decoding: page.body, as: UTF8.self)
         }
         let first = text(after: 0)
@@ -414,7 +419,7 @@ struct ReadinessTests {
     @Test("Publishers' faults warn for a quarter of an hour, and leave the worker ready")
     func publisherFaults() {
         func text(_ records: FaultyRecords) -> String {
-            let page = ReadinessPage(Reports.ready { $0.cluster.faultyRecords = [records] }, now: Self.now).response
+            let page = StatusPage(Reports.ready { $0.cluster.faultyRecords = [records] }, now: Self.now).readyz
             #expect(page.status == 200)
             return String(decoding: page.body, as: UTF8.self)
         }
@@ -455,7 +460,7 @@ struct ReadinessTests {
             $0.lanes[0].waiting[Int(WaitReason.Kind.calling.rawValue)] = 7
             $0.lanes[0].waiting[Int(WaitReason.Kind.behindUser.rawValue)] = 3
         }
-        let page = ReadinessPage(report, now: Reports.now).response
+        let page = StatusPage(report, now: Reports.now).readyz
         let text = String(decoding: page.body, as: UTF8.self)
         #expect(text.contains(#""behind-user": 3"#) && !text.contains(#""calling""#), "\(text)")
     }
@@ -507,12 +512,12 @@ struct ReadinessTests {
 
     @Test("A lag that grew and is gone is no warning")
     func grownAndGone() {
-        let page = ReadinessPage(
+        let page = StatusPage(
             Reports.ready {
                 $0.cluster.lagPerSecond = 12
                 $0.cluster.ends = [Reports.partition: 90, Reports.retry: 3]
             }, now: Self.now
-        ).response
+        ).readyz
         #expect(!String(decoding: page.body, as: UTF8.self).contains("lag-growing"))
     }
 

@@ -10,9 +10,9 @@ struct ExaminationTests {
         var failing: Set<Stage>
         let asked: Guarded<[Stage]>
 
-        mutating func examine(_ stage: Stage) -> Finding {
+        mutating func examine(_ stage: Stage) -> StageReport {
             asked.withLock { $0.append(stage) }
-            return Finding([Check(stage.rawValue, "", failing.contains(stage) ? .failed : .passed, "")])
+            return StageReport([Check(stage.rawValue, "", failing.contains(stage) ? .failed : .passed, "")])
         }
     }
 
@@ -83,9 +83,9 @@ struct ExaminationTests {
     @Test("A stage of which a part passed does not stop what needs it")
     func part() {
         let checks = [Check("topic", "a", .failed, ""), Check("topic", "b", .passed, "")]
-        #expect(!Finding(checks).isDeadEnd)
-        #expect(Finding([checks[0]]).isDeadEnd)
-        #expect(!Finding([]).isDeadEnd)
+        #expect(!StageReport(checks).isDeadEnd)
+        #expect(StageReport([checks[0]]).isDeadEnd)
+        #expect(!StageReport([]).isDeadEnd)
     }
 }
 

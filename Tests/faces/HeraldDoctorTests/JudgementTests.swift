@@ -1,5 +1,6 @@
 import HeraldEvents
 import HeraldHTTP
+import HeraldText
 import HeraldTime
 import TestSupport
 import Testing
@@ -143,52 +144,56 @@ struct JudgementTests {
         #expect(check.fix?.contains("outage") == true)
     }
 
-    @Test("A worker that holds fails with its own sentence, and one that does not answer is no proof")
-    func workers() throws {
-        let page =
-            #"{"ready":false,"reasons":[{"reason":"outage-dead-letter-breaker","sentence":"All is rejected."}],"outages":["dead-letter-breaker"]}"#
+    private static func page(_ group: String, isMember: Bool = true, _ reasons: [Finding]) -> String {
+        #"{"reasons":[\#(reasons.map(\.json.compact).joined(separator: ","))],"warnings":[],"outages":[],"version":"1","#
+            + #""inFlight":0,"inFlightLimit":0,"oldestSeconds":0,"services":[],"endToEnd":[],"#
+            + #""group":{"name":"\#(group)","member":\#(isMember)},"assignment":{"partitions":1}}"#
+    }
+
+    private func workers(_ page: String, status: Int = 200, and others: [String] = []) throws -> [WorkerSurvey.Worker] {
         let server = try ScriptedServer { peer in
             _ = try peer.readRequest()
-            try peer.write("HTTP/1.1 503 No\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")
+            try peer.write("HTTP/1.1 \(status) X\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")
         }
         defer { server.stop() }
+        return WorkerSurvey.ask(["127.0.0.1:\(server.port)"] + others, group: "g")
+    }
+
+    @Test("A worker that holds fails with its own finding, and one that does not answer is no proof")
+    func workers() throws {
+        let rejected = Finding(outage: "dead-letter-breaker", "all is rejected", step: "look at it")
         let silent = try LoopbackSocket.unusedPort()
-        let workers = WorkerSurvey.ask(["127.0.0.1:\(server.port)", "127.0.0.1:\(silent)"], group: "g")
-        let checks = GroupJudgement.workers(workers, "g")
+        let checks = GroupJudgement.workers(
+            try workers(Self.page("g", [rejected]), and: ["127.0.0.1:\(silent)"]), "g")
         #expect(checks.map(\.verdict) == [.failed, .warning])
-        #expect(checks.first?.detail == "All is rejected." && checks.first?.subject == "127.0.0.1:\(server.port)")
-        #expect(GroupJudgement.workers([.init(address: "a:1", state: .ready)], "g").map(\.verdict) == [.passed])
+        #expect(checks.first?.detail == "all is rejected" && checks.first?.fix == "look at it")
+        #expect(GroupJudgement.workers(try workers(Self.page("g", [])), "g").map(\.verdict) == [.passed])
+        let older = GroupJudgement.workers(try workers("there is no such page\n", status: 404), "g")
+        #expect(older.map(\.verdict) == [.warning] && older.first?.detail.contains("older version") == true)
         #expect(GroupJudgement.workers([], "g").map(\.verdict) == [.skipped])
     }
 
     @Test("A worker says which group it is in: another one's is not blamed, nor one that is only just joining")
     func groups() throws {
-        func page(_ group: String, isMember: Bool, _ reason: String) -> String {
-            #"{"ready":false,"reasons":[{"reason":"\#(reason)","sentence":"So."}],"#
-                + #""group":{"name":"\#(group)","member":\#(isMember)}}"#
-        }
-        func worker(_ page: String) throws -> WorkerSurvey.Worker {
-            let server = try ScriptedServer { peer in
-                _ = try peer.readRequest()
-                try peer.write("HTTP/1.1 503 No\r\nContent-Length: \(page.utf8.count)\r\n\r\n\(page)")
-            }
-            defer { server.stop() }
-            return try #require(WorkerSurvey.ask(["127.0.0.1:\(server.port)"], group: "g").first)
-        }
-        func checks(_ worker: WorkerSurvey.Worker) -> [Check] {
+        func checks(_ group: String, isMember: Bool, _ reason: Finding) throws -> [Check] {
+            let found = try workers(Self.page(group, isMember: isMember, [reason]))
             let empty = GroupDescription(state: "Empty", members: [])
             let positions = GroupPositions(partitions: [position(0, 0, 0, 3)])
-            return [GroupJudgement.members("g", empty, positions, [worker])] + GroupJudgement.workers([worker], "g")
+            return [GroupJudgement.members("g", empty, positions, found)] + GroupJudgement.workers(found, "g")
         }
-        let other = try checks(worker(page("h", isMember: true, "outage-credentials")))
+        let other = try checks("h", isMember: true, Finding(outage: "credentials", "it is refused", step: "look"))
         #expect(other.map(\.verdict) == [.warning, .warning])
         #expect(other[0].detail == "no worker runs, and 3 records wait")
         #expect(other[1].detail == "is in the group h, not in g of these settings")
         #expect(other[0].fix == "see the line `worker`")
-        let joining = try checks(worker(page("g", isMember: false, "starting")))
+        let starting = Finding(.starting, "it starts")
+        let joining = try checks("g", isMember: false, starting)
         #expect(joining.map(\.verdict) == [.warning, .warning] && joining[0].detail.contains("no member yet"))
-        for refused in [page("g", isMember: false, "group-refuses"), page("g", isMember: true, "starting")] {
-            #expect(try checks(worker(refused)).map(\.verdict) == [.failed, .failed])
+        for refused in [
+            try checks("g", isMember: false, Finding(.groupRefuses, "it may not", step: "change it")),
+            try checks("g", isMember: true, starting),
+        ] {
+            #expect(refused.map(\.verdict) == [.failed, .failed])
         }
     }
 

@@ -1,5 +1,7 @@
-import HeraldTools
+import HeraldEvents
 import Testing
+
+@testable import HeraldTools
 
 @Suite("Asking workers")
 struct WorkerSurveyTests {
@@ -11,5 +13,29 @@ struct WorkerSurveyTests {
         ])
     func own(address: String, isOwn: Bool) {
         #expect(WorkerSurvey.isOwn(address) == isOwn)
+    }
+
+    @Test("What a worker writes is cut, and can steer nothing")
+    func hostile() {
+        let long = String(repeating: "x", count: 100_000)
+        var status = WorkerStatus()
+        status.reasons = (0..<1_000).map { number in
+            Finding(
+                key: "r\(number)\u{202E}", .bad, title: long, "\u{1B}[2J\(long)", place: [long], step: long,
+                command: [long], section: long)
+        }
+        status.services = (0..<1_000).map {
+            WorkerStatus.Service(pns: "\($0)\u{202E}", calls: ["x\u{1B}": -1], callsPerSecond: -1)
+        }
+        let bounded = status.bounded
+        #expect(bounded.reasons.count == 16 && bounded.services.count == 65)
+        #expect(bounded.reasons[0].key == "r0\\u{202E}" && bounded.reasons[0].what.hasPrefix("\\u{1B}[2J"))
+        #expect(
+            bounded.reasons.allSatisfy { finding in
+                ([finding.title, finding.what, finding.step, finding.section] + finding.place + finding.command)
+                    .allSatisfy { $0.count < 1_100 }
+            })
+        #expect(bounded.services[0].pns == "0\\u{202E}" && bounded.services[0].calls == ["x\\u{1B}": 0])
+        #expect(bounded.services[0].callsPerSecond == 0)
     }
 }

@@ -198,8 +198,8 @@ struct ExplanationTests {
             Sample.situation(now: 100))
         #expect(found.text.contains("That moment has passed."))
         #expect(found.text.contains("If that fails too, it becomes a dead letter."))
-        #expect(found.text.contains("Whether a worker runs is not known (nobody was asked)."))
-        #expect(found.commands == ["herald doctor"])
+        #expect(found.text.contains("Whether a worker runs is not known (nobody was asked): "))
+        #expect(found.commands == ["herald doctor --only kafka"])
     }
 
     @Test("An event of a paused campaign is told with who paused it, and how it goes on")
@@ -229,31 +229,36 @@ struct ExplanationTests {
     func behind() throws {
         let found = try explain([Sample.published()], Sample.situation(committed: 1_700))
         #expect(found.text.contains("apns, gcm: there is no outcome yet. At most 42 records are before it"))
-        #expect(found.commands == ["herald doctor"])
+        #expect(found.commands == ["herald doctor --only kafka"])
         let nobody = try explain([Sample.published()], Sample.situation(committed: nil))
         #expect(nobody.text.contains("has committed nothing in its partition. Whether a worker runs is not known"))
     }
 
     @Test(
-        "What waits for a worker is told with what the group and its workers say, and never more",
+        "What waits for a worker is told with what is found of the workers, and never more",
         arguments: [
-            (.none(group: "g"), "No worker runs in the group g: nobody calls it until one does.", true),
-            (.elsewhere(group: "g", members: 2), "The group g has 2 members, and none of them consumes that", true),
-            (.silent(host: "h"), "A worker on h consumes that partition; whether it delivers is not known", true),
             (
-                .failing(address: "h:1", sentences: ["The backend answers 401."]),
-                "The worker at h:1 says that it does not deliver: The backend answers 401.", true
+                .found([WorkerSurvey.noWorker(in: "g")]), "No worker runs in the group g, and what is published waits",
+                "systemctl status herald"
             ),
-            (.delivering(address: "h:1"), "says that it delivers: it may be calling it just now", false),
-            (.unknown("no answer"), "Whether a worker runs is not known (no answer).", true),
-        ] as [(Explanation.Workers, String, Bool)])
-    func workers(_ workers: Explanation.Workers, _ words: String, _ namesDoctor: Bool) throws {
+            (
+                .found([
+                    Finding(outage: "x", "the backend answers 401", step: "look", command: ["herald", "send", "a b"])
+                ]), "The backend answers 401: look.", "herald send 'a b'"
+            ),
+            (.delivering(address: "h:1"), "says that it delivers: it may be calling it just now", nil),
+            (
+                .unknown("no answer"), "Whether a worker runs is not known (no answer): see what of name",
+                "herald doctor --only kafka"
+            ),
+        ] as [(Explanation.Workers, String, String?)])
+    func workers(_ workers: Explanation.Workers, _ words: String, _ command: String?) throws {
         var situation = Sample.situation(committed: 1_742)
         situation.workers = workers
         let found = try explain([Sample.published()], situation)
         #expect(found.text.contains(words), "\(found.text)")
-        #expect(found.commands == (namesDoctor ? ["herald doctor"] : []))
-        #expect(found.text.contains("just now") == !namesDoctor, "\(found.text)")
+        #expect(found.commands == [command].compactMap { $0 })
+        #expect(found.text.contains("just now") == (command == nil), "\(found.text)")
     }
 
     @Test("What its worker says that it waits for is told, with what changes it; who was not heard is named")
@@ -404,11 +409,11 @@ struct ExplanationTests {
     @Test("An event that waits in a delay topic is said to have no worker when there is none")
     func delayedWithoutWorker() throws {
         var situation = Sample.situation(now: 10)
-        situation.workers = .none(group: "g")
+        situation.workers = .found([WorkerSurvey.noWorker(in: "g")])
         let found = try explain(
             [Sample.published(), Sample.delayed(6, until: 36), Sample.settled(1, "gcm")], situation)
-        #expect(found.text.contains("No worker runs in the group g: nobody calls it until one does."), "\(found.text)")
-        #expect(found.commands == ["herald doctor"])
+        #expect(found.text.contains("No worker runs in the group g, and what is published waits"), "\(found.text)")
+        #expect(found.commands == ["systemctl status herald"])
     }
 
     @Test("How an event was published is said when it is not as the contract asks")

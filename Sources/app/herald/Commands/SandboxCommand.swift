@@ -219,7 +219,7 @@ enum SandboxCommand: HeraldCommand {
     }
 
     private static func isStarting(_ worker: Worker) -> Bool {
-        Readiness(worker.report, now: SystemClock.monotonic()).findings.contains { $0.reason == .starting }
+        Readiness(worker.report, now: SystemClock.monotonic()).isStarting
     }
 
     /// Stops the worker when standard input is closed, or on a signal; a second one ends the process at once.

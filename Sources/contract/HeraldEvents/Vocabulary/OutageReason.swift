@@ -21,8 +21,6 @@ public enum OutageReason: String, Sendable, CaseIterable {
 }
 
 extension OutageReason {
-    /// The section of docs/RUNBOOK.md about it, as its anchor: the reason's word in `/readyz`.
-    public var runbookSection: String { ReadinessReason.outage(self).word }
     /// Whether no call reaches the backend.
     public var isBeyondReach: Bool {
         switch self {

@@ -39,8 +39,8 @@ struct ServiceNews {
     /// What is to be told now; what it answers counts as told.
     mutating func lines(for report: WorkerReport, now: MonotonicTime) -> [String] {
         var lines: [String] = []
-        let findings = Readiness(report, now: now).findings
-        if !isReady, !report.isStopping, !findings.contains(where: { $0.reason == .starting }) {
+        let readiness = Readiness(report, now: now)
+        if !isReady, !report.isStopping, !readiness.isStarting {
             isReady = true
             lines.append("READY=1")
         }
@@ -48,13 +48,13 @@ struct ServiceNews {
             isStopping = true
             lines.append("STOPPING=1")
         }
-        let sentence = findings.first?.sentence ?? "Delivering"
+        let sentence = readiness.reasons.first?.sentence ?? "Delivering"
         if sentence != status {
             status = sentence
             // A line is an assignment.
             lines.append("STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 }))
         }
-        if let watchdog, now >= nextSignOfLife ?? now, Readiness.stuckLane(report, now: now) == nil {
+        if let watchdog, now >= nextSignOfLife ?? now, readiness.stuckTime == nil {
             nextSignOfLife = now.advanced(by: Milliseconds(watchdog / 2))
             lines.append("WATCHDOG=1")
         }

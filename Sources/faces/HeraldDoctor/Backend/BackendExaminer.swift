@@ -44,7 +44,7 @@ package final class BackendExaminer: Examiner {
     private static func isEncrypted(_ url: String) -> Bool { url.lowercased().hasPrefix("https://") }
 
     /// Looks at what belongs to one stage.
-    package func examine(_ stage: Stage) -> Finding {
+    package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .backendName: name()
         case .backendPort: port()
@@ -54,11 +54,11 @@ package final class BackendExaminer: Examiner {
         case .clock: clock()
         case .brokerNames, .brokerPorts, .brokerTLS, .brokerLogin, .brokers, .topics, .reading, .group,
             .transactionalID, .writing, .transaction, .publishers:
-            Finding([])
+            StageReport([])
         }
     }
 
-    private func name() -> Finding {
+    private func name() -> StageReport {
         switch reachability.lookUp([target]).first {
         case .addresses(let found)?:
             addresses = found
@@ -67,11 +67,11 @@ package final class BackendExaminer: Examiner {
             return one(
                 .backendName, target.host, .failed, "the name is not found: \(reason)",
                 fix: "check the host in \(setting), and the resolver")
-        case nil: return Finding([], isDeadEnd: true)
+        case nil: return StageReport([], isDeadEnd: true)
         }
     }
 
-    private func port() -> Finding {
+    private func port() -> StageReport {
         switch reachability.connect([addresses]).first {
         case .connected(let address, let time)?:
             return one(.backendPort, "\(target)", .passed, "connected to \(address) in \(time.count) ms")
@@ -79,24 +79,24 @@ package final class BackendExaminer: Examiner {
             return one(
                 .backendPort, "\(target)", .failed, reason,
                 fix: "check \(setting), the firewall, and whether it runs")
-        case nil: return Finding([], isDeadEnd: true)
+        case nil: return StageReport([], isDeadEnd: true)
         }
     }
 
-    private func handshake() -> Finding {
+    private func handshake() -> StageReport {
         // Behind a proxy only libcurl gets there; the answer shows whether it trusts what it finds.
-        guard Self.isEncrypted(url), configuration.connections.proxy == nil else { return Finding([]) }
+        guard Self.isEncrypted(url), configuration.connections.proxy == nil else { return StageReport([]) }
         let files = configuration.connections.tls
         let trust = TLSHandshake.Trust(
             authorities: files.caFile, certificateFile: files.certificateFile, keyFile: files.keyFile)
         guard let outcome = reachability.handshake([(host: target.host, addresses: addresses)], trust: trust).first
-        else { return Finding([], isDeadEnd: true) }
+        else { return StageReport([], isDeadEnd: true) }
         let judge = CertificateCheck(
             name: Stage.backendTLS.rawValue, authoritySetting: "backend.tls.caFile", now: SystemClock.wall())
-        return Finding([judge.check(outcome, of: target)])
+        return StageReport([judge.check(outcome, of: target)])
     }
 
-    private func answer() -> Finding {
+    private func answer() -> StageReport {
         let answer = probe.withoutCredentials(
             timeout: timeLeft.step(atMost: Self.answerTimeout))
         stranger = answer
@@ -123,7 +123,7 @@ package final class BackendExaminer: Examiner {
         }
     }
 
-    private func credentials() -> Finding {
+    private func credentials() -> StageReport {
         guard probe.hasCredentials else {
             return one(.backendLogin, "", .passed, "none are configured (backend.auth.kind is none)")
         }
@@ -134,25 +134,25 @@ package final class BackendExaminer: Examiner {
         case .outcome(.failure(_, let detail)):
             return one(.backendLogin, "", .failed, detail, fix: "look at the backend")
         case .outcome(.response(let response)):
-            return Finding([
+            return StageReport([
                 CredentialJudgement.check(
                     stranger: stranger, caller: response.status, statuses: configuration.statuses)
             ])
         }
     }
 
-    private func clock() -> Finding {
+    private func clock() -> StageReport {
         guard case .response(let response)? = stranger, let date = response.date else {
             return one(
                 .clock, "", .skipped, "the backend's answer has no Date header to compare this machine's clock with")
         }
-        return Finding([ClockJudgement.check(date: date, now: strangerAt)])
+        return StageReport([ClockJudgement.check(date: date, now: strangerAt)])
     }
 
     private func one(
         _ stage: Stage, _ subject: String, _ verdict: Verdict, _ detail: String, fix: String? = nil
-    ) -> Finding {
-        Finding([Check(stage, subject, verdict, detail, fix: fix)])
+    ) -> StageReport {
+        StageReport([Check(stage, subject, verdict, detail, fix: fix)])
     }
 }
 

@@ -20,18 +20,18 @@ package final class HubExaminer: Examiner {
     }
 
     /// Looks at what belongs to one stage.
-    package func examine(_ stage: Stage) -> Finding {
+    package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .backendName:
             let name = network.examine(stage)
             let string = Check("connection string", "", .passed, "\(client.connectionString)")
-            return Finding([string] + name.checks, isDeadEnd: name.isDeadEnd)
+            return StageReport([string] + name.checks, isDeadEnd: name.isDeadEnd)
         case .backendLogin: return login()
         default: return network.examine(stage)
         }
     }
 
-    private func login() -> Finding {
+    private func login() -> StageReport {
         // Neither a platform's credentials nor a device are needed for a template.
         let result = client.send(
             Array(#"{"message":"herald doctor"}"#.utf8), as: "template", mediaType: "application/json;charset=utf-8",
@@ -40,7 +40,7 @@ package final class HubExaminer: Examiner {
         if asksForTelemetry, case .success = result {
             checks.append(HubJudgement.telemetry(client.message("herald-doctor-no-such-message")))
         }
-        return Finding(checks)
+        return StageReport(checks)
     }
 }
 
@@ -52,10 +52,10 @@ package struct BrokenHubExaminer: Examiner {
         self.mistake = mistake
     }
 
-    package func examine(_ stage: Stage) -> Finding {
-        guard stage == .backendName else { return Finding([]) }
+    package func examine(_ stage: Stage) -> StageReport {
+        guard stage == .backendName else { return StageReport([]) }
         let fix = "copy a rule's connection string from the hub's Access Policies into the file"
-        return Finding([Check("connection string", "", .failed, mistake, fix: fix)])
+        return StageReport([Check("connection string", "", .failed, mistake, fix: fix)])
     }
 }
 

@@ -7,8 +7,8 @@ internal import HeraldTools
 
 extension BrokerExaminer {
     /// Asks for the group's members and offsets; joins nothing.
-    func examineGroup() -> Finding {
-        guard let admin else { return Finding([], isDeadEnd: true) }
+    func examineGroup() -> StageReport {
+        guard let admin else { return StageReport([], isDeadEnd: true) }
         let description: GroupDescription
         let positions: GroupPositions
         plan.clientProperties.settling?.shorten(to: timeLeft.step(atMost: Self.settling).duration)
@@ -21,13 +21,13 @@ extension BrokerExaminer {
             positions = found
         } catch {
             let answering = workers(of: [])
-            return Finding(
+            return StageReport(
                 [unknownGroup(error, admin)] + (answering.isEmpty ? [] : GroupJudgement.workers(answering, plan.group)))
         }
         let isServed = !description.members.isEmpty
         let workers = workers(of: description.members)
         let lost = lostOffsets(positions)
-        return Finding(
+        return StageReport(
             [GroupJudgement.members(plan.group, description, positions, workers)]
                 + GroupJudgement.strangers(
                     description.strangers(besides: plan.clientProperties["client.id"]), in: plan.group)
@@ -237,22 +237,33 @@ enum GroupJudgement {
                     fix: "run this where a worker runs, or name their admin ports: --workers host:port,…")
             ]
         }
-        return workers.map { worker in
+        return workers.flatMap { worker in
             switch worker.state {
-            case .ready where worker.warnings.isEmpty: Check(name, worker.address, .passed, "delivers")
-            case .ready:
-                Check(name, worker.address, .warning, "delivers, and warns: " + worker.warnings.joined(separator: " "))
-            case .notReady(let sentences):
-                Check(
-                    name, worker.address, worker.isJoining ? .warning : .failed, sentences.joined(separator: " "))
+            case .answered(let status) where status.isReady && status.warnings.isEmpty:
+                [Check(name, worker.address, .passed, "delivers")]
+            case .answered(let status) where status.isReady:
+                status.warnings.map {
+                    Check(name, worker.address, .warning, "delivers, and warns: " + $0.what, fix: $0.step)
+                }
+            case .answered(let status):
+                status.reasons.map {
+                    Check(name, worker.address, worker.isJoining ? .warning : .failed, $0.what, fix: $0.step)
+                }
             case .elsewhere(let other):
-                Check(
-                    name, worker.address, .warning, "is in the group \(other), not in \(group) of these settings",
-                    fix: "correct kafka.group here or there, or name the workers of \(group): --workers host:port,…")
-            case .silent(let reason):
-                Check(
-                    name, worker.address, .warning, "does not say how it is: \(reason)",
-                    fix: "name the workers' admin ports (admin.listen): --workers host:port,…")
+                [
+                    Check(
+                        name, worker.address, .warning, "is in the group \(other), not in \(group) of these settings",
+                        fix: "correct kafka.group here or there, or name the workers of \(group): --workers host:port,…"
+                    )
+                ]
+            case .silent(let silence):
+                [
+                    Check(
+                        name, worker.address, .warning, "does not say how it is: \(silence.reason)",
+                        fix: silence.isOlder
+                            ? FindingKey.olderWorker.entry.step
+                            : "name the workers' admin ports (admin.listen): --workers host:port,…")
+                ]
             }
         }
     }
@@ -321,7 +332,7 @@ enum GroupJudgement {
 }
 
 extension WorkerSurvey.Worker {
-    fileprivate var isNotReady: Bool { if case .notReady = state { true } else { false } }
+    fileprivate var isNotReady: Bool { status?.isReady == false }
 
     /// Whether it tells why a group without members has none.
     fileprivate var isInTheWay: Bool { if case .elsewhere = state { true } else { isNotReady } }

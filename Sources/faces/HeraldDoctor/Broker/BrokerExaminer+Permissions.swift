@@ -5,7 +5,7 @@ internal import HeraldTools
 
 extension BrokerExaminer {
     /// Fetches from one partition of each topic that Herald reads.
-    func examineReading() -> Finding {
+    func examineReading() -> StageReport {
         let names = plan.topics.names
         let read = topics.filter {
             names.requests.contains($0.name) || isRetry($0.name)
@@ -18,11 +18,11 @@ extension BrokerExaminer {
             readers.append(reader)
             answers = try reader.read(partitions, timeLeft: timeLeft)
         } catch {
-            return Finding([
+            return StageReport([
                 Check(.reading, "", .failed, "no reader can be made: \(error.wordsInFull)", fix: "look at the brokers")
             ])
         }
-        return Finding(
+        return StageReport(
             partitions.map { partition in
                 let isNeeded = names.requests.contains(partition.topic) || isRetry(partition.topic)
                 switch answers[partition.topic] {
@@ -43,9 +43,9 @@ extension BrokerExaminer {
     }
 
     /// Claims a transactional id that looks like a worker's, and that no producer uses.
-    func claim() -> Finding {
+    func claim() -> StageReport {
         guard plan.isAtomic else {
-            return Finding(
+            return StageReport(
                 [
                     Check(
                         .transactionalID, "", .skipped,
@@ -59,14 +59,14 @@ extension BrokerExaminer {
             let begin = ContinuousClock.now
             try probe.claim()
             let time = Milliseconds(.now - begin)
-            return Finding([
+            return StageReport([
                 Check(.transactionalID, id, .passed, "claimed in \(time.count) ms")
             ])
         } catch {
             let isForbidden = error.kind == .forbidden
             // Its own name may be allowed alone; to try that one would end a worker that runs.
             let isOwnNameOpen = isForbidden && plan.instance != nil
-            return Finding(
+            return StageReport(
                 [
                     Check(
                         .transactionalID, id, isOwnNameOpen ? .warning : .failed,
@@ -79,7 +79,7 @@ extension BrokerExaminer {
     }
 
     /// Writes a record to each topic that Herald alone writes, in transactions that are aborted.
-    func examineWriting() -> Finding {
+    func examineWriting() -> StageReport {
         let requests = plan.topics.names.requests
         let partitions = topics.filter { !requests.contains($0.name) }.compactMap { Self.servedPartition(of: $0) }
         let (properties, group, timeLeft) = (plan.writerProperties, plan.group, timeLeft)
@@ -92,7 +92,7 @@ extension BrokerExaminer {
             Check(
                 .writing, requests.joined(separator: ", "), .skipped,
                 "no record of a check belongs there; herald publish, dlq replay and campaign need Write"))
-        return Finding(checks, isDeadEnd: endDurations.isEmpty)
+        return StageReport(checks, isDeadEnd: endDurations.isEmpty)
     }
 
     private func writing(_ topic: String, _ trial: TransactionProbe.Trial?) -> Check {
@@ -113,7 +113,7 @@ extension BrokerExaminer {
     }
 
     /// What the transactions took, and whether the group's offsets could be part of one.
-    func examineTransaction() -> Finding {
+    func examineTransaction() -> StageReport {
         let slowest = endDurations.max() ?? .zero
         var checks = [
             Check(
@@ -128,7 +128,7 @@ extension BrokerExaminer {
             let refusal = transactions.sendRefusedOffset(of: partition, group: group).refusal
             checks.append(groupRead(plan.group, refusal, .failed))
         }
-        return Finding(checks)
+        return StageReport(checks)
     }
 
     /// What a refused offset says of Read on a group.

@@ -11,9 +11,9 @@ extension BrokerExaminer {
     private static let readingTime = Milliseconds.seconds(3)
 
     /// Reads the newest records of each request topic, and says which were published otherwise than the contract asks.
-    func examinePublishers() -> Finding {
+    func examinePublishers() -> StageReport {
         guard !timeLeft.isOver else {
-            return Finding([Check(.publishers, "", .skipped, "there is no time left for it")], isDeadEnd: false)
+            return StageReport([Check(.publishers, "", .skipped, "there is no time left for it")], isDeadEnd: false)
         }
         let wanted = topics.filter { plan.topics.names.requests.contains($0.name) && !$0.partitions.isEmpty }
         var judgements: [String: PublisherJudgement] = [:]
@@ -28,7 +28,7 @@ extension BrokerExaminer {
         }
         // A topic that has more partitions meanwhile may have been written by that number.
         let counts = partitionCounts(of: wanted.map(\.name))
-        return Finding(
+        return StageReport(
             wanted.flatMap { topic -> [Check] in
                 guard let judgement = judgements[topic.name] else { return [] }
                 if judgement.seen == 0, let trouble {

@@ -31,8 +31,8 @@ extension BrokerExaminer {
         return topic == plan.topics.names.feedback ? Self.followerPurpose : " (herald dlq and campaign need it)"
     }
 
-    func examineTopics() -> Finding {
-        guard let admin else { return Finding([], isDeadEnd: true) }
+    func examineTopics() -> StageReport {
+        guard let admin else { return StageReport([], isDeadEnd: true) }
         let names = plan.topics.topicNames
         let all: ClusterMetadata
         var asked: ClusterMetadata
@@ -40,7 +40,7 @@ extension BrokerExaminer {
             asked = try admin.metadata(topics: names, timeout: requestLimit)
             all = try admin.metadata(timeout: requestLimit)
         } catch {
-            return Finding([
+            return StageReport([
                 Check(
                     .topics, "", .failed, "the cluster does not say: \(error.wordsInFull)", fix: "look at the brokers")
             ])
@@ -54,7 +54,7 @@ extension BrokerExaminer {
         let checks = asked.topics.map { topic in
             check(topic, steps: difference.steps.filter { $0.topic == topic.name }, configurations[topic.name])
         }
-        return Finding(checks + unknown, isDeadEnd: topics.isEmpty)
+        return StageReport(checks + unknown, isDeadEnd: topics.isEmpty)
     }
 
     /// What is configured for each topic, as far as this user may know, and what to say about the rest.

@@ -80,7 +80,7 @@ package final class BrokerExaminer: Examiner {
     }
 
     /// Looks at what belongs to one stage.
-    package func examine(_ stage: Stage) -> Finding {
+    package func examine(_ stage: Stage) -> StageReport {
         switch stage {
         case .brokerNames: names()
         case .brokerPorts: ports()
@@ -90,23 +90,23 @@ package final class BrokerExaminer: Examiner {
         case .topics: examineTopics()
         case .reading: examineReading()
         case .group:
-            Finding(examineGroup().checks + examineFollower(), isDeadEnd: false)
+            StageReport(examineGroup().checks + examineFollower(), isDeadEnd: false)
         case .transactionalID: claim()
         case .writing: examineWriting()
         case .transaction: examineTransaction()
         case .publishers: examinePublishers()
-        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: Finding([])
+        case .backendName, .backendPort, .backendTLS, .backendAnswer, .backendLogin, .clock: StageReport([])
         }
     }
 
     // MARK: Network
 
-    private func names() -> Finding {
+    private func names() -> StageReport {
         let answers = reachability.lookUp(endpoints)
         for (endpoint, answer) in zip(endpoints, answers) {
             if case .addresses(let found) = answer { addresses[endpoint] = found }
         }
-        return Finding(
+        return StageReport(
             zip(endpoints, answers).map { endpoint, answer in
                 switch answer {
                 case .addresses(let found):
@@ -119,11 +119,11 @@ package final class BrokerExaminer: Examiner {
             })
     }
 
-    private func ports() -> Finding {
+    private func ports() -> StageReport {
         let targets = endpoints.filter { addresses[$0] != nil }
         let connections = reachability.connect(targets.map { addresses[$0] ?? [] })
         reached = zip(targets, connections).compactMap { if case .connected = $1 { $0 } else { nil } }
-        return Finding(
+        return StageReport(
             zip(targets, connections).map { endpoint, connection in
                 switch connection {
                 case .connected(let address, let time):
@@ -136,28 +136,28 @@ package final class BrokerExaminer: Examiner {
             })
     }
 
-    private func handshakes() -> Finding {
-        guard plan.usesTLS else { return Finding([]) }
+    private func handshakes() -> StageReport {
+        guard plan.usesTLS else { return StageReport([]) }
         let outcomes = reachability.handshake(
             reached.map { (host: $0.host, addresses: addresses[$0] ?? []) }, trust: plan.trust)
-        return Finding(zip(reached, outcomes).map { certificates.check($1, of: $0, isVerified: plan.verifies) })
+        return StageReport(zip(reached, outcomes).map { certificates.check($1, of: $0, isVerified: plan.verifies) })
     }
 
     // MARK: Login
 
-    private func login() -> Finding {
+    private func login() -> StageReport {
         do throws(KafkaError) {
             admin = try Admin(properties: plan.clientProperties)
         } catch {
-            return Finding([
+            return StageReport([
                 Check(.brokerLogin, "", .failed, "\(error.message)", fix: "correct kafka.auth or kafka.properties")
             ])
         }
-        guard let admin else { return Finding([], isDeadEnd: true) }
+        guard let admin else { return StageReport([], isDeadEnd: true) }
         do {
             brokers = try plan.reach.topics([], admin).brokers
         } catch {
-            return Finding([refusedLogin(error)])
+            return StageReport([refusedLogin(error)])
         }
         let username = plan.clientProperties.login?.username ?? plan.property("sasl.username")
         let who = username.map { " as \($0)" } ?? ""
@@ -165,7 +165,7 @@ package final class BrokerExaminer: Examiner {
         let way =
             (plan.saslMechanism.map { "\($0)\(who)" } ?? certificate).map { "\($0) accepted" }
             ?? "no login (\(plan.securityProtocol))"
-        return Finding([
+        return StageReport([
             Check(.brokerLogin, "", .passed, "\(way); \(brokers.count) broker\(brokers.count == 1 ? "" : "s")")
         ])
     }
@@ -190,14 +190,14 @@ package final class BrokerExaminer: Examiner {
     }
 
     /// The addresses that the cluster names itself, which clients use after the first answer.
-    private func advertised() -> Finding {
+    private func advertised() -> StageReport {
         let finding = examineAdvertised()
         let failed = Set(finding.checks.filter { $0.verdict == .failed }.map(\.subject))
         silentBrokers = Set(brokers.filter { failed.contains("\(Endpoint(host: $0.host, port: $0.port))") }.map(\.id))
         return finding
     }
 
-    private func examineAdvertised() -> Finding {
+    private func examineAdvertised() -> StageReport {
         let others = brokers.map { Endpoint(host: $0.host, port: $0.port) }.filter { !reached.contains($0) }
         let answers = reachability.lookUp(others)
         var found: [(Endpoint, [SocketAddress])] = []
@@ -225,7 +225,7 @@ package final class BrokerExaminer: Examiner {
                 certificates.check($1, of: $0.0, isVerified: plan.verifies)
             }
         }
-        return Finding(checks, isDeadEnd: false)
+        return StageReport(checks, isDeadEnd: false)
     }
 
     private func unreachable(_ endpoint: Endpoint, _ reason: String) -> Check {

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 internal import HeraldThreads
 import HeraldTime
@@ -68,4 +69,42 @@ struct Reachability {
     }
 
     private static func words(_ error: SystemError) -> String { SystemError.text(of: error.number).lowercased() }
+}
+
+/// The time that an examination may still take.
+struct TimeLeft: Sendable {
+    private let end: ContinuousClock.Instant
+
+    init(_ limit: Duration) {
+        end = .now + limit
+    }
+
+    /// The time for the next step: what it may take, but no more than there is left, and at least a millisecond.
+    func step(atMost limit: Milliseconds) -> Milliseconds {
+        max(.milliseconds(1), min(limit, Milliseconds(end - .now)))
+    }
+
+    var isOver: Bool { .now >= end }
+}
+
+/// Calls that block, each on a thread of its own, and waited for no longer than a given time.
+enum SideBySide {
+    /// What each call returned, in the items' order; `nil` for one that has not in time, which is left to itself.
+    static func map<Item: Sendable, Result: Sendable>(
+        _ items: [Item], within limit: Milliseconds, _ body: @escaping @Sendable (Item) -> Result
+    ) -> [Result?] {
+        let results = Guarded<[Result?]>(Array(repeating: nil, count: items.count))
+        let all = DispatchGroup()
+        for (index, item) in items.enumerated() {
+            all.enter()
+            let thread = try? OwnThread(name: "doctor") {
+                let result = body(item)
+                results.withLock { $0[index] = result }
+                all.leave()
+            }
+            if thread == nil { all.leave() }
+        }
+        _ = all.wait(timeout: .now() + .milliseconds(Int(limit.count)))
+        return results.withLock { $0 }
+    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 internal import Glibc
-internal import HeraldEvents
+package import HeraldEvents
 internal import HeraldHTTP
 package import HeraldKafka
 package import HeraldTime
@@ -8,29 +8,37 @@ package import HeraldTime
 /// What a group's workers say of themselves at their admin ports.
 package struct WorkerSurvey: Sendable {
     package enum State: Sendable, Equatable {
-        case ready
-        /// It does not, for these reasons, a sentence each.
-        case notReady([String])
+        case answered(WorkerStatus)
         /// It is another group's.
         case elsewhere(group: String)
-        /// No server answers there, or it is no worker.
-        case silent(String)
+        case silent(Silence)
     }
 
     package struct Worker: Sendable, Equatable {
         /// As `host:port`.
         package var address: String
         package var state: State
-        /// What it warns of although it delivers, a sentence each.
-        package var warnings: [String]
-        /// Whether it is on its way into the group, and nothing else is known to keep it from delivering.
-        package var isJoining: Bool
 
-        package init(address: String, state: State, warnings: [String] = [], isJoining: Bool = false) {
+        package init(address: String, state: State) {
             self.address = address
             self.state = state
-            self.warnings = warnings
-            self.isJoining = isJoining
+        }
+
+        /// What it says of itself, if it is this group's.
+        package var status: WorkerStatus? { if case .answered(let status) = state { status } else { nil } }
+        /// Whether it is on its way into the group, and nothing else is known to keep it from delivering.
+        package var isJoining: Bool { status?.isJoining ?? false }
+    }
+
+    /// Why there is no answer of a worker's.
+    package struct Silence: Error, Equatable {
+        package var reason: String
+        /// Whether a program answers there that may be a worker of before there was `/status`.
+        package var isOlder: Bool
+
+        package init(reason: String, isOlder: Bool = false) {
+            self.reason = reason
+            self.isOlder = isOlder
         }
     }
 
@@ -89,40 +97,36 @@ package struct WorkerSurvey: Sendable {
     }
 
     private static func worker(at address: String, group: String) -> Worker {
-        switch readiness(at: address) {
-        case .success(let page):
+        switch status(at: address) {
+        case .success(let status):
             // What keeps another group's worker is none of this one's business.
-            if let other = page.group?.name, other != group {
-                return Worker(address: address, state: .elsewhere(group: other))
-            }
-            return Worker(
-                address: address, state: page.ready ? .ready : .notReady(page.reasons.map(\.sentence)),
-                warnings: (page.warnings ?? []).map(\.sentence), isJoining: page.isJoining)
-        case .failure(let silence): return Worker(address: address, state: .silent(silence.reason))
+            Worker(
+                address: address,
+                state: status.group.name == group ? .answered(status) : .elsewhere(group: status.group.name))
+        case .failure(let silence): Worker(address: address, state: .silent(silence))
         }
     }
 
-    /// What one says of itself.
-    ///
-    /// Blocks for `timeout` at most, and takes no more of an answer than a worker's can have.
-    package static func readiness(
-        at address: String, timeout: Milliseconds = patience
-    ) -> Result<Page, Silence> {
-        body("/readyz", of: address, limit: SingleRequest.answerLimit, timeout).flatMap { status, body in
-            // 503 says why it does not deliver.
-            (try? JSONDecoder().decode(Page.self, from: Data(body))).map { .success($0) }
-                ?? .failure(Silence(reason: "HTTP \(status), which is no worker's answer"))
-        }
-    }
+    /// More than a worker of many push services says.
+    private static let statusLimit = 1 << 20
 
-    /// One's numbers, as Prometheus' text.
+    /// What one says of itself, with no more in it than a worker's can have, safe to show.
     ///
     /// Blocks for `timeout` at most.
-    package static func metrics(
-        at address: String, limit: Int, timeout: Milliseconds
-    ) -> Result<[UInt8], Silence> {
-        body("/metrics", of: address, limit: limit, timeout).flatMap { status, body in
-            status == 200 ? .success(body) : .failure(Silence(reason: "HTTP \(status) for /metrics"))
+    package static func status(
+        at address: String, timeout: Milliseconds = patience
+    ) -> Result<WorkerStatus, Silence> {
+        body("/status", of: address, limit: statusLimit, timeout).flatMap { status, body in
+            switch status {
+            case 200:
+                (try? JSONDecoder().decode(WorkerStatus.self, from: Data(body))).map { .success($0.bounded) }
+                    ?? .failure(Silence(reason: "an answer that is no worker's"))
+            // A page that is not there wants the token first.
+            case 401, 404:
+                .failure(
+                    Silence(reason: "HTTP \(status) for /status, as of a worker of an older version", isOlder: true))
+            default: .failure(Silence(reason: "HTTP \(status) for /status"))
+            }
         }
     }
 
@@ -136,52 +140,6 @@ package struct WorkerSurvey: Sendable {
         case .failure(_, let detail): return .failure(Silence(reason: detail))
         case .response(let response): return .success((response.status, response.body))
         }
-    }
-
-    /// Why there is no answer of a worker's.
-    package struct Silence: Error, Equatable {
-        package var reason: String
-
-        package init(reason: String) { self.reason = reason }
-    }
-
-    /// What `/readyz` answers, as far as it is of interest; what older workers do not say is absent.
-    package struct Page: Decodable, Sendable, Equatable {
-        package struct Reason: Decodable, Sendable, Equatable {
-            package var reason: String
-            package var sentence: String
-            /// Since when, where the worker says it: RFC 3339.
-            package var since: String?
-
-            package init(reason: String, sentence: String, since: String? = nil) {
-                self.reason = reason
-                self.sentence = sentence
-                self.since = since
-            }
-        }
-
-        package struct Group: Decodable, Sendable, Equatable {
-            package var name: String
-            package var member: Bool
-        }
-
-        package var ready: Bool
-        package var reasons: [Reason]
-        package var warnings: [Reason]?
-        package var group: Group?
-
-        package init(ready: Bool, reasons: [Reason] = [], warnings: [Reason]? = nil, group: Group? = nil) {
-            self.ready = ready
-            self.reasons = reasons
-            self.warnings = warnings
-            self.group = group
-        }
-
-        fileprivate var isJoining: Bool {
-            group?.member == false && !reasons.isEmpty && reasons.allSatisfy { Self.joining.contains($0.reason) }
-        }
-
-        private static let joining = [ReadinessReason.starting.word, ReadinessReason.unassigned.word]
     }
 
     private static func text(_ host: String, _ port: UInt16) -> String {
@@ -209,6 +167,11 @@ package struct WorkerSurvey: Sendable {
 }
 
 extension WorkerSurvey {
+    /// That the group has no members.
+    package static func noWorker(in group: String) -> Finding {
+        Finding(.noWorker, "no worker runs in the group \(group), and what is published waits until one does")
+    }
+
     /// Why what is published now will wait; `nil` when nothing is known that speaks against it.
     ///
     /// Blocks for a few seconds at most.
@@ -218,16 +181,13 @@ extension WorkerSurvey {
         guard let description = try? admin.describeGroup(group, timeout: 2 * patience)
         else { return nil }
         guard !description.members.isEmpty else {
-            return "No worker runs in the group \(group): what is published waits until one does."
+            return noWorker(in: group).sentence
         }
-        let workers = ask(addresses(of: description.members, named: named, listen: listen), group: group)
-        for worker in workers {
-            if case .notReady(let sentences) = worker.state {
-                return "The worker at \(worker.address) does not deliver: \(sentences.joined(separator: " "))"
-            }
+        let statuses = ask(addresses(of: description.members, named: named, listen: listen), group: group)
+            .compactMap { worker in worker.status.map { (worker.address, $0) } }
+        if let (address, status) = statuses.first(where: { !$1.isReady }) {
+            return "The worker at \(address) does not deliver: \(status.reasons.sentences)"
         }
-        return workers.first { !$0.warnings.isEmpty }.map {
-            "The worker at \($0.address) warns: \($0.warnings.joined(separator: " "))"
-        }
+        return statuses.first { !$1.warnings.isEmpty }.map { "The worker at \($0) warns: \($1.warnings.sentences)" }
     }
 }

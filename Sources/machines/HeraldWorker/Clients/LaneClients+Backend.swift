@@ -42,7 +42,7 @@ extension LaneClients {
         case .outageBegan(let reason):
             let trouble = reason == .tokenUnavailable ? credentials.trouble : nil
             logger.error(
-                "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.sentence(status: outage?.status ?? 0)) "
+                "outage: \(trouble.map { "there is no access token: \($0)." } ?? reason.finding(status: outage?.status ?? 0).sentence) "
                     + "Nothing is consumed and nothing is lost; the worker resumes by itself.",
                 ["outage": .string(reason.rawValue)])
         case .outageEnded(let reason):
@@ -54,7 +54,7 @@ extension LaneClients {
                 ["topic": .string(topic), "partition": .int(Int(partition))])
         case .passedOver(let passed):
             logger.warning(
-                passed.sentence,
+                [passed].finding?.sentence ?? "",
                 [
                     "topic": .string(passed.topic), "partition": .int(Int(passed.partition)),
                     "committed": .int(Int(passed.stood)),

@@ -104,7 +104,7 @@ final class TroubleLog: Sendable {
         let due = entries.withLock { entries in
             let reason = Reason.throttled(throttling.client)
             entries[reason, default: Entry()].count += count
-            entries[reason]?.text = throttling.sentence(now: now)
+            entries[reason]?.text = throttling.finding(now: now).sentence
             return Self.takeDue(&entries, now: now)
         }
         write(due)

@@ -149,9 +149,6 @@ public struct OutageReport: Sendable, Equatable {
         self.reason = reason
         self.status = status
     }
-
-    /// What happened and what to do.
-    public var sentence: String { reason.sentence(status: status) }
 }
 
 /// One of a lane's partitions.

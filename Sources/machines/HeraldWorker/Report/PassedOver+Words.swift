@@ -1,26 +1,40 @@
-public import HeraldCore
+import HeraldCore
+package import HeraldEvents
 
 extension PassedOver {
-    /// What happened and what to do.
-    public var sentence: String {
-        let place = "\(topic) [\(partition)]"
+    /// What happened, in the middle of a sentence.
+    fileprivate var what: String {
+        let place = "partition \(topic) [\(partition)]"
         return switch cause {
         case .cut:
             "\(place) ends before offset \(stood), up to which it was read, because its log was cut off (an unclean election, a "
-                + "replaced disk, a restored broker). What is left was read before, what is new is called, and \(lost)."
+                + "replaced disk, a restored broker); what is left was read before, what is new is called, and \(lost)"
         case .unproven:
             "\(place) ends before offset \(stood), up to which the group had read it, and nothing shows whether its log was "
-                + "cut off or its topic recreated. If it was cut off, \(lost). So that nobody is called again, \(passed), and "
-                + "what is new is called. To call them too, \(command(to: "earliest"))."
+                + "cut off or its topic recreated; so that nobody is called again, \(passed), and what is new is called"
         case .replaced:
             "\(place) has other records from offset \(offsets.lowerBound) on than were read there: its log was cut off, or its "
-                + "topic recreated, and has grown since. They are called, although the group stood at offset \(stood); \(lost)."
+                + "topic recreated, and has grown since; they are called, although the group stood at offset \(stood), and "
+                + lost
         case .foreign:
-            "\(place): the group's offset went from \(offsets.lowerBound) to \(offsets.upperBound) without Herald: another "
-                + "program commits in this group (kafka.group). \(count) offsets were passed over, and nobody was called for what "
-                + "lies there. Give that program a group of its own; to call those alone that have no outcome, stop all workers and "
-                + "run kafka-consumer-groups --group GROUP --topic \(topic):\(partition) --delete-offsets (GROUP is "
-                + "kafka.group), then herald offsets restore."
+            "in \(place) the group's offset went from \(offsets.lowerBound) to \(offsets.upperBound) without Herald, because "
+                + "another program commits in this group (kafka.group); \(count) offsets were passed over, and nobody was "
+                + "called for what lies there"
+        }
+    }
+
+    /// What to do, in the middle of a sentence.
+    fileprivate var step: String {
+        let group = "run kafka-consumer-groups --group GROUP --topic \(topic):\(partition)"
+        return switch cause {
+        case .cut, .replaced:
+            unknown > 0 ? "have their publisher publish those again that still matter" : "nothing to do"
+        case .unproven:
+            "to call them too, stop all workers and \(group) --reset-offsets --to-earliest --execute (GROUP is "
+                + "kafka.group); if the log was cut off, \(lost)"
+        case .foreign:
+            "give that program a group of its own; to call those alone that have no outcome, stop all workers and \(group) "
+                + "--delete-offsets (GROUP is kafka.group), then herald offsets restore"
         }
     }
 
@@ -33,7 +47,7 @@ extension PassedOver {
         guard unknown > 0 else { return "\(records), which \(gone.count == 1 ? "was" : "were") read before and called" }
         return
             "\(records), of which \(accepted) \(accepted == 1 ? "was" : "were") read before and called, and of \(unknown) no "
-            + "outcome is known: have their publisher publish those again that still matter"
+            + "outcome is known"
     }
 
     /// What the log of another partition has lost, in a phrase.
@@ -47,11 +61,6 @@ extension PassedOver {
             ? "offset \(offsets.lowerBound) is passed over"
             : "offsets \(offsets.lowerBound) to \(offsets.upperBound - 1) are passed over"
     }
-
-    private func command(to place: String) -> String {
-        "stop all workers and run kafka-consumer-groups --group GROUP --topic \(topic):\(partition) --reset-offsets "
-            + "--to-\(place) --execute (GROUP is kafka.group)"
-    }
 }
 
 extension [PassedOver] {
@@ -59,12 +68,14 @@ extension [PassedOver] {
     private static var listed: Int { 5 }
 
     /// What happened and what to do, in all these partitions; `nil` without any.
-    public var sentence: String? {
+    package var finding: Finding? {
         guard let first else { return nil }
         let others = dropFirst()
-        guard !others.isEmpty else { return first.sentence }
         let more = others.count > Self.listed ? " and \(others.count - Self.listed) more" : ""
         let names = others.prefix(Self.listed).map(\.summary).joined(separator: ", ")
-        return "\(first.sentence) The same happened in \(names)\(more)."
+        return Finding(
+            .offsetsPassedOver, first.what + (others.isEmpty ? "" : "; the same happened in \(names)\(more)"),
+            place: map { "\($0.topic)/\($0.partition)" }, step: first.step,
+            numbers: ["passedOver": reduce(0) { $0 + $1.count }, "unknown": reduce(0) { $0 + $1.unknown }])
     }
 }

@@ -1,3 +1,4 @@
+package import HeraldEvents
 public import HeraldKafka
 public import HeraldTime
 
@@ -48,10 +49,14 @@ public struct Throttling: Sendable, Equatable {
     var until: MonotonicTime { stretch?.upperBound ?? .distantPast }
 
     /// What happens and what to do.
-    public func sentence(now: MonotonicTime) -> String {
+    ///
+    /// - Parameter consequence: what does not go on because of it, as a phrase; `nil` says nothing of that.
+    package func finding(_ key: FindingKey = .brokersThrottle, behind consequence: String? = nil, now: MonotonicTime)
+        -> Finding
+    {
         let waited = stretch.map { now.time(since: $0.lowerBound) } ?? .zero
         let last = latest < .seconds(1) ? "\(latest.count) ms" : "\(latest.wholeSeconds) s"
-        let (quota, consequence) =
+        let (quota, limits) =
             switch client {
             case .producer:
                 (
@@ -61,9 +66,13 @@ public struct Throttling: Sendable, Equatable {
             case .consumer: ("consumer_byte_rate", "events are read as fast as it allows, and nothing is lost")
             }
         let since = waited < .seconds(1) ? "throttles" : "has for \(waited.wholeSeconds) s throttled"
-        return
-            "Broker \(broker) \(since) this worker's \(client.rawValue), and told it last to wait \(last): a quota of its user "
-            + "or client id is used up (\(quota) or request_percentage). Raise it "
-            + "(`kafka-configs.sh --describe --entity-type users --entity-type clients` shows it); \(consequence)."
+        return Finding(
+            key,
+            (consequence.map { $0 + "; " } ?? "")
+                + "broker \(broker) \(since) this worker's \(client.rawValue), and told it last to wait \(last), because a "
+                + "quota of its user or client id is used up (\(quota) or request_percentage)", place: [broker],
+            step:
+                "raise it (`kafka-configs.sh --describe --entity-type users --entity-type clients` shows it); \(limits)"
+        )
     }
 }

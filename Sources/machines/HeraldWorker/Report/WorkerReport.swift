@@ -43,6 +43,14 @@ public struct WorkerReport: Sendable {
         return outages
     }
 
+    /// The same with what to do, and since when the first of the lanes has held for the reason.
+    package var outageFindings: [Finding] {
+        outages.map { outage in
+            let since = lanes.filter { $0.outage?.reason == outage.reason }.compactMap(\.outageSince).min()
+            return outage.reason.finding(status: outage.status, since: since)
+        }
+    }
+
     /// What keeps lanes out of their group until a setting is changed.
     public var groupObstacle: GroupObstacle? {
         cluster.coordinatorObstacle ?? lanes.filter { !$0.hasEnded }.lazy.compactMap(\.groupObstacle).first
@@ -51,11 +59,6 @@ public struct WorkerReport: Sendable {
     /// Whether the group has let it in and given it a share, be it of no partitions.
     public var isMember: Bool {
         lanes.contains { !$0.hasEnded && ($0.phase == .taking || $0.phase == .stopping || $0.beginning != nil) }
-    }
-
-    /// Since when the first of the lanes has held for a reason.
-    public func outageSince(_ reason: OutageReason) -> WallTime? {
-        lanes.filter { $0.outage?.reason == reason }.compactMap(\.outageSince).min()
     }
 
     /// How many events in memory wait for this reason.
@@ -96,12 +99,21 @@ public struct ClusterReport: Sendable, Equatable {
     public var isReachable: Bool?
     /// Why none did: that a login failed, if one did.
     public var error: KafkaError?
-    /// That the brokers refuse the login, and what to do; `nil` when that is not what is in the way.
-    public var loginTrouble: String? {
+    /// That the brokers refuse the login; `nil` when that is not what is in the way.
+    package var loginTrouble: Finding? {
         guard isReachable == false, let error, error.isOfLogin else { return nil }
-        return "Herald cannot log in to the brokers (\(error.words)): check kafka.auth, or the SASL properties in "
-            + "kafka.properties; the worker resumes by itself when a file that they name changes."
+        return Finding(.loginFailed, "Herald cannot log in to the brokers (\(error.words))")
     }
+    /// That these topics are missing.
+    static func missing(_ topics: [String]) -> Finding {
+        let (noun, verb, them) = topics.count == 1 ? ("topic", "is", "it") : ("topics", "are", "them")
+        return Finding(
+            .topicsMissing,
+            "the \(noun) \(topics.joined(separator: ", ")) \(verb) missing, or Herald may not see \(them)",
+            place: topics)
+    }
+    /// Topics that Herald needs and that are missing; `nil` without any.
+    package var missingTopicsFinding: Finding? { missingTopics.isEmpty ? nil : Self.missing(missingTopics) }
     /// Why there is no coordinator for the group, or for transactions, while lanes wait for one.
     public var coordinatorObstacle: GroupObstacle?
     /// Topics that Herald needs and that are missing, or that it may not see.

@@ -4,9 +4,9 @@ import HeraldTime
 struct NowPoint: Sendable, Equatable {
     var at: WallTime
     /// Notifications that ended each second, by push service and outcome; those that are 0 are left out.
-    var outcomes: [WorkerNumbers.Series: Double] = [:]
+    var outcomes: [RateMeter.Series: Double] = [:]
     /// Calls that ended each second, by push service and result.
-    var calls: [WorkerNumbers.Series: Double] = [:]
+    var calls: [RateMeter.Series: Double] = [:]
     /// `nil` when no worker says so.
     var inFlight: Double?
     var inFlightLimit: Double?

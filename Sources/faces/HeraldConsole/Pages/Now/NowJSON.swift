@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldKafka
 import HeraldText
 import HeraldTime
@@ -14,13 +15,21 @@ extension Verdict {
     }
 }
 
-extension Finding {
+extension ToldFinding {
     fileprivate func json(now: WallTime) -> JSONValue {
         [
-            "state": .string(level.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
-            "headline": .string(headline), "since": .text(since?.text), "sinceIsBefore": .bool(isSinceBound),
-            "cause": .text(cause),
-            "waiting": waiting.map { .integer(Int($0)) } ?? .null, "next": next?.json ?? .null,
+            "state": .string(finding.severity.rawValue), "key": .string(key), "sentence": .string(sentence(now: now)),
+            "headline": .string(finding.title), "since": .text(finding.since?.text),
+            "sinceIsBefore": .bool(isSinceBound), "cause": .text(finding.what.isEmpty ? nil : finding.what),
+            "waiting": .count(waiting), "next": finding.step.isEmpty ? .null : next,
+        ]
+    }
+
+    private var next: JSONValue {
+        [
+            "sentence": .string(finding.stepSentence),
+            "command": finding.command.isEmpty ? .null : .words(finding.command), "href": .text(href),
+            "section": .string(finding.section), "alert": .text(finding.alert), "plan": plan ?? .null,
         ]
     }
 }
@@ -29,8 +38,9 @@ extension VerdictLog.Span {
     /// - Parameter lateness: of the time that this one tells of.
     func json(_ lateness: Lateness?) -> JSONValue {
         [
-            "key": .string(key), "state": .string(level.rawValue), "headline": .string(headline),
-            "cause": .text(cause), "from": .string(from.text), "to": isPresent ? .null : .string(to.text),
+            "key": .string(key), "state": .string(severity.rawValue), "headline": .string(title),
+            "cause": .text(what.isEmpty ? nil : what), "from": .string(from.text),
+            "to": isPresent ? .null : .string(to.text),
             "waiting": .count(mostWaiting), "count": .null, "open": .null, "late": lateness?.json ?? .null,
         ]
     }
@@ -75,15 +85,6 @@ extension LatePast.Report {
     }
 }
 
-extension NextStep {
-    fileprivate var json: JSONValue {
-        [
-            "sentence": .string(sentence), "command": command.map { .words($0) } ?? .null,
-            "href": .text(href), "section": .string(section), "alert": .text(alert), "plan": plan ?? .null,
-        ]
-    }
-}
-
 extension NowModel {
     /// What `/api/now` answers: all points, and what is so now.
     var json: JSONValue {
@@ -111,7 +112,7 @@ extension NowPoint {
         ]
     }
 
-    private static func json(_ rates: [WorkerNumbers.Series: Double]) -> JSONValue {
+    private static func json(_ rates: [RateMeter.Series: Double]) -> JSONValue {
         var services: [String: [JSONValue.Member]] = [:]
         for (series, rate) in rates.sorted(by: { $0.key.end < $1.key.end }) {
             services[series.service, default: []].append(.init(series.end, .rounded(rate)))
@@ -123,15 +124,19 @@ extension NowPoint {
 extension NowModel.Snapshot {
     /// So many partitions are told at most: those furthest behind.
     private static let partitionLimit = 50
+    /// Settings may name 64.
+    private static let serviceLimit = 65
 
     fileprivate var json: JSONValue {
         var limits: [String: Double] = [:]
-        for worker in workers { limits.merge(worker.numbers?.rateLimits ?? [:], uniquingKeysWith: +) }
+        for service in workers.flatMap({ $0.status?.services ?? [] }) {
+            if let limit = service.callsPerSecond { limits[service.pns, default: 0] += limit }
+        }
         let observation = group.observation
         return [
             "at": .string(now.text), "workers": .array(workers.map(\.json)),
             "limits": .array(
-                limits.sorted { $0.key < $1.key }.prefix(WorkerNumbers.serviceLimit).map {
+                limits.sorted { $0.key < $1.key }.prefix(Self.serviceLimit).map {
                     ["pns": .string($0.key), "callsPerSecond": .rounded($0.value)]
                 }),
             "group": groupJSON,
@@ -189,15 +194,15 @@ extension WorkerObservation {
         let (word, sentence): (String, String?) =
             switch state {
             case .unasked: ("unasked", nil)
-            case .silent(let reason): ("silent", reason)
-            case .answered(let page):
-                (page.ready ? "ready" : "not-ready", (page.reasons + (page.warnings ?? [])).first?.sentence)
+            case .silent(let silence): (silence.isOlder ? "older" : "silent", silence.reason)
+            case .answered(let status):
+                (status.isReady ? "ready" : "not-ready", (status.reasons + status.warnings).first?.sentence)
             }
         return [
             "address": .string(address), "state": .string(word), "sentence": .text(sentence),
-            "version": .text(numbers?.version), "partitions": .rounded(numbers?.partitions),
-            "inFlight": .rounded(numbers?.inFlight), "inFlightLimit": .rounded(numbers?.inFlightLimit),
-            "oldestSeconds": .rounded(numbers?.oldestSeconds),
+            "version": .text(status?.version), "partitions": .count(status.map { Int64($0.assignment.partitions) }),
+            "inFlight": .rounded(status?.inFlight), "inFlightLimit": .rounded(status?.inFlightLimit),
+            "oldestSeconds": .rounded(status?.oldestSeconds),
         ]
     }
 }

@@ -44,7 +44,7 @@ struct NowModel: Sendable {
             situation.refusals[service] = snapshot.evidence.refusal(service, now: snapshot.now)
         }
         situation.lagGrowth = history.lagGrowth(now: snapshot.now)
-        if !snapshot.workers.contains(where: { $0.page != nil }) {
+        if !snapshot.workers.contains(where: { $0.status != nil }) {
             situation.retryTroubles = snapshot.evidence.retryTroubles(now: snapshot.now)
         }
         deadServices = situation.calls.filter { $0.value.isDead }.map(\.key).sorted()
@@ -75,7 +75,7 @@ struct NowModel: Sendable {
         guard WorkerSurvey.addresses(of: members, named: plan.workers, listen: plan.listen).isEmpty else {
             return workers
         }
-        return workers.filter { $0.page?.ready == false }
+        return workers.filter { $0.status?.isReady == false }
     }
 
     /// Where the workers' admin ports are.
@@ -87,12 +87,13 @@ struct NowModel: Sendable {
     }
 
     private mutating func point(_ snapshot: Snapshot) -> NowPoint {
-        let numbers = snapshot.workers.compactMap { worker in worker.numbers.map { (worker, $0) } }
+        let statuses = snapshot.workers.compactMap(\.status)
         let rates = meter.add(
-            Dictionary(numbers.map { ($0.address, (at: $0.at, numbers: $1)) }) { $1 })
-        func sum(_ value: (WorkerNumbers) -> Double?) -> Double? {
-            let known = numbers.compactMap { value($0.1) }.filter(\.isFinite)
-            return known.isEmpty ? nil : known.reduce(0, +)
+            Dictionary(
+                snapshot.workers.compactMap { worker in worker.status.map { (worker.address, (worker.at, $0)) } }
+            ) { $1 })
+        func sum(_ value: (WorkerStatus) -> Double) -> Double? {
+            statuses.isEmpty ? nil : statuses.reduce(0) { $0 + value($1) }
         }
         var point = NowPoint(at: snapshot.now, outcomes: rates.notifications, calls: rates.calls)
         point.inFlight = sum(\.inFlight)
@@ -104,16 +105,40 @@ struct NowModel: Sendable {
             point.waiting = observation.waiting
             point.retrying = observation.retrying
         }
-        point.workers = snapshot.workers.count { $0.page != nil }
+        point.workers = snapshot.workers.count { $0.status != nil }
         point.ready = snapshot.workers.count(where: \.isReady)
-        point.outages = Set(numbers.flatMap(\.1.outages)).sorted()
+        point.outages = Set(statuses.flatMap(\.outages)).sorted()
         return point
     }
 
     /// What workers know; without any, what Kafka shows.
     private func oldest(_ snapshot: Snapshot) -> Double? {
-        if let seconds = snapshot.workers.compactMap({ $0.numbers?.oldestSeconds }).max() { return seconds }
+        if let seconds = snapshot.workers.compactMap({ $0.status?.oldestSeconds }).max() { return seconds }
         guard case .known(let observation) = snapshot.group, let oldest = observation.oldest else { return nil }
         return max(.zero, snapshot.now.time(since: oldest)).inSeconds
+    }
+}
+
+/// How long so large a part took at most, from the counts of a histogram: pure.
+enum LatencyQuantile {
+    /// The seconds within which this share ended, estimated within its bucket; the largest bound for what took longer, and
+    /// `nil` when nothing ended.
+    ///
+    /// - Parameter counts: how many ended within each bound, by the bound in seconds; the largest bound counts all.
+    static func seconds(_ share: Double, of counts: [Double: Double]) -> Double? {
+        let buckets = counts.sorted { $0.key < $1.key }
+        guard let all = buckets.last?.value, all > 0 else { return nil }
+        let wanted = share * all
+        var (lower, passed) = (0.0, 0.0)
+        for (bound, count) in buckets {
+            guard count >= wanted else {
+                // Workers may be asked between two of their counts: a later bound has fewer then.
+                (lower, passed) = (bound.isFinite ? bound : lower, max(passed, count))
+                continue
+            }
+            guard bound.isFinite else { return lower }
+            return lower + (bound - lower) * (wanted - passed) / (count - passed)
+        }
+        return lower
     }
 }

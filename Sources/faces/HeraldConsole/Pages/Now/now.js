@@ -66,7 +66,7 @@ const pictures = [
     { name: 'for a retry', values: points.map(({ retrying }) => retrying) }] },
 ];
 
-const states = { ready: ['good', 'delivers'], 'not-ready': ['bad', 'does not deliver'], silent: ['warn', 'does not answer'], unasked: ['quiet', 'is asked'] };
+const states = { older: ['warn', 'is of an older version'], ready: ['good', 'delivers'], 'not-ready': ['bad', 'does not deliver'], silent: ['warn', 'does not answer'], unasked: ['quiet', 'is asked'] };
 
 function workers(current) {
   return table({

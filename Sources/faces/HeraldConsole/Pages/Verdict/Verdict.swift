@@ -1,63 +1,67 @@
+import HeraldEvents
+import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// One thing that is worth knowing, from the worst to the best.
-struct Finding: Sendable, Equatable {
-    enum Level: String, Sendable {
-        case good
-        case warn
-        case bad
-        /// It is not known yet, or may not be known.
-        case unknown
-    }
-
-    /// What it is, whatever its numbers: as long as this stays, it is the same finding.
+/// A finding as the verdict tells it.
+struct ToldFinding: Sendable, Equatable {
+    var finding: Finding
+    /// What it is, whatever its numbers: as long as this stays, it is the same one.
     var key: String
-    var level: Level
-    /// A few words: `Delivering`, `Outage`.
-    var headline: String
-    /// Why, without a full stop.
-    var cause: String?
-    /// Since when; `nil` when its beginning was not seen.
-    var since: WallTime?
-    /// Whether it began before that, and only so much is known.
+    /// Whether it began before its `since`, and only so much is known.
     var isSinceBound = false
-    /// Whether that is what it tells, whatever was told under its key before.
+    /// Whether its `since` is what it tells, whatever was told under its key before.
     var isDated = false
     /// How many events wait because of it, or beside it; `nil` when that is not known.
     var waiting: Int64?
-    var next: NextStep?
+    /// A page of the console that helps.
+    var href: String?
+    /// The dead letters that a replay could be planned of, as a filter of the page Failures.
+    var plan: JSONValue?
 
-    init(
-        _ key: String, _ level: Level, _ headline: String, _ cause: String? = nil, since: WallTime? = nil,
-        waiting: Int64? = nil, next: NextStep? = nil
-    ) {
-        self.key = key
-        self.level = level
-        self.headline = headline
-        self.cause = cause
-        self.since = since
+    init(_ finding: Finding, key: String? = nil, waiting: Int64? = nil) {
+        self.finding = finding
+        self.key = key ?? finding.key
         self.waiting = waiting
-        self.next = next
+        href = Self.pages[finding.key]
     }
+
+    /// What the console finds itself.
+    ///
+    /// - Parameter about: what tells it from others of its kind, such as a campaign's name.
+    init(
+        _ key: FindingKey, title: String? = nil, _ what: String, about: String? = nil, since: WallTime? = nil,
+        waiting: Int64? = nil, step: String? = nil
+    ) {
+        self.init(
+            Finding(key, title: title, what, since: since, step: step),
+            key: about.map { "\(key.rawValue) \($0)" }, waiting: waiting)
+    }
+
+    private static let pages = [
+        "outage-dead-letter-breaker": "/failures", FindingKey.deadLetters.rawValue: "/failures",
+        FindingKey.unanswered.rawValue: "/failures", FindingKey.credentials.rawValue: "/failures",
+        FindingKey.campaignDead.rawValue: "/campaigns", FindingKey.campaignFails.rawValue: "/campaigns",
+        FindingKey.campaignPaused.rawValue: "/campaigns",
+    ]
 
     /// The whole in one line; times are UTC.
     func sentence(now: WallTime) -> String {
-        headline + (since.map { " since \(isSinceBound ? "before " : "")\($0.clock(now: now))" } ?? "")
-            + (cause.map { ": \($0)" } ?? "")
+        finding.title + (finding.since.map { " since \(isSinceBound ? "before " : "")\($0.clock(now: now))" } ?? "")
+            + (finding.what.isEmpty ? "" : ": \(finding.what)")
     }
 }
 
 /// What is the matter, in one word, with what else there is.
 struct Verdict: Sendable, Equatable {
     /// The worst.
-    var first: Finding
+    var first: ToldFinding
     /// The worse before the better.
-    var others: [Finding]
+    var others: [ToldFinding]
     /// How many events wait for a retry; `nil` when that is not known.
     var retrying: Int64?
 
-    init(_ first: Finding, others: [Finding] = [], retrying: Int64? = nil) {
+    init(_ first: ToldFinding, others: [ToldFinding] = [], retrying: Int64? = nil) {
         self.first = first
         self.others = others
         self.retrying = retrying
@@ -120,7 +124,7 @@ struct FindingClock: Sendable {
 
     /// Fills in since when they have been there; what was there at the first look has no known beginning.
     mutating func date(_ verdict: Verdict, now: WallTime) -> Verdict {
-        if verdict.first.level != .unknown { firstLook = firstLook ?? now }
+        if verdict.first.finding.severity != .unknown { firstLook = firstLook ?? now }
         var dated = verdict
         dated.first = date(verdict.first, now)
         dated.others = verdict.others.map { date($0, now) }
@@ -128,16 +132,16 @@ struct FindingClock: Sendable {
         return dated
     }
 
-    private mutating func date(_ finding: Finding, _ now: WallTime) -> Finding {
-        if finding.isDated { return finding }
+    private mutating func date(_ told: ToldFinding, _ now: WallTime) -> ToldFinding {
+        if told.isDated { return told }
         let isNew = firstLook.map { now.time(since: $0) > Self.patience } ?? false
-        let former = entries[finding.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
-        var dated = finding
+        let former = entries[told.key] ?? Entry(since: isNew ? now : nil, isSinceBound: false, seen: now)
+        var dated = told
         // What lasts has one beginning, however many tell of it: the earliest that was told.
-        if let since = former.since, since <= finding.since ?? since {
-            (dated.since, dated.isSinceBound) = (since, former.isSinceBound)
+        if let since = former.since, since <= told.finding.since ?? since {
+            (dated.finding.since, dated.isSinceBound) = (since, former.isSinceBound)
         }
-        entries[finding.key] = Entry(since: dated.since, isSinceBound: dated.isSinceBound, seen: now)
+        entries[told.key] = Entry(since: dated.finding.since, isSinceBound: dated.isSinceBound, seen: now)
         return dated
     }
 }

@@ -1,13 +1,14 @@
+import HeraldEvents
 import HeraldTime
 
 /// What was wrong from when to when, of the last day: pure, fed with each verdict.
 struct VerdictLog: Sendable {
     struct Span: Sendable, Equatable {
         var key: String
-        var level: Finding.Level
-        var headline: String
+        var severity: Finding.Severity
+        var title: String
         /// As it was told last.
-        var cause: String?
+        var what: String
         var from: WallTime
         /// When it was seen for the first time: what began it may be older.
         var seen: WallTime
@@ -41,7 +42,7 @@ struct VerdictLog: Sendable {
 
     mutating func note(_ verdict: Verdict, now: WallTime) {
         let findings = ([verdict.first] + verdict.others).filter {
-            ($0.level == .bad || $0.level == .warn) && !$0.key.hasPrefix(Self.others)
+            ($0.finding.severity == .bad || $0.finding.severity == .warn) && !$0.key.hasPrefix(Self.others)
         }
         for index in spans.indices where !spans[index].isOver {
             spans[index].isOver = now.time(since: spans[index].to) > Self.patience
@@ -63,17 +64,18 @@ struct VerdictLog: Sendable {
         return spans.indices.filter { index in
             let span = spans[index]
             return span.to >= run.from && distance(span) <= Self.patience
-                && (span.level == .bad || distance(span) >= -2 * Self.patience)
+                && (span.severity == .bad || distance(span) >= -2 * Self.patience)
         }.min { left, right in
             let (left, right) = (spans[left], spans[right])
-            guard (left.level == .bad) == (right.level == .bad) else { return left.level == .bad }
+            guard (left.severity == .bad) == (right.severity == .bad) else { return left.severity == .bad }
             return (distance(left).length, left.key) < (distance(right).length, right.key)
         }
     }
 
-    private mutating func note(_ finding: Finding, besides keys: Set<String>, _ now: WallTime) {
-        let known = spans.lastIndex { $0.key == finding.key && !$0.isOver }
-        if known == nil, let head = head(of: finding, besides: keys) {
+    private mutating func note(_ told: ToldFinding, besides keys: Set<String>, _ now: WallTime) {
+        let finding = told.finding
+        let known = spans.lastIndex { $0.key == told.key && !$0.isOver }
+        if known == nil, let head = head(of: told, besides: keys) {
             spans[head].to = now
             spans[head].isPresent = true
             return
@@ -82,25 +84,25 @@ struct VerdictLog: Sendable {
         if known == nil {
             spans.append(
                 Span(
-                    key: finding.key, level: finding.level, headline: finding.headline, from: finding.since ?? now,
-                    seen: now, to: now))
+                    key: told.key, severity: finding.severity, title: finding.title, what: finding.what,
+                    from: finding.since ?? now, seen: now, to: now))
         }
-        if finding.level == .bad { spans[index].level = .bad }
-        spans[index].headline = finding.headline
-        spans[index].cause = finding.cause ?? spans[index].cause
+        if finding.severity == .bad { spans[index].severity = .bad }
+        spans[index].title = finding.title
+        if !finding.what.isEmpty { spans[index].what = finding.what }
         spans[index].from = min(spans[index].from, finding.since ?? now)
         spans[index].to = now
         spans[index].isPresent = true
-        if let waiting = finding.waiting { spans[index].mostWaiting = max(spans[index].mostWaiting ?? 0, waiting) }
+        if let waiting = told.waiting { spans[index].mostWaiting = max(spans[index].mostWaiting ?? 0, waiting) }
     }
 
     /// The one that this finding is the tail of: another one of the same beginning that has just gone, and was as bad.
-    private func head(of finding: Finding, besides keys: Set<String>) -> Int? {
-        guard let since = finding.since else { return nil }
+    private func head(of told: ToldFinding, besides keys: Set<String>) -> Int? {
+        guard let since = told.finding.since else { return nil }
         return spans.lastIndex { span in
             !span.isOver && !keys.contains(span.key)
                 && since.time(since: span.from).length <= Self.sameTime
-                && (span.level == .bad || finding.level != .bad)
+                && (span.severity == .bad || told.finding.severity != .bad)
         }
     }
 }

@@ -14,17 +14,15 @@ extension VerdictRules {
 
     /// One way in which calls go wrong.
     private struct Trouble: Sendable {
-        var key: String
-        var headline = "Degraded"
+        var key: FindingKey
         /// It is told above this share.
         var limit: Double
         var now: String
         var past: String
-        var next: NextStep
         var isMeant: @Sendable (String) -> Bool
     }
 
-    var calls: [Finding] {
+    var calls: [ToldFinding] {
         guard !isInOutage else { return [] }
         let dead = known.filter { $0.calls.isDead && !isOver($0.calls, ServiceCalls.isFailing) }
         let alive = known.filter { one in
@@ -34,21 +32,21 @@ extension VerdictRules {
     }
 
     /// What Kafka shows of calls that fail, where no worker's word is known.
-    var retries: [Finding] {
+    var retries: [ToldFinding] {
         situation.retryTroubles.compactMap { trouble in
             let age = situation.now.time(since: trouble.last)
             guard age <= Self.newsAge || observation?.retrying != 0 else { return nil }
             let words = trouble.pattern.words(without: trouble.services.count == 1 ? .service : nil)
             let count = counted(Int64(trouble.pattern.total), "retry", "retries")
             let isOfCampaign = trouble.pattern.parts.contains { $0.field == .campaign && $0.percent == 100 }
-            var finding = Finding(
-                trouble.isDead ? "service-dead" : "calls-fail", trouble.isDead && !isOfCampaign ? .bad : .warn,
-                trouble.isDead ? "Nothing is delivered by \(listed(trouble.services))" : "Degraded",
+            var told = ToldFinding(
+                trouble.isDead ? .pushServiceFailing : .callsFail,
+                title: trouble.isDead ? "Nothing is delivered by \(listed(trouble.services))" : nil,
                 "the last \(count) for \(listed(trouble.services))" + (words.map { ": " + $0 } ?? "")
-                    + "; not known from workers", since: trouble.isDead ? trouble.pattern.first : nil,
-                next: .callsFail)
-            finding.isSinceBound = trouble.isDead && trouble.isSinceBound
-            return finding
+                    + "; not known from workers", since: trouble.isDead ? trouble.pattern.first : nil)
+            if isOfCampaign { told.finding.severity = .warn }
+            told.isSinceBound = trouble.isDead && trouble.isSinceBound
+            return told
         }
     }
 
@@ -63,7 +61,7 @@ extension VerdictRules {
     /// The backend may have taken what it did not answer, in an outage too.
     ///
     /// A retry or a replay of that notifies twice, unless the backend recognises it. What is over stands in its dead letters.
-    var unanswered: [Finding] {
+    var unanswered: [ToldFinding] {
         let meant = known.filter { $0.calls.total >= ServiceCalls.leastCount }
         return finding(Self.unanswered, meant).map { [$0] } ?? []
     }
@@ -71,21 +69,18 @@ extension VerdictRules {
     private var known: [Calls] { situation.calls.sorted { $0.key < $1.key }.map { (service: $0.key, calls: $0.value) } }
 
     private static let failing = Trouble(
-        key: "calls-fail", limit: failingShare, now: "fail for now", past: "failed", next: .callsFail,
-        isMeant: ServiceCalls.isFailing)
+        key: .callsFail, limit: failingShare, now: "fail for now", past: "failed", isMeant: ServiceCalls.isFailing)
     private static let throttled = Trouble(
-        key: "throttled", limit: throttledShare, now: "are answered with 429", past: "were answered with 429",
-        next: .throttled
+        key: .throttled, limit: throttledShare, now: "are answered with 429", past: "were answered with 429"
     ) { CallEnd(word: $0) == .throttled }
     private static let refused = Trouble(
-        key: "credentials", limit: refusedShare, now: "are refused with", past: "were refused with", next: .credentials
+        key: .credentials, limit: refusedShare, now: "are refused with", past: "were refused with"
     ) { CallEnd(word: $0) == .answered(.credentials) }
     private static let unanswered = Trouble(
-        key: "unanswered", headline: "Some may have arrived", limit: unansweredShare, now: "time out or are cut off",
-        past: "timed out or were cut off", next: .unanswered,
+        key: .unanswered, limit: unansweredShare, now: "time out or are cut off", past: "timed out or were cut off",
         isMeant: ServiceCalls.mayHaveArrived)
 
-    private func finding(_ trouble: Trouble, _ calls: [Calls]) -> Finding? {
+    private func finding(_ trouble: Trouble, _ calls: [Calls]) -> ToldFinding? {
         let concerned = calls.filter {
             $0.calls.share(trouble.isMeant) > trouble.limit && !isOver($0.calls, trouble.isMeant)
         }
@@ -97,9 +92,8 @@ extension VerdictRules {
             (told.now, told.past) = ("\(told.now) \(status)", "\(told.past) \(status)")
         }
         let rate = trouble.key == Self.throttled.key ? rate(services) : ""
-        return Finding(
-            trouble.key, .warn, trouble.headline,
-            "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate, next: trouble.next)
+        return ToldFinding(
+            trouble.key, "\(shares(concerned, trouble.isMeant)) \(tense(concerned.map(\.calls), told))" + rate)
     }
 
     /// With which status calls are refused, as far as that is known.
@@ -134,8 +128,8 @@ extension VerdictRules {
     }
 
     /// Those of which every call fails: one finding for all that a campaign does not explain.
-    private func dead(_ calls: [Calls]) -> [Finding] {
-        var findings: [Finding] = []
+    private func dead(_ calls: [Calls]) -> [ToldFinding] {
+        var findings: [ToldFinding] = []
         var others: [Calls] = []
         for one in calls {
             // With few users nothing is known of others; with many the workers' breaker says that it concerns all.
@@ -150,12 +144,10 @@ extension VerdictRules {
         let why = Set(services.map { situation.deadPatterns[$0]?.words(without: .service) })
         // Several have something in common only if that is the same.
         let words = why.count == 1 ? why.first.flatMap { $0 } : nil
-        var finding =
-            Finding(
-                "service-dead", .bad, "Nothing is delivered by \(listed(services))",
-                "\(shares(others, ServiceCalls.isFailing)) \(tense(others.map(\.calls), Self.failing))"
-                    + (words.map { "; " + $0 } ?? ""),
-                since: others.compactMap(since).min(), next: .callsFail)
+        var finding = ToldFinding(
+            .pushServiceFailing, title: "Nothing is delivered by \(listed(services))",
+            "\(shares(others, ServiceCalls.isFailing)) \(tense(others.map(\.calls), Self.failing))"
+                + (words.map { "; " + $0 } ?? ""), since: others.compactMap(since).min())
         finding.isSinceBound = others.contains { $0.calls.mayBeOlder }
         return [finding] + findings
     }
@@ -164,13 +156,12 @@ extension VerdictRules {
         situation.deadPatterns[service]?.parts.first { $0.field == .campaign && $0.percent == 100 }?.value
     }
 
-    private func dead(_ one: Calls, campaign: String) -> Finding {
+    private func dead(_ one: Calls, campaign: String) -> ToldFinding {
         let why = situation.deadPatterns[one.service]?.words(without: .service).map { "; " + $0 } ?? ""
-        var finding = Finding(
-            "campaign-dead \(campaign) \(one.service)", .warn,
-            "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
-            "\(shares([one], ServiceCalls.isFailing)) \(tense([one.calls], Self.failing))" + why, since: since(one),
-            next: .campaignFails(campaign))
+        var finding = self.campaign(
+            .campaignDead, campaign, about: "\(campaign) \(one.service)",
+            title: "Campaign \(SafeText.escaped(campaign)): nothing of it is delivered by \(one.service)",
+            "\(shares([one], ServiceCalls.isFailing)) \(tense([one.calls], Self.failing))" + why, since: since(one))
         finding.isSinceBound = one.calls.mayBeOlder
         return finding
     }
@@ -181,7 +172,7 @@ extension VerdictRules {
 
     private func rate(_ services: [String]) -> String {
         let limits = services.compactMap { service -> (String, Double)? in
-            let limits = workers.compactMap { $0.numbers?.rateLimits[service] }
+            let limits = statuses.flatMap(\.services).filter { $0.pns == service }.compactMap(\.callsPerSecond)
             return limits.isEmpty ? nil : (service, limits.reduce(0, +))
         }
         guard !limits.isEmpty else { return "" }

@@ -2,6 +2,7 @@ import HeraldTime
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldTools
 
 @Suite("From publication to outcome")
 struct LatencyQuantileTests {
@@ -21,21 +22,16 @@ struct LatencyQuantileTests {
         #expect(found.map { ($0 * 1_000).rounded() } == seconds.map { ($0 * 1_000).rounded() })
     }
 
-    @Test("is the growth of the workers' histograms, of all topics together, from one look to the next")
-    func growth() throws {
-        func numbers(_ fast: Int, _ all: Int) throws -> WorkerNumbers {
-            let text = """
-                herald_end_to_end_seconds_bucket{topic="a",le="0.5"} \(fast)
-                herald_end_to_end_seconds_bucket{topic="a",le="+Inf"} \(all)
-                herald_end_to_end_seconds_bucket{topic="b",le="0.5"} \(fast)
-                herald_end_to_end_seconds_bucket{topic="b",le="+Inf"} \(all)
-                herald_end_to_end_seconds_sum{topic="a"} 7
-                """
-            return try #require(WorkerNumbers(Array(text.utf8)))
+    @Test("is the growth of the workers' histograms, from one look to the next")
+    func growth() {
+        func status(_ fast: Double, _ all: Double) -> WorkerStatus {
+            var status = WorkerStatus()
+            status.endToEnd = [.init(withinSeconds: 0.5, count: fast), .init(withinSeconds: nil, count: all)]
+            return status
         }
         var meter = RateMeter()
-        _ = meter.add(["w": (at: .init(nanoseconds: 0), numbers: try numbers(5, 10))])
-        let rates = meter.add(["w": (at: .init(nanoseconds: 2_000_000_000), numbers: try numbers(6, 30))])
+        _ = meter.add(["w": (at: .init(nanoseconds: 0), status: status(10, 20))])
+        let rates = meter.add(["w": (at: .init(nanoseconds: 2_000_000_000), status: status(12, 60))])
         #expect(rates.endToEnd == [0.5: 2, .infinity: 40])
     }
 }

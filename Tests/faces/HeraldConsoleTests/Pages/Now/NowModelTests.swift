@@ -1,27 +1,27 @@
 import HeraldEvents
 import HeraldText
 import HeraldTime
-import HeraldTools
 import Testing
 
 @testable import HeraldConsole
 @testable import HeraldKafka
+@testable import HeraldTools
 
 @Suite("What the pages Verdict and Now are told")
 struct NowModelTests {
     private static let begin = WallTime(milliseconds: 1_795_400_040_000)
 
     private func worker(delivered: Double, at seconds: Int64, start: Double = 1) -> WorkerObservation {
-        var numbers = WorkerNumbers()
-        numbers.startSeconds = start
-        numbers.notifications[.init(service: "apns", end: "delivered")] = delivered
-        numbers.calls[.init(service: "apns", end: "delivered")] = delivered
-        numbers.inFlight = 4
-        numbers.inFlightLimit = .infinity
-        numbers.rateLimits = ["apns": 12.3456]
+        var status = WorkerStatus()
+        status.startSeconds = start
+        status.services = [
+            .init(
+                pns: "apns", notifications: ["delivered": delivered], calls: ["delivered": delivered],
+                callsPerSecond: 12.3456)
+        ]
+        (status.inFlight, status.inFlightLimit) = (4, 40)
         return WorkerObservation(
-            address: "a:1", state: .answered(.init(ready: true)), numbers: numbers,
-            at: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+            address: "a:1", state: .answered(status), at: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
     }
 
     private func sight(
@@ -56,7 +56,7 @@ struct NowModelTests {
         let last = try #require(points.last)
         #expect(last["at"] == "2026-11-23T02:14:04.000Z")
         #expect(last["outcomes"]?["apns"]?["delivered"] == .number(10))
-        #expect(last["inFlight"] == .number(4) && last["inFlightLimit"] == .null, "no number of JSON's")
+        #expect(last["inFlight"] == .number(4) && last["inFlightLimit"] == .number(40))
         #expect(last["waiting"] == .integer(199 * 200 / 2) && last["retrying"] == 0)
 
         let current = try #require(model.newsJSON["current"])
@@ -87,18 +87,6 @@ struct NowModelTests {
         #expect(json["next"]?["section"] == "heraldbrokersunreachable" && json["next"]?["href"] == .null)
     }
 
-    @Test("What a worker writes is cut, and can steer nothing")
-    func hostile() {
-        let long = String(repeating: "x", count: 100_000)
-        let page = WorkerSurvey.Page(
-            ready: false,
-            reasons: (0..<1_000).map { .init(reason: "r\($0)\u{202E}", sentence: "\u{1B}[2J\(long)", since: long) })
-        let bounded = page.bounded
-        #expect(bounded.reasons.count == 16)
-        #expect(bounded.reasons.allSatisfy { $0.sentence.count < 600 && ($0.since?.count ?? 0) < 100 })
-        #expect(bounded.reasons[0].reason == "r0\\u{202E}" && bounded.reasons[0].sentence.hasPrefix("\\u{1B}[2J"))
-    }
-
     @Test("Workers are asked where somebody says, or where the members run, also while no broker answers")
     func addresses() {
         var plan = NowPlan(
@@ -106,10 +94,12 @@ struct NowModelTests {
             clientProperties: [], groupProperties: [], readerProperties: [], listen: ("0.0.0.0", 9_464))
         // A worker that its group does not let in is no member; where none answers, nothing is said of it.
         #expect(NowModel.addresses(plan, .unasked) == ["127.0.0.1:9464"])
+        var starting = WorkerStatus()
+        starting.reasons = [Finding(.starting, "it is starting")]
         let there = WorkerObservation(
-            address: "127.0.0.1:9464", state: .answered(.init(ready: false)), at: MonotonicTime(nanoseconds: 0))
+            address: "127.0.0.1:9464", state: .answered(starting), at: MonotonicTime(nanoseconds: 0))
         var silent = there
-        silent.state = .silent("no route")
+        silent.state = .silent(.init(reason: "no route"))
         #expect(NowModel.known([silent, there], plan, .unasked) == [there])
         #expect(NowModel.known([silent, there], plan, .known(observation)) == [silent, there])
         #expect(NowModel.addresses(plan, .known(observation)) == ["10.0.0.1:9464"])

@@ -2,18 +2,20 @@ import HeraldTime
 import Testing
 
 @testable import HeraldConsole
+@testable import HeraldTools
 
 @Suite("Counters become rates")
 struct RateMeterTests {
-    private let apns = WorkerNumbers.Series(service: "apns", end: "delivered")
+    private let apns = RateMeter.Series(service: "apns", end: "delivered")
 
     private func reading(
         _ count: Double, at seconds: Int64, start: Double? = 1_000
-    ) -> (at: MonotonicTime, numbers: WorkerNumbers) {
-        var numbers = WorkerNumbers()
-        numbers.notifications[apns] = count
-        numbers.startSeconds = start
-        return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), numbers)
+    ) -> (at: MonotonicTime, status: WorkerStatus) {
+        var status = WorkerStatus()
+        // An outcome that is none is left out.
+        status.services = [.init(pns: "apns", notifications: ["delivered": count, "invented": count])]
+        status.startSeconds = start
+        return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), status)
     }
 
     @Test("The first numbers of a worker are where the counting begins; from then on workers are summed")
@@ -47,10 +49,10 @@ struct RateMeterTests {
 
     @Test("No more series are told than a page can show, whatever workers make up")
     func bounded() {
-        func many(_ value: Double, at seconds: Int64) -> (at: MonotonicTime, numbers: WorkerNumbers) {
-            var numbers = WorkerNumbers()
-            for number in 0..<5_000 { numbers.calls[.init(service: "s\(number)", end: "x")] = value * Double(number) }
-            return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), numbers)
+        func many(_ value: Double, at seconds: Int64) -> (at: MonotonicTime, status: WorkerStatus) {
+            var status = WorkerStatus()
+            status.services = (0..<5_000).map { .init(pns: "s\($0)", calls: ["x": value * Double($0)]) }
+            return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), status)
         }
         var meter = RateMeter()
         _ = meter.add(["a": many(1, at: 0)])

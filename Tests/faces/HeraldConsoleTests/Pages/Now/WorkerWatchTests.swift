@@ -1,3 +1,4 @@
+import HeraldTools
 import TestSupport
 import Testing
 
@@ -5,7 +6,11 @@ import Testing
 
 @Suite("Workers are asked side by side")
 struct WorkerWatchTests {
-    private static let page = #"{"ready":true,"reasons":[],"warnings":[],"surprise":[1,{"a":null}]}"#
+    private static let page = """
+        {"reasons":[],"warnings":[],"group":{"name":"g","member":true},"assignment":{"partitions":1},"outages":[],
+        "version":"1","inFlight":3,"inFlightLimit":4,"oldestSeconds":0,"services":[],"endToEnd":[],
+        "surprise":[1,{"a":null}]}
+        """
 
     private static func answer(_ body: String, status: Int = 200) -> String {
         "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
@@ -13,8 +18,8 @@ struct WorkerWatchTests {
 
     private static func worker() throws -> ScriptedServer {
         try ScriptedServer { peer in
-            let request = try peer.readRequest()
-            try peer.write(answer(request.hasPrefix("GET /metrics") ? "herald_inflight 3\n" : page))
+            _ = try peer.readRequest()
+            try peer.write(answer(page))
         }
     }
 
@@ -32,12 +37,15 @@ struct WorkerWatchTests {
             while true { try peer.write([UInt8](repeating: UInt8(ascii: "x"), count: 65_536)) }
         }
         let half = try ScriptedServer { peer in
-            let request = try peer.readRequest()
-            guard request.hasPrefix("GET /metrics") else { return try peer.write(Self.answer(Self.page)) }
-            try peer.write("HTTP/1.1 200 OK\r\n\r\n")
-            while true { try peer.write(Array("herald_calls_total{pns=\"a\",result=\"b\"} 1\n".utf8)) }
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n\r\n" + Self.page.dropLast())
+            while true { try peer.write(",\"more\":1") }
         }
-        let servers = [good, hanging, lying, endless, half]
+        let older = try ScriptedServer { peer in
+            _ = try peer.readRequest()
+            try peer.write(Self.answer("there is no such page\n", status: 404))
+        }
+        let servers = [good, hanging, lying, endless, half, older]
         defer { for server in servers { server.stop() } }
         let gone = try LoopbackSocket.unusedPort()
         let watch = WorkerWatch()
@@ -50,10 +58,9 @@ struct WorkerWatchTests {
         func isSilent(_ index: Int) -> Bool {
             if case .silent? = observation(index)?.state { true } else { false }
         }
-        #expect(try await eventually { observation(0)?.isReady == true && observation(0)?.numbers?.inFlight == 3 })
-        #expect(try await eventually { [1, 2, 3, 5].allSatisfy(isSilent) })
-        #expect(try await eventually { observation(4)?.isReady == true })
-        #expect(observation(4)?.numbers == nil)
+        #expect(try await eventually { observation(0)?.isReady == true && observation(0)?.status?.inFlight == 3 })
+        #expect(try await eventually { (1...6).allSatisfy(isSilent) })
+        #expect((1...6).filter { observation($0)?.silence?.isOlder == true } == [5])
         // It goes on meanwhile.
         let asked = good.acceptedCount
         #expect(try await eventually { good.acceptedCount > asked + 2 })

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldText
 import HeraldTime
 import HeraldTools
@@ -9,12 +10,19 @@ import Testing
 struct VerdictLogTests {
     private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
 
-    private static let good = Verdict(Finding("delivering", .good, "Delivering"))
+    private static let good = Verdict(told("delivering", .good, "Delivering"))
 
     private static func outage(_ waiting: Int64?, since: WallTime? = nil) -> Verdict {
-        Verdict(
-            Finding("outage", .bad, "Outage", "503", since: since, waiting: waiting),
-            others: [Finding("dead-letters", .warn, "Some dead letters")])
+        var outage = told("outage", .bad, "Outage", since: since)
+        outage.finding.what = "503"
+        outage.waiting = waiting
+        return Verdict(outage, others: [told("dead-letters", .warn, "Some dead letters")])
+    }
+
+    private static func told(
+        _ key: String, _ severity: Finding.Severity, _ title: String, since: WallTime? = nil
+    ) -> ToldFinding {
+        ToldFinding(Finding(key: key, severity, title: title, since: since))
     }
 
     @Test("say what was wrong from when to when, and how many waited at most")
@@ -25,8 +33,8 @@ struct VerdictLogTests {
         log.note(Self.outage(90), now: Self.at(4))
         log.note(Self.outage(nil), now: Self.at(8))
         let span = log.told[0]
-        #expect(log.told.count == 1 && span.isPresent && span.level == .bad && span.mostWaiting == 90)
-        #expect(span.from == Self.at(-30) && span.to == Self.at(8) && span.cause == "503")
+        #expect(log.told.count == 1 && span.isPresent && span.severity == .bad && span.mostWaiting == 90)
+        #expect(span.from == Self.at(-30) && span.to == Self.at(8) && span.what == "503")
     }
 
     @Test("say that something is so now only while the verdict has it")
@@ -56,7 +64,7 @@ struct VerdictLogTests {
     func short() {
         var log = VerdictLog()
         for second in [0, 2, 4] as [Int64] {
-            log.note(Verdict(Finding("stuck", .bad, "Stuck", since: Self.at(-90))), now: Self.at(second))
+            log.note(Verdict(Self.told("stuck", .bad, "Stuck", since: Self.at(-90))), now: Self.at(second))
         }
         log.note(Self.good, now: Self.at(6))
         #expect(log.told.isEmpty)
@@ -64,23 +72,23 @@ struct VerdictLogTests {
 
     @Test("tell what has the same beginning as one that has just gone as that one")
     func tails() {
-        func stuck(_ since: Int64, _ level: Finding.Level = .bad) -> Verdict {
-            Verdict(Finding("stuck", level, "6 partitions are stuck", since: Self.at(since)))
+        func stuck(_ since: Int64, _ severity: Finding.Severity = .bad) -> Verdict {
+            Verdict(Self.told("stuck", severity, "6 partitions are stuck", since: Self.at(since)))
         }
         var log = VerdictLog()
         for second in [0, 40, 90] as [Int64] { log.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
         for second in stride(from: Int64(92), through: 300, by: 2) { log.note(stuck(-1), now: Self.at(second)) }
-        #expect(log.told.map(\.headline) == ["Outage"] && log.told.map(\.to) == [Self.at(300)])
+        #expect(log.told.map(\.title) == ["Outage"] && log.told.map(\.to) == [Self.at(300)])
 
         var other = VerdictLog()
         for second in [0, 40, 90] as [Int64] { other.note(Self.outage(5, since: Self.at(-2)), now: Self.at(second)) }
         for second in [92, 100] as [Int64] { other.note(stuck(60), now: Self.at(second)) }
-        #expect(other.told.map(\.headline) == ["Outage", "6 partitions are stuck"])
+        #expect(other.told.map(\.title) == ["Outage", "6 partitions are stuck"])
         // Both at once are two.
         var both = VerdictLog()
         for second in [0, 10] as [Int64] {
             both.note(
-                Verdict(Finding("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
+                Verdict(Self.told("outage", .bad, "Outage", since: Self.at(-2)), others: [stuck(-1).first]),
                 now: Self.at(second))
         }
         #expect(both.told.count == 2)
@@ -91,7 +99,7 @@ struct VerdictLogTests {
         var log = VerdictLog()
         for number in 0..<2_000 as Range<Int64> {
             for second in [0, 5] as [Int64] {
-                log.note(Verdict(Finding("x\(number)", .warn, "Degraded")), now: Self.at(number * 10 + second))
+                log.note(Verdict(Self.told("x\(number)", .warn, "Degraded")), now: Self.at(number * 10 + second))
             }
         }
         #expect(log.told.count == 500 && log.told.last?.key == "x1999")

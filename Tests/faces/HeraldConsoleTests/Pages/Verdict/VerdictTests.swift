@@ -3,7 +3,6 @@ import HeraldCore
 import HeraldEvents
 import HeraldText
 import HeraldTime
-import HeraldTools
 import TestSupport
 import Testing
 
@@ -11,40 +10,43 @@ import Testing
 @testable import HeraldCampaigns
 @testable import HeraldConsole
 @testable import HeraldKafka
+@testable import HeraldTools
 
 @Suite("The verdict")
 struct VerdictTests {
     /// 2026-11-23T02:14:00Z.
     private static let now = WallTime(milliseconds: 1_795_400_040_000)
-    private static let breaker = WorkerSurvey.Page.Reason(
-        reason: "outage-breaker",
-        sentence: "Most calls to the backend fail for now, the latest with status 503: check the backend.")
+    private static let breaker = Finding(
+        outage: "breaker", "most calls to the backend fail for now, the latest with status 503",
+        step: "check the backend")
 
-    private static let growing = WorkerSurvey.Page.Reason(
-        reason: "lag-growing",
-        sentence: "The lag grows by 5 offsets each second: more events arrive than the backend accepts.")
+    private static let growing = Finding(
+        .lagGrowing, "the lag grows by 5 offsets each second", step: "more events arrive than the backend accepts")
 
-    private static let few = WorkerSurvey.Page.Reason(
-        reason: "too-few-brokers",
-        sentence:
-            "Brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read (results/0 and 17 more): "
-            + "bring the brokers back; nothing is lost, and the worker resumes by itself.")
+    private static let few = Finding(
+        .tooFewBrokers,
+        "brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read (results/0 and 17 more)")
+
+    private static let cutOff = Finding(.brokersUnreachable, "no broker answers (x: y)")
 
     private static func minutesAgo(_ minutes: Int64) -> WallTime { now.advanced(by: -minutes * .minutes(1)) }
 
     private static func worker(
-        _ address: String = "a:1", ready: Bool = true, _ reasons: [WorkerSurvey.Page.Reason] = [],
-        warnings: [WorkerSurvey.Page.Reason]? = nil, _ change: (inout WorkerNumbers) -> Void = { _ in }
+        _ address: String = "a:1", _ reasons: [Finding] = [], warnings: [Finding] = [],
+        _ change: (inout WorkerStatus) -> Void = { _ in }
     ) -> WorkerObservation {
-        var numbers = WorkerNumbers()
-        change(&numbers)
-        return WorkerObservation(
-            address: address, state: .answered(.init(ready: ready, reasons: reasons, warnings: warnings)),
-            numbers: numbers, at: MonotonicTime(nanoseconds: 0))
+        var status = WorkerStatus()
+        (status.reasons, status.warnings) = (reasons, warnings)
+        change(&status)
+        return WorkerObservation(address: address, state: .answered(status), at: MonotonicTime(nanoseconds: 0))
     }
 
-    private static func silent(_ address: String = "a:1") -> WorkerObservation {
-        WorkerObservation(address: address, state: .silent("no route"), at: MonotonicTime(nanoseconds: 0))
+    private static func worker(_ reasons: [Finding]) -> WorkerObservation { worker("a:1", reasons) }
+
+    private static func silent(_ address: String = "a:1", isOlder: Bool = false) -> WorkerObservation {
+        WorkerObservation(
+            address: address, state: .silent(.init(reason: "no route", isOlder: isOlder)),
+            at: MonotonicTime(nanoseconds: 0))
     }
 
     private static func partition(
@@ -70,20 +72,20 @@ struct VerdictTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var situation: Situation
-        var level: Finding.Level
+        var severity: Finding.Severity
         var sentence: String
         var section: String?
         var others: [String] = []
 
         init(
-            _ description: String, _ level: Finding.Level, _ sentence: String, section: String? = nil,
+            _ description: String, _ severity: Finding.Severity, _ sentence: String, section: String? = nil,
             others: [String] = [], workers: [WorkerObservation] = [],
             group: GroupKnowledge = .known(VerdictTests.group()),
             deadLetters: Int = 0, inDoubt: Int = 0, calls: [String: Double] = [:], lastAt: WallTime? = nil,
             rate: Double = 0
         ) {
             testDescription = description
-            self.level = level
+            self.severity = severity
             self.sentence = sentence
             self.section = section
             self.others = others
@@ -125,27 +127,23 @@ struct VerdictTests {
             "two of three brokers are dead, and all workers say so", .bad,
             "Too few brokers: brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read "
                 + "(results/0 and 17 more)", section: "heraldtoofewbrokers",
-            workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false, [few])]),
+            workers: [worker("a:1", [few]), worker("b:1", [few])]),
         Case(
             "two of three brokers are dead, and nobody else can say how the group stands", .bad,
             "Too few brokers: brokers 2 (b:1), 3 (c:1) do not answer, so 18 partitions cannot be written or read "
                 + "(results/0 and 17 more)", section: "heraldtoofewbrokers",
-            workers: [worker(ready: false, [few])],
+            workers: [worker([few])],
             group: .unreachable("brokers 2 (b:1), 3 (c:1) do not answer", last: nil)),
         Case(
             "nothing is committed", .bad,
             "No progress: nothing was committed for 45 s, and 7 events in memory wait for it",
             section: "heraldcommitsstall",
             workers: [
-                worker(
-                    ready: false,
-                    [
-                        .init(
-                            reason: "no-progress",
-                            sentence:
-                                "Nothing was committed for 45 s, and 7 events in memory wait for it: look at the brokers."
-                        )
-                    ])
+                worker([
+                    Finding(
+                        .noProgress, "nothing was committed for 45 s, and 7 events in memory wait for it",
+                        step: "look at the brokers")
+                ])
             ]),
         Case(
             "workers are not asked yet", .unknown, "Looking: the workers and the brokers have not answered yet",
@@ -164,72 +162,73 @@ struct VerdictTests {
             section: "heraldpublisherfaults",
             workers: [
                 worker(warnings: [
-                    .init(
-                        reason: "publisher-faults",
-                        sentence:
-                            "Records of notifications have no key (notifications/2/1041), so that their order is not "
-                            + "kept: have their publisher set the event's user as the key.")
+                    Finding(
+                        .publisherFaults,
+                        "records of notifications have no key (notifications/2/1041), so that their order is not kept",
+                        step: "have their publisher set the event's user as the key")
                 ])
             ]),
         Case(
             "a push service that a worker warns of, which its calls tell better", .good, "Delivering: nothing waits",
-            workers: [worker(warnings: [.init(reason: "push-service-failing", sentence: "All calls failed: look.")])]),
+            workers: [worker(warnings: [Finding(.pushServiceFailing, "all calls failed")])]),
         Case(
             "a transaction that does not end, by a worker's word", .warn,
-            "A transaction is open: notifications/3 can be read up to offset 120 alone",
+            "A transaction is open: partition notifications/3 can be read up to offset 120 alone",
             section: "heraldbehindopentransaction",
             workers: [
                 worker(warnings: [
-                    .init(
-                        reason: "behind-open-transaction",
-                        sentence: "notifications/3 can be read up to offset 120 alone: abort it.")
+                    Finding(
+                        .behindOpenTransaction, "partition notifications/3 can be read up to offset 120 alone",
+                        step: "abort it")
                 ])
             ]),
-        Case("an older worker without numbers", .good, "Delivering: nothing waits", workers: [worker(warnings: nil)]),
+        Case(
+            "one of two workers is older", .warn,
+            "A worker is of an older version: 1 of 2 workers does not say how they are at b:1 (no route)",
+            section: "first-look", workers: [worker("a:1"), silent("b:1", isOlder: true)]),
     ]
 
     private static let outages = [
         Case(
             "an outage of all", .bad,
             "Outage: most calls to the backend fail for now, the latest with status 503", section: "outage-breaker",
-            workers: [worker("a:1", ready: false, [breaker]), worker("b:1", ready: false, [breaker])]),
+            workers: [worker("a:1", [breaker]), worker("b:1", [breaker])]),
         Case(
             "an outage that says since when", .bad,
             "Outage since 02:10 UTC: most calls to the backend fail for now, the latest with status 503",
             workers: [
-                worker(
-                    ready: false,
-                    [.init(reason: breaker.reason, sentence: breaker.sentence, since: "2026-11-23T02:10:00.000Z")])
+                worker([
+                    {
+                        var since = breaker
+                        since.since = minutesAgo(4)
+                        return since
+                    }()
+                ])
             ]),
         Case(
             "an outage of one of two", .warn,
             "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
-            section: "outage-breaker", workers: [worker("a:1"), worker("b:1", ready: false, [breaker])]),
+            section: "outage-breaker", workers: [worker("a:1"), worker("b:1", [breaker])]),
         Case(
             "two opinions of workers that do not deliver", .warn,
             "Degraded: 1 of 2 workers: most calls to the backend fail for now, the latest with status 503",
             others: ["Degraded: 1 of 2 workers: the worker is starting and its lanes consume no records yet"],
             workers: [
-                worker("a:1", ready: false, [breaker]),
-                worker(
-                    "b:1", ready: false,
-                    [
-                        .init(
-                            reason: "starting",
-                            sentence:
-                                "The worker is starting and its lanes consume no records yet: wait; it takes long.")
-                    ]),
+                worker("a:1", [breaker]),
+                worker("b:1", [Finding(.starting, "the worker is starting and its lanes consume no records yet")]),
             ]),
         Case(
-            "a reason of a newer worker", .bad, "Not delivering: the moon is in the way", section: "not-ready",
-            workers: [worker(ready: false, [.init(reason: "moon", sentence: "The moon is in the way: wait.")])]),
-        Case(
-            "not ready, without a reason", .bad, "Not delivering: a worker says so, without a reason",
-            section: "not-ready", workers: [worker(ready: false)]),
+            "a reason of a newer worker", .bad, "Eclipse: the moon is in the way", section: "moon",
+            workers: [
+                worker([
+                    Finding(
+                        key: "moon", .bad, title: "Eclipse", "the moon is in the way", step: "wait", section: "moon")
+                ])
+            ]),
         Case(
             "stuck partitions are no news in an outage", .bad,
             "Outage: most calls to the backend fail for now, the latest with status 503",
-            workers: [worker(ready: false, [breaker])],
+            workers: [worker([breaker])],
             group: .known(group([partition(3, lag: 9_000, stillSince: minutesAgo(9))]))),
     ]
 
@@ -265,7 +264,7 @@ struct VerdictTests {
             section: "heraldworkerdown", workers: [silent()]),
         Case(
             "a worker that starts is there", .warn, "Starting: the worker is starting", section: "starting",
-            workers: [worker(ready: false, [.init(reason: "starting", sentence: "The worker is starting: wait.")])],
+            workers: [worker([Finding(.starting, "the worker is starting")])],
             group: .known(group(members: 0, state: "Empty", [partition(0, lag: 5)]))),
     ]
 
@@ -274,9 +273,7 @@ struct VerdictTests {
             "no broker answers anybody", .bad, "Brokers unreachable: no broker answers at k:9092",
             section: "heraldbrokersunreachable",
             workers: [
-                worker(
-                    ready: false,
-                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")])
+                worker([cutOff])
             ], group: .unreachable("no broker answers at k:9092", last: group())),
         Case(
             "no broker answers the console, and no worker is known", .bad,
@@ -291,9 +288,7 @@ struct VerdictTests {
             section: "heraldbrokersunreachable",
             workers: [
                 worker("a:1"),
-                worker(
-                    "b:1", ready: false,
-                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")]),
+                worker("b:1", [cutOff]),
             ]),
         Case(
             "partitions without a leader", .bad, "Degraded: notifications/3 has no leader",
@@ -315,13 +310,11 @@ struct VerdictTests {
         Case(
             "two of three brokers are dead, and a worker knows no more", .bad, "Too few brokers: " + dead,
             workers: [
-                worker(
-                    ready: false,
-                    [.init(reason: "brokers-unreachable", sentence: "No broker answers (x: y): check that they run.")])
+                worker([cutOff])
             ], group: .tooFewBrokers(dead, last: group())),
         Case(
             "two of three brokers are dead, and one of two workers says so", .bad, "Too few brokers: " + dead,
-            workers: [worker("a:1", ready: false, [few]), worker("b:1", ready: false)],
+            workers: [worker("a:1", [few]), worker("b:1", [cutOff])],
             group: .tooFewBrokers(dead, last: group())),
         Case(
             "two of three brokers are dead, and workers have not seen it yet", .warn,
@@ -384,7 +377,7 @@ struct VerdictTests {
         Case(
             "dead letters beside an outage", .bad,
             "Outage: most calls to the backend fail for now, the latest with status 503",
-            others: ["Some dead letters: 200 of the last hour are open"], workers: [worker(ready: false, [breaker])],
+            others: ["Some dead letters: 200 of the last hour are open"], workers: [worker([breaker])],
             deadLetters: 200),
         Case(
             "many calls fail", .warn, "Degraded: 25 % of apns's calls fail for now",
@@ -399,12 +392,15 @@ struct VerdictTests {
             "calls that may have arrived, in an outage", .bad,
             "Outage: most calls to the backend fail for now, the latest with status 503",
             others: ["Some may have arrived: 80 % of apns's calls time out or are cut off"],
-            workers: [worker(ready: false, [breaker])], calls: ["delivered": 20, "timeout": 80]),
+            workers: [worker([breaker])], calls: ["delivered": 20, "timeout": 80]),
         Case(
             "a rate that was found", .warn,
             "Degraded: 10 % of apns's calls are answered with 429; the backend bears about 80 a second",
             section: "heraldthrottled",
-            workers: [worker("a:1") { $0.rateLimits = ["apns": 50] }, worker("b:1") { $0.rateLimits = ["apns": 30] }],
+            workers: [
+                worker("a:1") { $0.services = [.init(pns: "apns", callsPerSecond: 50)] },
+                worker("b:1") { $0.services = [.init(pns: "apns", callsPerSecond: 30)] },
+            ],
             calls: ["delivered": 90, "throttled": 10]),
         Case(
             "refused credentials", .warn, "Degraded: 2 % of apns's calls are refused with 401 or 403",
@@ -440,19 +436,17 @@ struct VerdictTests {
     private func check(_ example: Case) {
         let verdict = Verdict(example.situation)
         #expect(verdict.first.sentence(now: Self.now) == example.sentence)
-        #expect(verdict.first.level == example.level)
-        if let section = example.section { #expect(verdict.first.next?.section == section) }
+        #expect(verdict.first.finding.severity == example.severity)
+        if let section = example.section { #expect(verdict.first.finding.section == section) }
         #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
     }
 
     @Test("names the calls that fail before the lag that grows because of them, once for all push services")
     func causeBeforeConsequence() {
-        let silent = WorkerSurvey.Page.Reason(
-            reason: "backend-unreachable",
-            sentence: "The last 5 calls had no answer (timeout): check that the backend runs; its events are retried.")
+        let silent = Finding(.backendUnreachable, "the last 5 calls had no answer (timeout)")
         for workers in [
             [Self.worker("a:1", warnings: [Self.growing]), Self.worker("b:1", warnings: [Self.growing])],
-            [Self.worker("a:1", ready: false, [silent]), Self.worker("b:1", warnings: [Self.growing])],
+            [Self.worker("a:1", [silent]), Self.worker("b:1", warnings: [Self.growing])],
         ] {
             var situation = Situation(
                 now: Self.now, workers: workers, group: .known(Self.group([Self.partition(0, lag: 2_600)])),
@@ -467,7 +461,7 @@ struct VerdictTests {
                 verdict.first.sentence(now: Self.now)
                     == "Degraded: 60 to 75 % of the calls for apns, gcm and wns fail for now; "
                     + "its consequence: the lag grows by 16 events each second")
-            #expect(verdict.first.waiting == 2_600 && verdict.first.next?.section == "heraldcallsfail")
+            #expect(verdict.first.waiting == 2_600 && verdict.first.finding.section == "heraldcallsfail")
             #expect(
                 verdict.others.map { $0.sentence(now: Self.now) } == [
                     "Some may have arrived: 60 to 75 % of the calls for apns, gcm and wns time out or are cut off"
@@ -496,7 +490,7 @@ struct VerdictTests {
         #expect(
             verdict.first.sentence(now: Self.now)
                 == "Nothing is delivered by apns and wns: 100 % of the calls for apns and wns fail for now")
-        #expect(verdict.others.isEmpty && verdict.first.key == "service-dead")
+        #expect(verdict.others.isEmpty && verdict.first.key == "push-service-failing")
     }
 
     @Test("tells a cause of dead letters that has just begun before an older one, each with its own beginning")
@@ -542,18 +536,18 @@ struct VerdictTests {
         calls.nothingSince = Self.minutesAgo(1)
         calls.mayBeOlder = false
         let later = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-5)).first
-        #expect(later.since == first.since && later.isSinceBound)
+        #expect(later.finding.since == first.finding.since && later.isSinceBound)
         calls.nothingSince = Self.minutesAgo(4)
         let known = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-8)).first
-        #expect(known.since == Self.minutesAgo(4) && !known.isSinceBound)
+        #expect(known.finding.since == Self.minutesAgo(4) && !known.isSinceBound)
     }
 
     @Test("says with which status calls are refused, where retries tell one")
     func refusals() {
         var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
-        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 401 or 403")
+        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 401 or 403")
         situation.refusals["wns"] = 403
-        #expect(Verdict(situation).first.cause == "10 % of wns's calls are refused with 403")
+        #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 403")
     }
 
     @Test("says that dead letters are not read, unless brokers that do not answer say it")
@@ -561,7 +555,8 @@ struct VerdictTests {
         var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
         situation.lettersProblem = "no leader"
         let finding = Verdict(situation).first
-        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader" && finding.level == .warn)
+        #expect(finding.sentence(now: Self.now) == "The dead letters are not read: no leader")
+        #expect(finding.finding.severity == .warn)
         situation.group = .unreachable("gone", last: nil)
         #expect(Verdict(situation).others.isEmpty)
     }
@@ -574,7 +569,7 @@ struct VerdictTests {
             model.look(
                 NowModel.Snapshot(now: Self.now, workers: workers, group: .known(group), evidence: evidence))
             return ([model.verdict?.first].compactMap { $0 } + (model.verdict?.others ?? []))
-                .filter { $0.key != "not-known" }.map { "\($0.level) \($0.sentence(now: Self.now))" }
+                .filter { $0.key != "not-known" }.map { "\($0.finding.severity) \($0.sentence(now: Self.now))" }
         }
         func evidence(_ count: Int, delivered: Int, from: Int64 = 40, _ until: Int64 = 2) -> Evidence {
             var evidence = Evidence()
@@ -611,11 +606,11 @@ struct VerdictTests {
 
     @Test("takes no partition for stuck that an outage has held back until just now")
     func mendedOutage() {
-        func sight(_ second: Int64, _ reasons: [WorkerSurvey.Page.Reason]) -> NowModel.Snapshot {
+        func sight(_ second: Int64, _ reasons: [Finding]) -> NowModel.Snapshot {
             let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
             return NowModel.Snapshot(
                 now: Self.now.advanced(by: second * .seconds(1)),
-                workers: [Self.worker(ready: reasons.isEmpty, reasons)], group: .known(group))
+                workers: [Self.worker("a:1", reasons)], group: .known(group))
         }
         var model = NowModel()
         for second in stride(from: Int64(0), through: 90, by: 2) { model.look(sight(second, [Self.breaker])) }
@@ -626,8 +621,8 @@ struct VerdictTests {
         }
         // A minute after its end the partition is stuck by itself, since then.
         model.look(sight(152, []))
-        #expect(model.verdict?.first.key == "stuck")
-        #expect(model.verdict?.first.since == Self.now.advanced(by: .seconds(90)))
+        #expect(model.verdict?.first.key == "partition-stuck")
+        #expect(model.verdict?.first.finding.since == Self.now.advanced(by: .seconds(90)))
     }
 
     private static func situation(_ calls: ServiceCalls, retrying: Int64) -> Situation {
@@ -642,7 +637,7 @@ struct VerdictTests {
     @Test("says when calls failed, once they are old; and nothing when nothing waits that could fail again")
     func oldFailures() {
         var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastAt: ["transient": Self.secondsAgo(43)])
-        #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)
+        #expect(Verdict(Self.situation(calls, retrying: 0)).first.finding.severity == .good)
         #expect(
             Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
                 == "Degraded: 29 % of wns's calls failed, the last 43 s ago")
@@ -657,7 +652,7 @@ struct VerdictTests {
         arguments: [("credentials", "refused with 401 or 403"), ("throttled", "answered with 429")])
     func oldRefusals(end: String, words: String) {
         var calls = ServiceCalls(ends: ["delivered": 90, end: 10], lastAt: [end: Self.secondsAgo(12)])
-        #expect(Verdict(Self.situation(calls, retrying: 0)).first.level == .good)
+        #expect(Verdict(Self.situation(calls, retrying: 0)).first.finding.severity == .good)
         let old = Verdict(Self.situation(calls, retrying: 5)).first.sentence(now: Self.now)
         #expect(old == "Degraded: 10 % of wns's calls were \(words), the last 12 s ago")
         calls.lastAt[end] = Self.secondsAgo(4)
@@ -678,12 +673,12 @@ struct VerdictTests {
         }
         situation.deadPatterns["wns"] = FailurePattern(failed: failing, delivered: TraitTally())
         let verdict = Verdict(situation)
-        #expect(verdict.first.level == .bad && verdict.others.isEmpty)
+        #expect(verdict.first.finding.severity == .bad && verdict.others.isEmpty)
         #expect(
             verdict.first.sentence(now: Self.now)
                 == "Nothing is delivered by wns since 02:09 UTC: 100 % of wns's calls fail for now; "
                 + "all with status 500; 1\u{A0}311 users")
-        #expect(verdict.first.next?.command?.prefix(3) == ["herald", "send", "--user"])
+        #expect(verdict.first.finding.command.prefix(3) == ["herald", "send", "--user"])
     }
 
     @Test("is yellow, and names the campaign, when all that fails of a push service is of one campaign")
@@ -699,9 +694,9 @@ struct VerdictTests {
             }
             situation.deadPatterns["wns"] = FailurePattern(failed: failing, delivered: TraitTally())
             let first = Verdict(situation).first
-            #expect(first.level == (others == 0 ? .warn : .bad))
+            #expect(first.finding.severity == (others == 0 ? .warn : .bad))
             #expect(
-                first.headline
+                first.finding.title
                     == (others == 0
                         ? "Campaign spring: nothing of it is delivered by wns" : "Nothing is delivered by wns"))
         }
@@ -736,7 +731,7 @@ struct VerdictTests {
             situation.calls = [:]
             situation.campaigns = [trouble]
             let first = Verdict(situation).first
-            #expect(first.level == .warn && first.next?.href == "/campaigns")
+            #expect(first.finding.severity == .warn && first.href == "/campaigns")
             return first.sentence(now: Self.now)
         }
         #expect(
@@ -774,10 +769,9 @@ struct VerdictTests {
             finding.sentence(now: Self.now)
                 == "Some dead letters since 02:11 UTC: 40 of the last hour are open; all from source billing; "
                 + "all with status 400; all 'sms is not allowed'")
-        let step = try #require(finding.next)
-        #expect(step.command == ["herald", "dlq", "list", "--since", "1h", "--group-by", "source"])
-        #expect(step.href == "/failures?since=1h&by=source")
-        #expect(step.plan == ["since": "1h", "where": "source = 'billing' and status = 400"])
+        #expect(finding.finding.command == ["herald", "dlq", "list", "--since", "1h", "--group-by", "source"])
+        #expect(finding.href == "/failures?since=1h&by=source")
+        #expect(finding.plan == ["since": "1h", "where": "source = 'billing' and status = 400"])
     }
 
     @Test("leads to the failures when there are new dead letters, first or beside something worse")
@@ -785,77 +779,43 @@ struct VerdictTests {
         for example in Self.numbers.prefix(2) {
             let verdict = Verdict(example.situation)
             let all = [verdict.first] + verdict.others
-            #expect(all.contains { $0.next?.href == "/failures" })
+            #expect(all.contains { $0.href == "/failures" })
         }
     }
 
     @Test("dates what begins while somebody looks, keeps that through a short gap, and forgets what has ended")
     func clock() {
         var clock = FindingClock()
-        let good = Verdict(Finding("delivering", .good, "Delivering"))
+        let good = Verdict(Self.told("delivering", .good, "Delivering"))
         let bad = Verdict(
-            Finding("x", .bad, "Outage"), others: [Finding("y", .warn, "Late", since: Self.minutesAgo(9))])
+            Self.told("x", .bad, "Outage"), others: [Self.told("y", .warn, "Late", since: Self.minutesAgo(9))])
         func at(_ seconds: Int64) -> WallTime { Self.now.advanced(by: seconds * .seconds(1)) }
-        #expect(clock.date(bad, now: at(0)).first.since == nil, "nobody saw it begin")
-        #expect(clock.date(Verdict(Finding("z", .bad, "Stuck")), now: at(2)).first.since == nil, "nor that")
-        #expect(clock.date(good, now: at(60)).first.since == at(60))
+        #expect(clock.date(bad, now: at(0)).first.finding.since == nil, "nobody saw it begin")
+        #expect(clock.date(Verdict(Self.told("z", .bad, "Stuck")), now: at(2)).first.finding.since == nil, "nor that")
+        #expect(clock.date(good, now: at(60)).first.finding.since == at(60))
         let dated = clock.date(bad, now: at(62))
-        #expect(dated.first.since == at(62) && dated.others.first?.since == Self.minutesAgo(9))
+        #expect(dated.first.finding.since == at(62) && dated.others.first?.finding.since == Self.minutesAgo(9))
         _ = clock.date(good, now: at(64))
-        #expect(clock.date(bad, now: at(66)).first.since == at(62))
+        #expect(clock.date(bad, now: at(66)).first.finding.since == at(62))
         for seconds in stride(from: Int64(68), to: 90, by: 2) { _ = clock.date(good, now: at(seconds)) }
-        #expect(clock.date(bad, now: at(90)).first.since == at(90))
+        #expect(clock.date(bad, now: at(90)).first.finding.since == at(90))
     }
 
     @Test("keeps the earliest beginning of what lasts, whoever tells of it later")
     func steadySince() {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {
-            let found = Verdict(Finding("x", .bad, "Outage", since: since))
-            return clock.date(found, now: Self.now.advanced(by: seconds * .seconds(1))).first.since
+            let found = Verdict(Self.told("x", .bad, "Outage", since: since))
+            return clock.date(found, now: Self.now.advanced(by: seconds * .seconds(1))).first.finding.since
         }
         #expect(look(Self.minutesAgo(9), 0) == Self.minutesAgo(9))
         #expect(look(Self.minutesAgo(1), 2) == Self.minutesAgo(9), "of a worker that was started later")
         #expect(look(nil, 4) == Self.minutesAgo(9))
     }
 
-    @Test("names only sections that the runbook has")
-    func sections() throws {
-        let text = try String(contentsOf: Repository.root.appending(path: "docs/RUNBOOK.md"), encoding: .utf8)
-        let anchors = Set(
-            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
-                line.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")
-                    .filter { $0.isLetter || $0.isNumber || $0 == "-" }
-            })
-        let steps =
-            ReadinessReason.allCases.map { NextStep.against($0) }
-            + ReadinessWarning.allCases.map { NextStep.against($0) } + [
-                .brokers, .leaders, .lag, .noWorker, .silentWorker, .nameWorkers, .rebalance, .callsFail, .throttled,
-                .credentials, .oldest, .deadLetters, .against(word: "never heard of"),
-                .campaignPaused("spring"), .campaignFails("spring"),
-            ]
-        for step in steps { #expect(anchors.contains(step.section), "\(step.section)") }
-    }
-
-    @Test(
-        "takes a worker's sentence apart where it says what to do",
-        arguments: [
-            ("The backend refuses: check it.", "the backend refuses", "Check it."),
-            (
-                "Herald cannot log in (a: b: c): check kafka.auth; it waits.", "Herald cannot log in (a: b: c)",
-                "Check kafka.auth; it waits."
-            ),
-            (
-                "a, b: missing, or not seen: run `herald topics apply`.", "a, b: missing, or not seen",
-                "Run `herald topics apply`."
-            ),
-            ("Something happened.", "Something happened", nil),
-            ("TLS to the backend failed: ", "TLS to the backend failed", nil),
-            (":", ":", nil), ("", "", nil), ("((((: x", "((((: x", nil),
-            (")))): x", "))))", "X"),
-        ] as [(String, String, String?)])
-    func sentences(_ sentence: String, what: String, step: String?) {
-        let parts = SentenceParts(sentence)
-        #expect(parts.what == what && parts.step == step)
+    private static func told(
+        _ key: String, _ severity: Finding.Severity, _ title: String, since: WallTime? = nil
+    ) -> ToldFinding {
+        ToldFinding(Finding(key: key, severity, title: title, since: since))
     }
 }

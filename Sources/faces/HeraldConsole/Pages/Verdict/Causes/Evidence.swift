@@ -44,6 +44,8 @@ struct Evidence: Sendable {
     private var delivered = Samples()
     private var failing = Samples()
     private(set) var openReplays = OpenReplays()
+    /// Settings may name 64 push services.
+    private static let serviceLimit = 65
     private var lastDelivered: [String: WallTime] = [:]
 
     init() {}
@@ -51,7 +53,7 @@ struct Evidence: Sendable {
     /// Takes one that was delivered.
     mutating func add(delivered traits: NotificationTraits, at moment: WallTime) {
         delivered.add(Sample(at: moment, traits: traits))
-        for service in traits.services where lastDelivered.count < WorkerNumbers.serviceLimit {
+        for service in traits.services where lastDelivered.count < Self.serviceLimit {
             lastDelivered[service] = max(lastDelivered[service] ?? moment, moment)
         }
     }

@@ -1,3 +1,4 @@
+import HeraldEvents
 import HeraldKafka
 import HeraldTime
 import Testing
@@ -145,7 +146,7 @@ struct LateTellerTests {
         from: at(100), to: at(400), lateness: Lateness(count: 9, isExact: true, worst: .seconds(61)),
         mostWaiting: 9)
 
-    private static func log(_ findings: Finding...) -> VerdictLog {
+    private static func log(_ findings: ToldFinding...) -> VerdictLog {
         var log = VerdictLog()
         for second in [384, 390] as [Int64] {
             for finding in findings { log.note(Verdict(finding), now: at(second)) }
@@ -153,8 +154,8 @@ struct LateTellerTests {
         return log
     }
 
-    private static func finding(_ key: String, _ level: Finding.Level, since: Int64) -> Finding {
-        Finding(key, level, "Outage", since: at(since))
+    private static func finding(_ key: String, _ severity: Finding.Severity, since: Int64) -> ToldFinding {
+        ToldFinding(Finding(key: key, severity, title: "Outage", since: at(since)))
     }
 
     @Test("is one entry alone: what is bad before a warning, then what began nearest to it")

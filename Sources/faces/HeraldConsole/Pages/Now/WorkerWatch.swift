@@ -10,8 +10,6 @@ final class WorkerWatch: Sendable {
     /// A worker may take so long for each answer.
     private static let patience = Milliseconds.seconds(2)
     private static let pause = Duration.seconds(1)
-    /// More than the metrics of a worker with ten thousand partitions.
-    private static let metricsLimit = 4 << 20
 
     private let followed = Guarded<[String: Follower]>([:])
 
@@ -59,20 +57,35 @@ final class WorkerWatch: Sendable {
         }
 
         private func ask() {
-            let state: WorkerObservation.State
-            var numbers: WorkerNumbers?
-            switch WorkerSurvey.readiness(at: address, timeout: WorkerWatch.patience) {
-            case .failure(let silence): state = .silent(SafeText.escaped(silence.reason))
-            case .success(let page):
-                state = .answered(page.bounded)
-                let text = WorkerSurvey.metrics(
-                    at: address, limit: WorkerWatch.metricsLimit,
-                    timeout: WorkerWatch.patience)
-                numbers = (try? text.get()).flatMap { WorkerNumbers($0) }
-            }
-            let observation = WorkerObservation(
-                address: address, state: state, numbers: numbers, at: SystemClock.monotonic())
+            let state: WorkerObservation.State =
+                switch WorkerSurvey.status(at: address, timeout: WorkerWatch.patience) {
+                case .failure(let silence):
+                    .silent(.init(reason: SafeText.escaped(silence.reason), isOlder: silence.isOlder))
+                case .success(let status): .answered(status)
+                }
+            let observation = WorkerObservation(address: address, state: state, at: SystemClock.monotonic())
             latest.withLock { $0 = observation }
         }
     }
+}
+
+/// What is known of one worker at one moment.
+struct WorkerObservation: Sendable, Equatable {
+    enum State: Sendable, Equatable {
+        /// It was not asked yet.
+        case unasked
+        case answered(WorkerStatus)
+        /// No server answers there, or it is no worker's answer.
+        case silent(WorkerSurvey.Silence)
+    }
+
+    /// As `host:port`.
+    var address: String
+    var state: State
+    var at: MonotonicTime
+
+    var status: WorkerStatus? { if case .answered(let status) = state { status } else { nil } }
+    var silence: WorkerSurvey.Silence? { if case .silent(let silence) = state { silence } else { nil } }
+
+    var isReady: Bool { status?.isReady == true }
 }

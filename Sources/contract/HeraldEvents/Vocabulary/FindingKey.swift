@@ -1,0 +1,209 @@
+/// What can be found, outages apart: the closed set of ``Finding/key``s, with a row for each.
+package enum FindingKey: String, Sendable, CaseIterable {
+    // A worker, which does not deliver because of it: the reasons of `/readyz`.
+    case starting, stopping, stuck, unassigned
+    case brokersUnreachable = "brokers-unreachable"
+    case loginFailed = "login-failed"
+    case topicsMissing = "topics-missing"
+    case partitionsWithoutLeader = "partitions-without-leader"
+    case offsetsMissing = "offsets-missing"
+    case tooFewBrokers = "too-few-brokers"
+    case noProgress = "no-progress"
+    case groupRefuses = "group-refuses"
+    case recordsRefused = "records-refused"
+    case commitsFailing = "commits-failing"
+    case backendUnreachable = "backend-unreachable"
+
+    // A worker that delivers: the warnings of `/readyz`.
+    case lagGrowing = "lag-growing"
+    case publisherFaults = "publisher-faults"
+    case pushServiceFailing = "push-service-failing"
+    case behindOpenTransaction = "behind-open-transaction"
+    case strangerInGroup = "stranger-in-group"
+    case brokersThrottle = "brokers-throttle"
+    case recordRefused = "record-refused"
+    case offsetsPassedOver = "offsets-passed-over"
+
+    // What looks at Kafka and at all workers: the console, the doctor, tools.
+    case noWorker = "no-worker"
+    case silentWorker = "silent"
+    case olderWorker = "older-worker"
+    case notKnown = "not-known"
+    case consoleBrokers = "console-brokers"
+    case groupUntold = "group-untold"
+    case partitionStuck = "partition-stuck"
+    case noMember = "no-member"
+    case callsFail = "calls-fail"
+    case rebalance, throttled, credentials, unanswered, oldest
+    case campaignDead = "campaign-dead"
+    case campaignFails = "campaign-fails"
+    case campaignPaused = "campaign-paused"
+    case deadLetters = "dead-letters"
+    case lettersUnread = "letters-unread"
+}
+
+extension FindingKey {
+    /// What all findings of a kind have in common.
+    package struct Entry: Sendable {
+        /// Whether a worker finds it, and not what looks at all of them.
+        package var isOfWorker: Bool
+        package var severity: Finding.Severity
+        /// It in a few words.
+        package var title: String
+        /// What to do, in the middle of a sentence; empty where that depends.
+        package var step: String
+        /// What to type first; empty where nothing is to be typed.
+        package var command: [String]
+        /// The alert of deploy/prometheus that fires because of it.
+        package var alert: String?
+        /// The section of docs/RUNBOOK.md, as its anchor: the alert's, or its own.
+        package var section: String
+    }
+
+    private static let doctor = ["herald", "doctor", "--only", "kafka"]
+    private static let service = ["systemctl", "status", "herald"]
+    private static let topics = ["herald", "topics", "plan"]
+    private static let letters = ["herald", "dlq", "list", "--since", "1h"]
+    private static let login = "see what of name, port, TLS and login fails"
+    private static let comings = "wait; if it lasts, see which workers come and go"
+    private static let unanswering =
+        "send one to a user of yours, which shows what that push service answers; then read the backend's log"
+    private static let sample = ["herald", "send", "--user", "USER", "--pns", "PNS", "--message", "test"]
+
+    /// Its row.
+    package var entry: Entry {
+        func survey(
+            _ severity: Finding.Severity, _ title: String, _ step: String = "", _ command: [String] = Self.doctor,
+            alert: String? = nil, section: String? = nil
+        ) -> Entry {
+            Entry(
+                isOfWorker: false, severity: severity, title: title, step: step, command: command, alert: alert,
+                section: alert?.lowercased() ?? section ?? rawValue)
+        }
+        func worker(
+            _ severity: Finding.Severity, _ title: String, _ step: String = "", _ command: [String] = Self.doctor,
+            alert: String? = nil, section: String? = nil
+        ) -> Entry {
+            var entry = survey(severity, title, step, command, alert: alert, section: section)
+            entry.isOfWorker = true
+            return entry
+        }
+        return switch self {
+        case .starting: worker(.warn, "Starting", "wait; if it lasts, the log says why")
+        case .stopping: worker(.warn, "Stopping", "nothing to do", [])
+        case .stuck:
+            worker(
+                .bad, "Not delivering", "restart the worker; nothing is lost", ["systemctl", "restart", "herald"])
+        case .unassigned:
+            worker(
+                .warn, "Waiting for partitions",
+                "wait for the rebalance to end; if it lasts, look for a member of the group that hangs")
+        case .brokersUnreachable:
+            worker(
+                .bad, "Brokers unreachable",
+                "check that the brokers run and that kafka.bootstrapServers and security.protocol are right; the worker "
+                    + "resumes by itself", alert: "HeraldBrokersUnreachable")
+        case .loginFailed:
+            worker(
+                .bad, "Not delivering",
+                "check kafka.auth, or the SASL properties in kafka.properties; the worker resumes by itself when a file "
+                    + "that they name changes")
+        case .topicsMissing:
+            worker(.bad, "Not delivering", "run `herald topics apply`, or grant Describe", Self.topics)
+        case .partitionsWithoutLeader:
+            worker(
+                .bad, "Degraded", "bring a broker back that has a replica; all others continue",
+                alert: "HeraldPartitionsWithoutLeader")
+        case .offsetsMissing: worker(.bad, "Degraded", "", ["herald", "offsets", "restore", "--dry-run"])
+        case .tooFewBrokers:
+            worker(
+                .bad, "Too few brokers", "bring the brokers back; nothing is lost, and the worker resumes by itself",
+                alert: "HeraldTooFewBrokers")
+        case .noProgress: worker(.bad, "No progress", alert: "HeraldCommitsStall")
+        case .groupRefuses: worker(.bad, "Not delivering")
+        case .recordsRefused:
+            worker(
+                .bad, "Not delivering",
+                "look at the topic's brokers, disks and permissions; nothing is lost, Herald retries")
+        case .commitsFailing:
+            worker(
+                .bad, "Not delivering",
+                "look at the brokers and at this worker's permissions; nothing is lost, Herald retries",
+                alert: "HeraldCommitsFail")
+        case .backendUnreachable:
+            worker(
+                .bad, "Not delivering",
+                "check that the backend runs, and backend.url or the hub's connection string; its events are retried",
+                ["herald", "doctor", "--only", "backend"])
+        case .lagGrowing: worker(.warn, "Behind", alert: "HeraldLag")
+        case .publisherFaults: worker(.warn, "Events are published wrongly", alert: "HeraldPublisherFaults")
+        case .pushServiceFailing:
+            worker(.bad, "A push service fails", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
+        case .behindOpenTransaction: worker(.warn, "A transaction is open", alert: "HeraldBehindOpenTransaction")
+        case .strangerInGroup: worker(.warn, "Another program takes events", alert: "HeraldStrangerInGroup")
+        case .brokersThrottle: worker(.warn, "Brokers throttle")
+        case .recordRefused: worker(.warn, "Records are refused", "", Self.topics, section: "records-refused")
+        case .offsetsPassedOver: worker(.warn, "Offsets were passed over", alert: "HeraldOffsetsPassedOver")
+
+        case .noWorker:
+            survey(
+                .bad, "No worker runs", "start a worker, or see why it ended (status 78: wrong settings)", Self.service,
+                alert: "HeraldDown")
+        case .silentWorker:
+            survey(
+                .warn, "Degraded", "see whether it runs, and whether its admin port can be reached from here",
+                Self.service, alert: "HeraldWorkerDown")
+        case .olderWorker:
+            survey(
+                .warn, "A worker is of an older version",
+                "update it: only its own /readyz says how it is until then", [], section: "first-look")
+        case .notKnown:
+            survey(
+                .unknown, "Not known whether the workers deliver",
+                "name the workers' admin ports in console.workers, and give admin.listen a port that can be reached from "
+                    + "here", ["herald", "config", "show", "admin.listen"], section: "first-look")
+        case .consoleBrokers:
+            survey(
+                .warn, "The workers deliver, and the console reaches no broker", Self.login,
+                alert: "HeraldBrokersUnreachable")
+        case .groupUntold:
+            survey(.unknown, "The brokers do not tell of the group", Self.login, alert: "HeraldBrokersUnreachable")
+        case .lettersUnread:
+            survey(.warn, "The dead letters are not read", Self.login, alert: "HeraldBrokersUnreachable")
+        case .partitionStuck:
+            survey(
+                .bad, "A partition is stuck",
+                "see whether all workers are there and ready; then the backend, or the number of workers, is the bound",
+                alert: "HeraldLag")
+        case .rebalance: survey(.warn, "Degraded", Self.comings, alert: "HeraldRebalances")
+        case .noMember: survey(.bad, "Degraded", Self.comings, alert: "HeraldRebalances")
+        case .callsFail: survey(.warn, "Degraded", Self.unanswering, Self.sample, alert: "HeraldCallsFail")
+        case .throttled:
+            survey(
+                .warn, "Degraded",
+                "if the rate that Herald found is too little, raise the backend's quota, or divide it",
+                ["herald", "config", "show", "limits"], alert: "HeraldThrottled")
+        case .credentials:
+            survey(
+                .warn, "Degraded", "see which push service, and which of the backend's servers, refuse",
+                Self.letters + ["--where", "status in (401, 403)", "--group-by", "pns"],
+                alert: "HeraldCredentialsRefused")
+        case .unanswered:
+            survey(
+                .warn, "Some may have arrived",
+                "before a replay, see whether the backend honours idempotency keys: otherwise people are notified twice",
+                Self.letters + ["--where", "history ~ '*timeout*' or history ~ '*reset*'"],
+                section: "calls-without-an-answer")
+        case .campaignDead, .campaignFails, .campaignPaused:
+            survey(.warn, "A campaign fails", "", [], section: "campaign-paused")
+        case .oldest:
+            survey(
+                .warn, "An event is late", "see what is beside it: an outage, one partition's lag, or retries alone",
+                alert: "HeraldOldestEvent")
+        case .deadLetters:
+            survey(
+                .warn, "Some dead letters", "see them by reason, with what to do about each", Self.letters,
+                alert: "HeraldDeadLetters")
+        }
+    }
+}
