@@ -224,7 +224,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "TestSupport",
-            dependencies: ["CNGHTTP2", "CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads", "HeraldTime"],
+            dependencies: [
+                "CNGHTTP2", "CRDKafka", "CSSL", "HeraldBytes", "HeraldKafka", "HeraldThreads", "HeraldTime",
+            ],
             path: "Tests/Support",
             swiftSettings: strict),
         .testTarget(

@@ -1,6 +1,7 @@
 import HeraldKafka
 import HeraldThreads
 import HeraldTime
+import TestSupport
 import Testing
 
 @testable import HeraldDriver

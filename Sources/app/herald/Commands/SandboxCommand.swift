@@ -103,7 +103,7 @@ enum SandboxCommand: HeraldCommand {
         }
         var flags = [
             "kafka-auth-kind": ["none"], "kafka-bootstrap-servers": [parsed[brokers] ?? "127.0.0.1:1"],
-            "backend-url": ["http://127.0.0.1:1"], "backend-path": ["/api/notifications"],
+            "backend-url": ["http://127.0.0.1:1"], "backend-http": ["1.1"], "backend-path": ["/api/notifications"],
             "backend-auth-kind": ["basic"], "backend-auth-username": ["herald"], "backend-auth-password": ["herald"],
             "admin-listen": ["127.0.0.1:0"],
         ]

@@ -22,10 +22,10 @@ final class DemoPublisher {
     /// Hands one event to the client.
     func publish(_ event: DemoEvent) throws {
         let headers = ProducerHeaders(capacity: event.headers.count + 1)
-        for header in event.headers { headers.append(name: header.name, value: header.value.utf8Bytes.span.bytes) }
+        for header in event.headers { headers.append(name: header.name, value: header.value.utf8.span.bytes) }
         headers.append(name: DemoEvent.numberHeader, value: "\(event.number)")
         let error = producer.produce(
-            topic: topic, key: event.scene.user.utf8Bytes.span.bytes, value: event.value.span.bytes, headers: headers,
+            topic: topic, key: event.scene.user.utf8.span.bytes, value: event.value.span.bytes, headers: headers,
             token: UInt64(event.number))
         if let error { throw CommandFailure("event \(event.number) could not be published: \(error)") }
     }
@@ -39,8 +39,4 @@ final class DemoPublisher {
         }
         if let failure { throw failure }
     }
-}
-
-extension String {
-    fileprivate var utf8Bytes: [UInt8] { Array(utf8) }
 }

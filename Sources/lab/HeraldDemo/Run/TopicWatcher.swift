@@ -63,11 +63,11 @@ final class TopicWatcher {
             guard let number = headers.lastValue(named: DemoEvent.numberHeader)?.decimal else { return }
             tracker.placed(Int(number), at: origin)
         } else if topic == topics.results {
-            let result = try NotificationResult(decoding: Self.value(of: message))
+            let result = try NotificationResult(decoding: message.valueCopy ?? [])
             tracker.add(.result(result), origin: result.origin)
         } else if topic == topics.deadLetter {
-            let key = message.withKey(Self.bytes)
-            let letter = try DeadLetter(key: key, value: Self.value(of: message), headers: headers)
+            let letter = try DeadLetter(
+                key: message.keyCopy, value: message.valueCopy ?? [], headers: headers)
             tracker.add(.deadLetter(letter), origin: letter.origin)
         } else if let delay = topics.delay(ofTopic: topic) {
             guard let note = RetryNote(delay: delay.description, headers: headers),
@@ -75,12 +75,5 @@ final class TopicWatcher {
             else { throw CommandFailure("a record of \(topic) does not have the contract's headers") }
             tracker.add(.retry(note), origin: origin)
         }
-    }
-
-    private static func value(of message: Message) -> [UInt8] { message.withValue(bytes) ?? [] }
-
-    private static func bytes(_ span: RawSpan?) -> [UInt8]? {
-        guard let span else { return nil }
-        return span.withUnsafeBytes { Array($0) }
     }
 }

@@ -1,6 +1,6 @@
-import HeraldBytes
 import HeraldHTTP
 import HeraldHub
+import HeraldText
 
 /// An answer of the reference backend before it is put into HTTP.
 struct BackendReply {
@@ -26,7 +26,7 @@ struct BackendReply {
             response.body = Array("<Error><Message>\(XMLText.escaped(message))</Message></Error>".utf8)
             response.headers.append(name: "Content-Type", value: "application/xml; charset=utf-8")
         } else if let message {
-            response.body = Array("{\"Message\":".utf8) + JSONBytes.string(message) + [UInt8(ascii: "}")]
+            response.body = JSONValue.object([.init("Message", .string(message))]).bytes
         }
         if !response.body.isEmpty, response.headers["Content-Type"] == nil {
             response.headers.append(name: "Content-Type", value: "application/json; charset=utf-8")
@@ -35,14 +35,7 @@ struct BackendReply {
     }
 }
 
-/// Strings in JSON, where convenience counts more than speed.
-enum JSONBytes {
-    /// The text as a JSON string with its quotes.
-    static func string(_ text: String) -> [UInt8] {
-        var output: [UInt8] = []
-        JSONText.appendString(Array(text.utf8).span.bytes, to: &output)
-        return output
-    }
-
-    static func text(_ text: String) -> String { String(decoding: string(text), as: UTF8.self) }
+extension JSONValue {
+    /// On one line.
+    var bytes: [UInt8] { Array(compact.utf8) }
 }

@@ -43,7 +43,7 @@ enum BackendRoute: Equatable {
             guard let id = state.devices.giveID(forHandle: handle) else {
                 return .failure(503, "the reference backend keeps at most \(DeviceRegistry.limit) registrations")
             }
-            return BackendReply(status: 200, json: JSONBytes.string(id))
+            return BackendReply(status: 200, json: JSONValue.string(id).bytes)
         case .put(let id, let platform, let handle, let tags):
             switch state.devices.put(id, platform: platform, handle: handle, tags: tags, owner: caller) {
             case .done: return .ok

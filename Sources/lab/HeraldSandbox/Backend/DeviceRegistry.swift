@@ -1,4 +1,5 @@
 import HeraldHub
+import HeraldText
 
 /// The registrations of the reference backend: ids that were given, and the devices put under them.
 ///
@@ -113,8 +114,8 @@ enum PushPlatform: String, CaseIterable, Sendable {
         case .wns:
             #"<toast><visual><binding template="ToastText01"><text id="1">"# + XMLText.escaped(text)
                 + "</text></binding></visual></toast>"
-        case .apns: #"{"aps":{"alert":\#(JSONBytes.text(text))}}"#
-        case .gcm: #"{"data":{"message":\#(JSONBytes.text(text))}}"#
+        case .apns: JSONValue.object([.init("aps", ["alert": .string(text)])]).compact
+        case .gcm: JSONValue.object([.init("data", ["message": .string(text)])]).compact
         }
     }
 }

@@ -1,4 +1,4 @@
-import HeraldBytes
+import HeraldText
 import HeraldTime
 
 /// What a device received from the reference backend.
@@ -38,18 +38,12 @@ struct Inbox<Entry: Sendable>: Sendable {
 
 extension [InboxEntry] {
     var json: [UInt8] {
-        var output: [UInt8] = [UInt8(ascii: "[")]
-        for (index, entry) in enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            output.append(text: #"{"pns":""#)
-            output.append(contentsOf: entry.platform.rawValue.utf8)
-            output.append(text: #"","payload":"#)
-            output += JSONBytes.string(entry.payload)
-            output.append(text: #","at":""#)
-            RFC3339.append(entry.at, to: &output)
-            output.append(text: #""}"#)
+        let entries: [JSONValue] = map { entry in
+            [
+                "pns": .string(entry.platform.rawValue), "payload": .string(entry.payload),
+                "at": .string(RFC3339.text(entry.at)),
+            ]
         }
-        output.append(UInt8(ascii: "]"))
-        return output
+        return JSONValue.array(entries).bytes
     }
 }

@@ -59,10 +59,7 @@ extension Misbehaviour {
 
     /// The rules as a JSON array that ``rules(json:)`` reads.
     package static func json(_ rules: [Self]) -> [UInt8] {
-        let objects = rules.map { rule in
-            "{" + rule.fields.map { #""\#($0.name)":\#($0.json)"# }.joined(separator: ",") + "}"
-        }
-        return Array("[\(objects.joined(separator: ","))]".utf8)
+        JSONValue.array(rules.map { .object($0.members) }).bytes
     }
 
     private mutating func set(_ name: String, to value: String) throws(InputError) {
@@ -134,29 +131,25 @@ extension Misbehaviour {
         return boolean
     }
 
-    private var fields: [(name: String, json: String)] {
-        var fields: [(name: String, json: String)] = []
-        if let path { fields.append(("path", JSONBytes.text(path))) }
-        if let user { fields.append(("user", JSONBytes.text(user))) }
-        if let pns { fields.append(("pns", JSONBytes.text(pns))) }
-        if let calls { fields.append(("calls", "\(calls)")) }
-        if let callsPerKey { fields.append(("callsPerKey", "\(callsPerKey)")) }
-        if let share { fields.append(("share", "\(share)")) }
-        fields.append(("seed", "\(seed)"))
-        if let perSecond { fields.append(("perSecond", "\(perSecond)")) }
-        if let latency {
-            fields.append(("latency", JSONBytes.text("\(latency.lowerBound.count)-\(latency.upperBound.count)")))
-        }
-        switch effect {
-        case .respond(let status): fields.append(("status", "\(status)"))
-        case .hold: fields.append(("hold", "true"))
-        case .hang: fields.append(("hang", "true"))
-        case .hangUp: fields.append(("hangUp", "true"))
-        case nil: break
-        }
-        if let retryAfter { fields.append(("retryAfter", JSONBytes.text(retryAfter))) }
-        if isCarriedOut { fields.append(("carriedOut", "true")) }
-        return fields
+    private var members: [JSONValue.Member] {
+        let range = latency.map { "\($0.lowerBound.count)-\($0.upperBound.count)" }
+        let effect: JSONValue.Member? =
+            switch self.effect {
+            case .respond(let status): .init("status", .integer(status))
+            case .hold: .init("hold", true)
+            case .hang: .init("hang", true)
+            case .hangUp: .init("hangUp", true)
+            case nil: nil
+            }
+        let members: [JSONValue.Member?] = [
+            path.map { .init("path", .string($0)) }, user.map { .init("user", .string($0)) },
+            pns.map { .init("pns", .string($0)) }, calls.map { .init("calls", .integer($0)) },
+            callsPerKey.map { .init("callsPerKey", .integer($0)) }, share.map { .init("share", .number($0)) },
+            .init("seed", .integer(Int(clamping: seed))), perSecond.map { .init("perSecond", .integer($0)) },
+            range.map { .init("latency", .string($0)) }, effect, retryAfter.map { .init("retryAfter", .string($0)) },
+            isCarriedOut ? .init("carriedOut", true) : nil,
+        ]
+        return members.compactMap(\.self)
     }
 
     /// A JSON string, number or boolean, as the text that a flag would have.

@@ -1,4 +1,4 @@
-import HeraldBytes
+import HeraldText
 package import HeraldTime
 
 /// One `POST /api/notifications` that the reference backend saw, in the order of arrival: the tests' own witness.
@@ -45,30 +45,21 @@ package struct RecordedCall: Sendable, Equatable {
 
     /// The call as one line of JSON, without a line break; absent facts are left out.
     package var jsonLine: [UInt8] {
-        var output: [UInt8] = []
-        output.append(text: #"{"number":"#)
-        output.append(decimal: Int64(number))
-        output.append(text: #","receivedAt":"#)
-        output.append(decimal: receivedAt.milliseconds)
+        var members: [JSONValue.Member] = [
+            .init("number", .integer(number)), .init("receivedAt", .integer(Int(receivedAt.milliseconds))),
+        ]
         for (name, value) in [
             ("key", idempotencyKey), ("pns", pns), ("user", user), ("message", message), ("caller", caller),
             ("traceparent", traceparent), ("topic", record?.topic), ("recordKey", record?.key),
             ("fault", record?.fault),
         ] {
-            guard let value else { continue }
-            output.append(contentsOf: ",\"\(name)\":".utf8)
-            output += JSONBytes.string(value)
+            if let value { members.append(.init(name, .string(value))) }
         }
-        for (name, value) in [("partition", record.map { Int64($0.partition) }), ("offset", record?.offset)] {
-            guard let value else { continue }
-            output.append(contentsOf: ",\"\(name)\":".utf8)
-            output.append(decimal: value)
+        for (name, value) in [
+            ("partition", record?.partition), ("offset", record.map { Int($0.offset) }), ("status", status),
+        ] {
+            if let value { members.append(.init(name, .integer(value))) }
         }
-        if let status {
-            output.append(text: #","status":"#)
-            output.append(decimal: Int64(status))
-        }
-        output.append(UInt8(ascii: "}"))
-        return output
+        return JSONValue.object(members).bytes
     }
 }

@@ -101,14 +101,3 @@ extension TopicReader {
         try ToolFailure.reading(Set(positions.keys.map(\.topic)).sorted().joined(separator: ", "), ask)
     }
 }
-
-extension Message {
-    package var keyCopy: [UInt8]? { withKey(Self.copy) }
-
-    package var valueCopy: [UInt8]? { withValue(Self.copy) }
-
-    private static func copy(_ bytes: RawSpan?) -> [UInt8]? {
-        guard let bytes else { return nil }
-        return bytes.withUnsafeBytes { Array($0) }
-    }
-}

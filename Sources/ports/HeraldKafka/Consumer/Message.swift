@@ -102,3 +102,16 @@ public struct Message: RecordBytes, @unchecked Sendable {
     /// Gives the memory back.
     public func release() { rd_kafka_message_destroy(pointer) }
 }
+
+extension Message {
+    /// The key's bytes.
+    package var keyCopy: [UInt8]? { withKey(Self.copy) }
+
+    /// The value's bytes.
+    package var valueCopy: [UInt8]? { withValue(Self.copy) }
+
+    private static func copy(_ bytes: RawSpan?) -> [UInt8]? {
+        guard let bytes else { return nil }
+        return bytes.withUnsafeBytes { Array($0) }
+    }
+}

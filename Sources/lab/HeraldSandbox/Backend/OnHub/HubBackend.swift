@@ -1,6 +1,7 @@
 import HeraldEvents
 import HeraldHTTP
 package import HeraldHub
+import HeraldText
 import HeraldThreads
 import HeraldTime
 
@@ -55,7 +56,7 @@ package final class HubBackend: Sendable {
         switch action {
         case .giveID(let handle):
             switch registrations.id(forHandle: handle) {
-            case .success(let id): BackendReply(status: 200, json: JSONBytes.string(id))
+            case .success(let id): BackendReply(status: 200, json: JSONValue.string(id).bytes)
             case .failure(let failure): Self.refusal(failure)
             }
         case .put(let id, let platform, let handle, let tags): put(id, platform, handle, tags, caller)

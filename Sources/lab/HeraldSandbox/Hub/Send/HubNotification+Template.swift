@@ -1,4 +1,5 @@
 import HeraldHub
+import HeraldText
 
 /// What one device gets: the send itself, or its template filled with the send's properties.
 extension HubNotification {
@@ -32,7 +33,7 @@ extension HubNotification {
         text.replacing(#/\$\(\s*([^)]+?)\s*\)/#) { match in
             let value = properties[match.1.lowercased()] ?? ""
             return switch kind {
-            case .json: String(JSONBytes.text(value).dropFirst().dropLast())
+            case .json: String(JSONValue.string(value).compact.dropFirst().dropLast())
             case .xml: XMLText.escaped(value)
             case .plain: value
             }
