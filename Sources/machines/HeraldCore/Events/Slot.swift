@@ -112,8 +112,7 @@ struct ServiceState: Sendable {
         case decided
     }
 
-    /// What becomes of the event for the push service: of many calls, of none, or not decided yet. A ``CallVerdict`` is of
-    /// one call.
+    /// What becomes of the event for the push service; a ``CallVerdict`` is what one call came to.
     enum Verdict: Equatable {
         case none
         case delivered

@@ -35,7 +35,7 @@ struct ConfiguredHub: ConfiguredTarget {
 
     func notificationAddress() throws -> (HTTPAddress, path: String)? {
         let configuration = try configuration(connectionLimit: 1)
-        return (try HTTPAddress(configuration.origin), configuration.path)
+        return (try HTTPAddress(configuration.address.origin), configuration.path)
     }
 
     /// What cannot be used of the connection string is one of its findings.
