@@ -40,10 +40,15 @@ public protocol Target: AnyObject, Sendable {
 }
 
 extension Target {
+    /// They do not.
     public var keepsMessageIDs: Bool { false }
+    /// None.
     public func registrar(_ configuration: BackendConfiguration) -> HubRegistrationClient? { nil }
+    /// Its status says it all.
     public func verdict(on status: Int, hasRetryAfter: Bool, detail: String?) -> CallVerdict? { nil }
+    /// The same.
     public func detail(_ detail: String?, ofCall token: UInt64) -> String? { detail }
+    /// Nothing.
     public func messageID(in location: String) -> String? { nil }
 }
 

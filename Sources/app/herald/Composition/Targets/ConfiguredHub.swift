@@ -15,9 +15,7 @@ struct ConfiguredHub: ConfiguredTarget {
     private var hub: SettingsSection<SettingsTable.Backend.Hub> { settings.backend.hub }
 
     var registersUsers: Bool { true }
-    /// Whether workers keep what the hub calls its messages.
     var wantsFeedback: Bool { hub.telemetry }
-    /// The connection string's.
     var hasSecretFiles: Bool { true }
 
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
