@@ -2,15 +2,15 @@ internal import Foundation
 internal import HeraldText
 
 /// The backend's address, taken apart and checked.
-struct BackendAddress: Sendable, Hashable {
+package struct BackendAddress: Sendable, Hashable {
     /// Whether bytes travel encrypted.
     let isEncrypted: Bool
     /// The host, without the brackets of an IPv6 address.
     let host: String
     /// Scheme, host and port, for the connection.
-    let origin: String
+    package let origin: String
     /// Host and port as the `Host` header has them.
-    let authority: String
+    package let authority: String
     /// What comes in front of every path, without a slash at its end; often empty.
     let basePath: String
 

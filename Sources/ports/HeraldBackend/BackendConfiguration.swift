@@ -29,11 +29,7 @@ public struct BackendConfiguration: Sendable {
     /// The kind of backend.
     public let target: any Target
 
-    let address: BackendAddress
-    /// Scheme, host and port.
-    package var origin: String { address.origin }
-    /// Host and port.
-    package var authority: String { address.authority }
+    package let address: BackendAddress
 
     /// Checks the settings; throws ``InvalidArgument`` with the first that cannot work.
     ///

@@ -15,15 +15,12 @@ package struct RegistrationRequest: Sendable {
 /// An answer to a ``RegistrationRequest``.
 package struct RegistrationReply: Sendable {
     package let status: Int
-    /// The header's raw value.
-    package let retryAfter: String?
     /// An error's text as one line.
     package let detail: String?
     package let body: [UInt8]
 
-    package init(status: Int, retryAfter: String?, detail: String?, body: [UInt8]) {
+    package init(status: Int, detail: String?, body: [UInt8]) {
         self.status = status
-        self.retryAfter = retryAfter
         self.detail = detail
         self.body = body
     }
@@ -89,8 +86,7 @@ package struct BackendRegistrations<Transport: RegistrationTransport>: Registrat
 
     package func goneAtOnce() -> any Error {
         let request = RegistrationRequest(method: "PUT", target: "", json: nil, purpose: Self.putting, secrets: [])
-        let gone = RegistrationReply(
-            status: 410, retryAfter: nil, detail: "the backend gave the new id up at once", body: [])
+        let gone = RegistrationReply(status: 410, detail: "the backend gave the new id up at once", body: [])
         return transport.refusal(of: request, gone)
     }
 

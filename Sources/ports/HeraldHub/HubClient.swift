@@ -10,7 +10,7 @@ public struct HubClient: Sendable {
     /// What is sent as `api-version`: that of Microsoft's own current SDKs.
     public static let apiVersion = "2020-06"
     /// So long a token is good for (azure-notificationhubs-java).
-    static let tokenLifetimeSeconds: Int64 = 3_600
+    package static let tokenLifetimeSeconds: Int64 = 3_600
 
     /// Our credentials.
     public let connectionString: HubConnectionString

@@ -38,12 +38,10 @@ struct SessionTransport: RegistrationTransport {
             message.httpBody = Data(json.utf8)
         }
         guard let (body, response) = try await data(for: message, request) else {
-            return RegistrationReply(status: 401, retryAfter: nil, detail: nil, body: [])
+            return RegistrationReply(status: 401, detail: nil, body: [])
         }
         guard let answer = response as? HTTPURLResponse else { throw mistake(in: request, "the answer is not HTTP") }
-        return RegistrationReply(
-            status: answer.statusCode, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"),
-            detail: Self.detail(of: body), body: Array(body))
+        return RegistrationReply(status: answer.statusCode, detail: Self.detail(of: body), body: Array(body))
     }
 
     /// `nil` stands for a 401 without a body.

@@ -45,9 +45,9 @@ extension Settings {
         return {
             let fresh = try target.configuration(connectionLimit: connectionLimit)
             // Connections go where they went at the start.
-            if let first, (fresh.origin, fresh.path) != (first.origin, first.path) {
+            if let first, (fresh.address.origin, fresh.path) != (first.address.origin, first.path) {
                 throw InvalidArgument(
-                    "backend.hub.connectionStringFile names another namespace, \(fresh.authority): that needs a restart"
+                    "backend.hub.connectionStringFile names another namespace, \(fresh.address.authority): that needs a restart"
                 )
             }
             return fresh

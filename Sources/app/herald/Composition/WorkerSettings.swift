@@ -106,15 +106,7 @@ extension Settings {
     }
 
     var statusTable: StatusTable {
-        StatusTable(
-            overrides: backend.statuses.mapValues { value in
-                switch value {
-                case .delivered: .delivered
-                case .transient: .transient
-                case .credentials: .credentials
-                case .rejected: .rejected
-                }
-            })
+        StatusTable(overrides: backend.statuses.compactMapValues { AnswerClass(rawValue: $0.rawValue) })
     }
 
     /// How many connections to the backend there are at most, of the process: as the settings say, and as many as there

@@ -2,8 +2,7 @@ public import HeraldTime
 
 /// What the end of a call means.
 ///
-/// It is decided once, in the port that has read the answer, by the settings' ``StatusTable`` and by what the target says
-/// with its answers. What follows from it is the engine's.
+/// The port that has read the answer decides it, by the settings' ``StatusTable``; the engine, what follows from it.
 public enum CallVerdict: Sendable, Hashable {
     /// The backend took the message.
     case delivered

@@ -47,7 +47,6 @@ public struct StatusTable: Sendable, Equatable {
         if let read, !isChanged(status) { return read }
         return switch self[status] {
         case .delivered: .delivered
-        // To ask again at once would only be refused again.
         case .transient: status == 429 || status == 503 && retryAfter != nil ? .throttled : .transient
         case .credentials: .credentials
         case .rejected: .rejected

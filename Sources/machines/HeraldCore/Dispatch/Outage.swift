@@ -25,8 +25,7 @@ public struct Outage: Sendable, Equatable {
     public private(set) var reason: OutageReason
     /// Since when for this reason.
     public internal(set) var since: WallTime
-    /// Dead-letter breaker: the status that would have made too many dead letters; breaker: the latest that failed; else
-    /// the one that says so. 0 without one.
+    /// The status that says so: of too many dead letters, or the latest of the calls that failed; 0 without one.
     public private(set) var status: Int
     /// Dead-letter breaker: the source whose answer tripped it.
     var source: UInt64

@@ -143,8 +143,7 @@ struct ServiceState: Sendable {
         ])
     }
 
-    /// What becomes of the event for the push service: of many calls, of none, or not decided yet. A ``CallVerdict`` is of
-    /// one call.
+    /// What becomes of the event for the push service; a ``CallVerdict`` is what one call came to.
     enum Verdict: Equatable {
         case none
         case delivered

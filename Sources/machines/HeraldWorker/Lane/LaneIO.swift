@@ -116,9 +116,7 @@ package protocol LaneIO: AnyObject {
 
     // MARK: The backend
 
-    /// These settings count from now on.
-    ///
-    /// There may be so many connections; calls for which there is none wait.
+    /// These settings count from now on; calls for which there is no connection wait.
     func use(_ settings: LaneSettings)
     /// Begins a call, of whose arguments nothing is kept when this returns.
     ///

@@ -4,7 +4,6 @@ internal import HeraldBytes
 struct RequestWriter {
     private let headers: [UInt8]
 
-    /// - Parameter authorization: the value of that header; `nil` leaves it out.
     init(authority: String, authorization: String?) {
         headers = Array(Self.commonHeaders(authority: authority, authorization: authorization).utf8)
     }

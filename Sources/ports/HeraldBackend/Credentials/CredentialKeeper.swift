@@ -1,4 +1,5 @@
 internal import HeraldHTTP
+internal import HeraldHub
 internal import HeraldText
 internal import HeraldTime
 
@@ -133,7 +134,7 @@ struct CredentialKeeper {
     /// Asks no server, and so never fails.
     private mutating func sign(_ now: MonotonicTime, _ publish: (AccessNews) -> Void) {
         schedule.fetched(
-            lifetimeSeconds: Credentials.signatureLifetimeSeconds, now: now, entropy: .random(in: .min ... .max))
+            lifetimeSeconds: HubClient.tokenLifetimeSeconds, now: now, entropy: .random(in: .min ... .max))
         revision += 1
         token = configuration.credentials.authorization.map { .signed(Secret($0)) }
         publish(.access(access))

@@ -16,9 +16,6 @@ public enum Credentials: Sendable, Hashable {
     /// No `Authorization` header at all.
     case none
 
-    /// So long a signed token is good for (azure-notificationhubs-java).
-    static let signatureLifetimeSeconds: Int64 = 3_600
-
     /// What keeps these credentials from being sent, in one line; `nil` when they are well formed.
     var mistake: String? {
         switch self {
@@ -42,7 +39,7 @@ public enum Credentials: Sendable, Hashable {
         case .bearer(let token): "Bearer " + token.reveal()
         case .sharedAccess(let string):
             SharedAccessSignature(
-                for: string, expiresAt: SystemClock.wall().milliseconds / 1_000 + Self.signatureLifetimeSeconds
+                for: string, expiresAt: SystemClock.wall().milliseconds / 1_000 + HubClient.tokenLifetimeSeconds
             ).authorization
         case .oauth2, .none: nil
         }

@@ -56,22 +56,7 @@ extension BackendClient {
         registrar?.address ?? ClientTransport(self).address
     }
 
-    private var registrar: (any DeviceRegistrar)? { configuration.target.registrar(configuration) }
-}
-
-/// Registers devices of users that are named, where the backend does not know them by their credentials.
-public protocol DeviceRegistrar: Sendable {
-    /// By what its registrations are remembered.
-    var address: String { get }
-
-    /// Registers a device of a user, or renews its registration; see ``BackendClient``.
-    func register(
-        handle: DeviceHandle, platform: Platform, user: String, tags: [String], installation: String,
-        store: any RegistrationStore, others: @escaping @Sendable ([OtherRegistration]) -> Void
-    ) async throws -> String
-
-    /// Deletes an installation's registration and forgets its id; false when none is remembered.
-    func unregister(installation: String, store: any RegistrationStore) async throws -> Bool
+    private var registrar: HubRegistrationClient? { configuration.target.registrar(configuration) }
 }
 
 /// Requests for registrations over the client's own connections.
@@ -94,8 +79,7 @@ private struct ClientTransport: RegistrationTransport {
             let result = reply.result
             guard result.failure == nil else { throw refusal(of: request, result) }
             guard let wait = patience.wait(after: result.status, retryAfter: result.retryAfter, repeats: repeats) else {
-                return RegistrationReply(
-                    status: result.status, retryAfter: nil, detail: result.detail, body: reply.body)
+                return RegistrationReply(status: result.status, detail: result.detail, body: reply.body)
             }
             try await Task.sleep(for: wait.duration)
             repeats += 1

@@ -3,16 +3,15 @@ public import HeraldTime
 
 /// A kind of backend: how an event becomes a request, and what an answer means.
 ///
-/// Each kind has a folder beside this file. A ``BackendConfiguration`` has one; for each caller's connections there is
-/// another that shows the credentials of the moment. It never changes, so that using it costs no reference count for each
-/// of its parts.
+/// Each kind has a folder beside this file. An object that never changes: using it costs no reference count for each of
+/// its parts. Each caller has its own, which shows the credentials of the moment.
 public protocol Target: AnyObject, Sendable {
     /// Whether a call without an answer may be repeated, because the other side knows a notification again.
     var repeatsUnanswered: Bool { get }
     /// Whether results say what the target calls a message: see ``messageID(in:)``.
     var keepsMessageIDs: Bool { get }
     /// Registrations of devices that name the user; `nil` where the backend knows users by their own credentials.
-    func registrar(_ configuration: BackendConfiguration) -> (any DeviceRegistrar)?
+    func registrar(_ configuration: BackendConfiguration) -> HubRegistrationClient?
 
     /// The same that shows this value of `Authorization`; `nil` leaves it out.
     ///
@@ -41,10 +40,15 @@ public protocol Target: AnyObject, Sendable {
 }
 
 extension Target {
+    /// They do not.
     public var keepsMessageIDs: Bool { false }
-    public func registrar(_ configuration: BackendConfiguration) -> (any DeviceRegistrar)? { nil }
+    /// None.
+    public func registrar(_ configuration: BackendConfiguration) -> HubRegistrationClient? { nil }
+    /// Its status says it all.
     public func verdict(on status: Int, hasRetryAfter: Bool, detail: String?) -> CallVerdict? { nil }
+    /// The same.
     public func detail(_ detail: String?, ofCall token: UInt64) -> String? { detail }
+    /// Nothing.
     public func messageID(in location: String) -> String? { nil }
 }
 

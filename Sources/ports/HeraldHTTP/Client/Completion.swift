@@ -1,8 +1,6 @@
 public import HeraldTime
 
-/// A call that ended, as HTTP sees it: what its answer means is not read here.
-///
-/// It has no texts of its own: those lie in the pool until its completions are removed.
+/// A call that ended, as HTTP sees it; its texts lie in the pool until the pool's completions are removed.
 public struct Completion: Sendable {
     /// Where a text lies among the pool's.
     public struct Text: Sendable {

@@ -16,9 +16,7 @@ public enum NotificationFormat: String, Sendable, CaseIterable {
         self == .windows ? "application/xml" : "application/json;charset=utf-8"
     }
 
-    /// The most bytes that the push service takes in one notification.
-    ///
-    /// - Parameter pushType: of APNs; a `voip` notification may be larger.
+    /// The most bytes that the push service takes in one notification; APNs takes more of `voip`.
     package func byteLimit(isVoIP: Bool) -> Int {
         switch self {
         case .apple: isVoIP ? 5_120 : 4_096

@@ -15,9 +15,7 @@ struct ConfiguredHub: ConfiguredTarget {
     private var hub: SettingsSection<SettingsTable.Backend.Hub> { settings.backend.hub }
 
     var registersUsers: Bool { true }
-    /// Whether workers keep what the hub calls its messages.
     var wantsFeedback: Bool { hub.telemetry }
-    /// The connection string's.
     var hasSecretFiles: Bool { true }
 
     func configuration(connectionLimit: Int) throws -> BackendConfiguration {
@@ -35,7 +33,7 @@ struct ConfiguredHub: ConfiguredTarget {
 
     func notificationAddress() throws -> (HTTPAddress, path: String)? {
         let configuration = try configuration(connectionLimit: 1)
-        return (try HTTPAddress(configuration.origin), configuration.path)
+        return (try HTTPAddress(configuration.address.origin), configuration.path)
     }
 
     /// What cannot be used of the connection string is one of its findings.

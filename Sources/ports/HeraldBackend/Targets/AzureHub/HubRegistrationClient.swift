@@ -11,7 +11,7 @@ internal import HeraldTime
 /// does. It changes and deletes only registrations with the user's own tag: templates, installations and registrations
 /// of other users stay. The connection string lets its holder register any device for any user: it is for services, not
 /// for apps. A rule with Listen is enough.
-public struct HubRegistrationClient: DeviceRegistrar {
+public struct HubRegistrationClient: Sendable {
     private let client: HubClient
     private let tag: HubTagTemplate
     private let registersLegacyGCM: Bool
@@ -73,7 +73,7 @@ public struct HubRegistrationClient: DeviceRegistrar {
     }
 
     /// By what the hub's registrations are remembered.
-    public var address: String { HubService(client: client, registersLegacyGCM: registersLegacyGCM).address }
+    var address: String { HubService(client: client, registersLegacyGCM: registersLegacyGCM).address }
 
     private func flow(
         _ service: HubService, _ installation: String, _ store: any RegistrationStore

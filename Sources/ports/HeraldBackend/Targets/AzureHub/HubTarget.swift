@@ -82,7 +82,7 @@ public final class HubTarget: Target {
     public func messageID(in location: String) -> String? { HubAddress.id(in: location) }
 
     /// Registrations at the hub itself.
-    public func registrar(_ configuration: BackendConfiguration) -> (any DeviceRegistrar)? {
+    public func registrar(_ configuration: BackendConfiguration) -> HubRegistrationClient? {
         let connections = configuration.connections
         let client = HubClient(
             sending.connectionString, hub: sending.hub, timeout: configuration.timeout, proxy: connections.proxy,
@@ -94,12 +94,7 @@ public final class HubTarget: Target {
 extension BackendConfiguration {
     /// A notification hub in place of a backend; throws ``InvalidArgument`` with the first setting that cannot work.
     ///
-    /// - Parameters:
-    ///   - connectionLimit: at least 1.
-    ///   - versions: which versions of HTTP may be spoken.
-    ///   - connectTimeout: for making one connection, handshakes included; at most `timeout` counts.
-    ///   - proxy: the environment's is never used.
-    ///   - repeatsUnanswered: whether a send without an answer is repeated, although the hub may have it.
+    /// - Parameter repeatsUnanswered: whether a send without an answer is repeated, although the hub may have it.
     public init(
         hub: HubSending, repeatsUnanswered: Bool = true, timeout: Duration = .seconds(10),
         connectTimeout: Duration = .seconds(5), connectionLimit: Int = 64, versions: HTTPVersions = .http1,
