@@ -4,6 +4,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 static inline int herald_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0); }
 static inline int herald_set_timer_slack(unsigned long nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds); }
+// The flags are macros over constants of the same names, which Swift finds or misses by what else a frontend has imported.
+static inline int herald_stream_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }

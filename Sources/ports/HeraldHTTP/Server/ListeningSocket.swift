@@ -1,3 +1,4 @@
+internal import CEpoll
 import Glibc
 internal import HeraldThreads
 
@@ -21,8 +22,7 @@ struct ListeningSocket {
             throw failure(String(cString: gai_strerror(code)), 0)
         }
         defer { freeaddrinfo(address) }
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.pointee.ai_family, type, 0)
+        let descriptor = herald_stream_socket(address.pointee.ai_family)
         guard descriptor >= 0 else { throw failure("socket", errno) }
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
