@@ -2,12 +2,12 @@ import HeraldBytes
 import HeraldHTTP
 import HeraldHub
 
-/// An answer of the reference backend before it is put into HTTP.
+/// An answer of the reference backend, independent of HTTP.
 struct BackendReply {
     var status: Int
     var headers: HTTPHeaderFields = [:]
     var json: [UInt8] = []
-    /// What went wrong, in one line; becomes the error body.
+    /// The error in one line; it becomes the error body.
     var message: String?
 
     static let ok = Self(status: 200)
@@ -18,7 +18,7 @@ struct BackendReply {
         Self(status: status, message: message)
     }
 
-    /// The HTTP answer; an error body is JSON or XML, as the client accepts it, the way ASP.NET writes them.
+    /// The HTTP answer; an error body is JSON or XML, as the client accepts it, in ASP.NET's form.
     func response(for request: HTTPRequest) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers, body: json)
         let accepts = request.headers["Accept"] ?? ""
@@ -35,7 +35,7 @@ struct BackendReply {
     }
 }
 
-/// Strings in JSON, where convenience counts more than speed.
+/// JSON strings, where convenience counts more than speed.
 enum JSONBytes {
     /// The text as a JSON string with its quotes.
     static func string(_ text: String) -> [UInt8] {
