@@ -23,7 +23,7 @@ package final class HubEmulator: Sendable {
         package var tier = HubTier.standard
         /// The file for the authority that clients must trust; without it, a temporary file that ``stop()`` deletes.
         package var authorityPath: String?
-        /// So many sends are kept.
+        /// The number of sends kept.
         package var sendLimit = 100_000
         /// The file to which each send is appended as a line of JSON.
         package var callLogPath: String?
