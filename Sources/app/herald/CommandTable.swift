@@ -4,7 +4,7 @@ import HeraldCommandLine
 ///
 /// A new command is one file in Commands and one line here.
 enum CommandTable {
-    /// A command, or a group of them.
+    /// A command or a group of them.
     private enum Entry: Sendable {
         case command(any HeraldCommand.Type)
         case group(String, String, [any HeraldCommand.Type])
@@ -97,7 +97,7 @@ enum CommandTable {
         return commands
     }()
 
-    /// The command of those words; nil when there is none.
+    /// The command with these words; nil when there is none.
     static func command(at words: [String]) -> (any HeraldCommand.Type)? { commands[words] }
 
     private static func declaration(of command: any HeraldCommand.Type) -> CommandDeclaration {

@@ -1,7 +1,7 @@
 import HeraldCommandLine
 import HeraldSettings
 
-/// Options that every command understands, and the flags of the settings.
+/// The options that every command accepts, and the settings' flags.
 enum GlobalOptions {
     static let config = CommandOption.optional("config", .file(), "The settings file (YAML).")
     static let quiet = CommandOption.flag("quiet", short: "q", "Suppress progress and remarks on standard error.")
@@ -9,7 +9,7 @@ enum GlobalOptions {
 
     static let all = [config.declaration, quiet.declaration, noColor.declaration].map { $0.inGroup("Global options") }
 
-    /// The flags of all settings, for a command that uses some of them; none for one that uses none.
+    /// The flags of all settings, for a command that uses some of them; empty for one that uses none.
     static func settings(used: UsedSettings) -> [OptionDeclaration] {
         guard !used.paths.isEmpty else { return [] }
         return zip(SettingsFlag.all, settings).map { flag, option in

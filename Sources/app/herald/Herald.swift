@@ -9,7 +9,7 @@ import HeraldSettings
 import HeraldText
 import HeraldTools
 
-/// The program: understands the command line, runs the command, and turns what it throws into words and a status.
+/// The program: parses the command line, runs the command, and turns its errors into words and an exit status.
 enum Herald {
     static let version = "0.1.0"
 
@@ -44,7 +44,7 @@ enum Herald {
         }
     }
 
-    /// Says what went wrong; the exit status that belongs to it.
+    /// Prints the error and returns its exit status.
     private static func report(_ error: any Error, to console: Console) -> ExitStatus {
         switch error {
         case let error as UsageError:
@@ -73,7 +73,7 @@ enum Herald {
     }
 }
 
-/// What `herald --version` prints: the version, the commit, and the libraries that the process runs with.
+/// The output of `herald --version`: the version, the commit, and the libraries of the process.
 enum VersionText {
     static var lines: [String] {
         let commit = String(cString: herald_commit())

@@ -1,20 +1,20 @@
 import HeraldCommandLine
 import HeraldSettings
 
-/// One command of `herald`: its declaration and what it does.
+/// One command of `herald`: its declaration and its action.
 ///
 /// ``CommandTable`` lists them all.
 protocol HeraldCommand: SendableMetatype {
-    /// Name, arguments, options and words for help.
+    /// Name, arguments, options and help texts.
     static var declaration: CommandDeclaration { get }
 
-    /// The settings that it uses; it understands the flags of all, unless it uses none.
+    /// The settings it uses; it accepts the flags of all settings, unless it uses none.
     static var usedSettings: UsedSettings { get }
 
-    /// Whether it runs until it is told to stop, and waits for brokers as long as it takes.
+    /// Whether it runs until it is stopped, and waits for brokers without a limit.
     static var isService: Bool { get }
 
-    /// Does it.
+    /// Runs the command.
     ///
     /// May throw ``CommandFailure``, ``UsageError``, `SettingsError` or anything else (status 1).
     static func run(_ invocation: Invocation) async throws -> ExitStatus
@@ -24,30 +24,30 @@ extension HeraldCommand {
     static var isService: Bool { false }
 }
 
-/// One run of a command: what was asked for, and the context around it.
+/// One run of a command: the parsed command line and its context.
 struct Invocation: Sendable {
     /// The command line; `parsed[option]` reads it.
     let parsed: ParsedCommand
-    /// Where to write, and whom to ask.
+    /// The streams to write to, and the terminal for questions.
     let console: Console
     /// The process's environment.
     let environment: [String: String]
-    /// Whether what it asks the brokers has a deadline.
+    /// Whether its questions to the brokers have a deadline.
     var hasDeadline = true
 
-    /// The settings of file, environment and flags, with warnings said on standard error.
+    /// The settings of file, environment and flags; prints their warnings on standard error.
     ///
-    /// Throws all mistakes at once, those of what `needs` demands included.
+    /// Throws all mistakes at once, including settings that `needs` requires.
     func settings(requiring needs: SettingsNeeds = []) throws -> Settings {
         try loadedSettings(requiring: needs).settings
     }
 
-    /// The same with the command's own values in place of some, by the names of their flags.
+    /// The settings, with the command's own values for some flags.
     func settings(requiring needs: SettingsNeeds, replacing flags: [String: [String]]) throws -> Settings {
         try readSettings(requiring: needs, replacing: flags).settings
     }
 
-    /// The same, with where each value came from.
+    /// The settings with the source of each value.
     func loadedSettings(requiring needs: SettingsNeeds = []) throws -> LoadedSettings {
         let loaded = try readSettings(requiring: needs)
         if hasDeadline, needs.contains(.kafka) { try QuestionWatch.begin(loaded.settings, console) }
@@ -57,7 +57,7 @@ struct Invocation: Sendable {
         return loaded
     }
 
-    /// The same, with warnings for the caller to say; each time from the file as it is now.
+    /// The settings, with warnings left to the caller; reads the file again each time.
     func readSettings(
         requiring needs: SettingsNeeds, replacing flags: [String: [String]] = [:]
     ) throws -> LoadedSettings {
@@ -67,7 +67,7 @@ struct Invocation: Sendable {
         return try Settings.load(sources, requiring: needs) { LibraryChecks.mistakes($0, requiring: needs) }
     }
 
-    /// Where a copy of standard input goes.
+    /// The directory for a copy of standard input.
     var temporaryDirectory: String {
         let directory = environment["TMPDIR", default: ""]
         return directory.isEmpty ? "/tmp" : directory

@@ -6,34 +6,34 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// Bounds how long a command waits for brokers that do not answer its questions: the one deadline of all commands.
+/// Limits the time a command waits for brokers that do not answer its questions: the one deadline of all commands.
 ///
-/// A call of librdkafka that blocks cannot be taken back, and some of them wait for minutes. So a thread of its own looks at
-/// when brokers last answered anything, and ends the process when they have not for so long and some of them are found to be
-/// silent. What takes its time while answers come is never ended. A job that has begun (a replay, a campaign) is none of its
-/// business: it waits for brokers as long as it takes, and stops at the first signal by itself.
+/// A blocking call of librdkafka cannot be cancelled, and some wait for minutes. So a separate thread watches the time
+/// of the brokers' last answer, and ends the process after too long a silence if a probe confirms that some are silent.
+/// It never ends slow work while answers come. Jobs (a replay, a campaign) are exempt: they wait for brokers without a
+/// limit, and stop at the first signal by themselves.
 enum QuestionWatch {
-    /// So long brokers may leave everything unanswered.
+    /// The longest silence of all brokers.
     static let patience = Duration.seconds(30)
-    /// So long all questions of a command wait for leaders and coordinators that are only just taking office.
+    /// The time for all of a command's questions to wait for leaders and coordinators that are just starting.
     private static let settlingPatience = Duration.seconds(20)
     private static let probeTimeout = Milliseconds.seconds(2)
     private static let turn = Duration.seconds(1)
 
     private struct State {
-        /// How the brokers are asked; `nil` before the command knows them.
+        /// The properties for probing the brokers; `nil` before the command has them.
         var properties: ClientProperties?
         var isWatching = false
         var settling: SettlingPatience?
     }
 
-    /// When brokers last answered one of this process's clients.
+    /// The time of the last answer to any of this process's clients.
     static let answers = AnswerClock()
     private static let state = Guarded(State())
-    /// What the questions of this command share; `nil` for one that waits as long as it takes.
+    /// The patience shared by the command's questions; `nil` for one that waits without a limit.
     static var settling: SettlingPatience? { state.withLock { $0.settling } }
 
-    /// Watches the questions of a command from now on.
+    /// Starts watching a command's questions.
     static func begin(_ settings: Settings, _ console: Console) throws {
         let properties = KafkaClientSettings.common(settings).unnoted
         let isFirst = state.withLock { state in
@@ -50,7 +50,7 @@ enum QuestionWatch {
                 guard state.withLock({ $0.isWatching }), answers.silence >= patience else { continue }
                 let silent = silentBrokers
                 guard !silent.isEmpty, state.withLock({ $0.isWatching }), answers.silence >= patience else {
-                    // Something else takes its time, such as a transaction that is open.
+                    // The cause is another delay, such as an open transaction.
                     answers.note()
                     continue
                 }
@@ -61,7 +61,7 @@ enum QuestionWatch {
         }
     }
 
-    /// No question is open any more: a job begins that waits as long as it takes, or a person is asked.
+    /// Stops watching: a job begins, which waits without a limit, or a person is asked.
     static func end() {
         state.withLock { state in
             state.isWatching = false
@@ -77,8 +77,8 @@ enum QuestionWatch {
         }
     }
 
-    /// Which brokers do not answer, for a command that failed because of some; `nil` when all do, when it is unknown,
-    /// or when its words name all of them.
+    /// The brokers that do not answer, for a command that failed because of them; `nil` when all answer, when it is
+    /// unknown, or when the command's words name all of them.
     static func remark(beside words: String) -> String? {
         let silent = silentBrokers
         return silent.allSatisfy { words.contains($0.address) } ? nil : sentence(silent)
@@ -91,7 +91,7 @@ enum QuestionWatch {
             : "brokers \(names) do not answer: see whether they run"
     }
 
-    /// Those that the cluster names; without a word of any, those of the settings.
+    /// The silent ones of the cluster's brokers; without metadata, of the settings' brokers.
     private static var silentBrokers: [ClusterMetadata.Broker] {
         guard let properties = state.withLock({ $0.properties }) else { return [] }
         let known =

@@ -1,7 +1,7 @@
 package import HeraldCampaigns
 package import HeraldReplay
 
-/// What the console's parts work on: the cluster as each tool sees it, made from the settings once.
+/// The environment of the console's parts: the cluster as each tool sees it, made from the settings once.
 package struct ConsoleContext: Sendable {
     package var replay: ReplayContext
     package var campaigns: CampaignContext

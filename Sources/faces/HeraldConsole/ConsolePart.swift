@@ -1,15 +1,15 @@
-/// A page's share of the console: what it answers, and what it does meanwhile.
+/// One page's part of the console: its routes and its background work.
 package protocol ConsolePart: Sendable {
     var routes: [ConsoleRoute] { get }
 
-    /// Begins what goes on by itself, before the console is served.
+    /// Starts the background work, before the console is served.
     func start() throws
 
-    /// Ends it, after the console is closed; jobs stop where the same job goes on later.
+    /// Ends it after the console is closed; jobs stop where they can go on later.
     func stop()
 }
 
-/// Most do nothing by themselves.
+/// Most parts have no background work.
 extension ConsolePart {
     func start() {}
 

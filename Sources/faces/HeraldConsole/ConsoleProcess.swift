@@ -1,13 +1,13 @@
 internal import HeraldThreads
 internal import HeraldTimeline
 
-/// The console with all its parts, for as long as its process runs.
+/// The console with all its parts, for the life of its process.
 package final class ConsoleProcess: Sendable {
     private let server: ConsoleServer
     private let parts: [any ConsolePart]
     private let configuration: ConsoleServer.Configuration
 
-    /// Starts the parts, and serves.
+    /// Starts the parts and serves.
     ///
     /// - Parameter onLinkUse: called with the next one-time link when one was used.
     package init(
@@ -26,13 +26,13 @@ package final class ConsoleProcess: Sendable {
         port.withLock { $0 = taken }
     }
 
-    /// Where it is served, as `host:port`.
+    /// The address served, as `host:port`.
     package var address: String { server.address }
 
-    /// A link that signs one browser in as operator; the former one is void.
+    /// A link that signs one browser in as operator; it voids the previous one.
     package func newLink() -> String { configuration.link(port: server.port, key: server.newOneTimeKey()) }
 
-    /// Ends jobs so that they can go on, and closes the port.
+    /// Ends jobs so that they can go on later, and closes the port.
     package func stop() {
         server.stop()
         for part in parts { part.stop() }
@@ -56,10 +56,10 @@ package final class ConsoleProcess: Sendable {
 }
 
 extension ConsoleServer.Configuration {
-    /// Whether only this machine can ask.
+    /// Whether only this machine can connect.
     package var isOnLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
-    /// The key stands behind `#`, which browsers keep to themselves.
+    /// The key is in the fragment, which browsers do not send.
     fileprivate func link(port: UInt16, key: String) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/#key=\(key)"
     }

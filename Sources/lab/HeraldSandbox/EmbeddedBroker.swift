@@ -18,7 +18,7 @@ package final class EmbeddedBroker: Sendable {
 
     package let cluster: MockCluster
 
-    /// Starts one broker with these topics; it ends when this object is released.
+    /// Starts one broker with these topics; it stops when this object is released.
     package init(topics: [Topic]) throws(KafkaError) {
         cluster = try MockCluster()
         for topic in topics { try cluster.createTopic(topic.name, partitions: topic.partitions) }

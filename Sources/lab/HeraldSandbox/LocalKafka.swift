@@ -1,12 +1,12 @@
 import Glibc
 import HeraldText
 
-/// A real Apache Kafka of one node, in a temporary directory: for tests whose clients cannot talk to ``EmbeddedBroker``.
+/// A real one-node Apache Kafka in a temporary directory: for tests whose clients cannot talk to ``EmbeddedBroker``.
 ///
-/// It ends with this object and with this process, also with one that is killed: a shell beside it holds a pipe, ends the
-/// broker when the pipe is closed, and removes the directory.
+/// It ends with this object or this process, even a killed one: a shell beside it holds a pipe, ends the broker when
+/// the pipe closes, and removes the directory.
 package final class LocalKafka: Sendable {
-    /// Why it could not be started.
+    /// The reason why it did not start.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -20,11 +20,11 @@ package final class LocalKafka: Sendable {
     private let keeper: pid_t
     private let pipe: Int32
 
-    /// Starts it, and returns when it takes connections: after 3 to 5 s.
+    /// Starts it, and returns when it accepts connections, after 3 to 5 s.
     ///
     /// - Parameters:
-    ///   - home: the folder that a release of Kafka (3.3 or later) unpacks to, with `libs`.
-    ///   - environment: `JAVA_HOME` or `PATH` say where Java is, `TMPDIR` where the directory goes.
+    ///   - home: the folder of an unpacked Kafka release (3.3 or later), with `libs`.
+    ///   - environment: `JAVA_HOME` or `PATH` locate Java, `TMPDIR` the directory.
     package init(home: String, environment: [String: String]) throws(Failure) {
         guard access("\(home)/libs", R_OK | X_OK) == 0 else {
             throw Failure(
@@ -64,7 +64,7 @@ package final class LocalKafka: Sendable {
         while waitpid(keeper, nil, 0) == -1, errno == EINTR {}
     }
 
-    // MARK: What it needs
+    // MARK: Requirements
 
     private static func java(_ environment: [String: String]) throws(Failure) -> String {
         let homes = environment["JAVA_HOME"].map { $0.isEmpty ? [] : ["\($0)/bin"] } ?? []
@@ -83,7 +83,7 @@ package final class LocalKafka: Sendable {
         return String(cString: path)
     }
 
-    /// Free at this moment: Kafka wants to know its ports before it opens them.
+    /// Ports that are free at this moment: Kafka must know its ports before it opens them.
     private static func freePorts(_ count: Int) throws(Failure) -> [UInt16] {
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }
@@ -115,10 +115,10 @@ package final class LocalKafka: Sendable {
 
     // MARK: Its files
 
-    /// What is written before anybody is there to remove it, folders last.
+    /// The files written before the keeper runs and removes them, folders last.
     private static let files = ["data/meta.properties", "server.properties", "log4j2.properties", "data", ""]
 
-    /// Writes what it reads; what `StorageTool format` would write needs no start of Java.
+    /// Writes the files it reads; this spares a Java process for `StorageTool format`.
     private static func prepare(_ directory: String, port: UInt16, controller: UInt16) throws(Failure) {
         let data = "\(directory)/data"
         guard mkdir(data, 0o700) == 0 else { throw failure("\(data) cannot be made") }
@@ -158,7 +158,7 @@ package final class LocalKafka: Sendable {
             """, to: "\(directory)/log4j2.properties")
     }
 
-    /// 22 letters and digits, as Kafka writes 16 bytes; the last one may only be one of four.
+    /// 22 letters and digits, Kafka's form of 16 bytes; the last one can only be one of four.
     private static func identity() -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         return String((0..<21).map { _ in letters[Int.random(in: letters.indices)] }) + "A"
@@ -176,7 +176,7 @@ package final class LocalKafka: Sendable {
 
     // MARK: Its process
 
-    /// Outlives this process by the moment that it takes to clean up.
+    /// The keeper; it outlives this process briefly to clean up.
     private static let script = """
         directory=$1; shift
         "$@" </dev/null >"$directory/log" 2>&1 &
@@ -194,7 +194,7 @@ package final class LocalKafka: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-        // Nobody who waits for the end of this process's output shall wait for the broker's.
+        // A reader of this process's output must not wait for the end of the broker's.
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         var attributes = posix_spawnattr_t()
@@ -205,7 +205,7 @@ package final class LocalKafka: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        // A key that stops the terminal's processes is for the sandbox alone.
+        // A terminal's stop key is for the sandbox alone.
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
@@ -228,7 +228,7 @@ package final class LocalKafka: Sendable {
         var id = ""
         while !takesConnections(port) {
             id = id.isEmpty ? text(of: "\(directory)/pid").filter(\.isNumber) : id
-            // A process that has ended has no program any more, also before its parent has asked how it ended.
+            // An ended process has no program any more, even before its parent has waited for it.
             guard id.isEmpty || access("/proc/\(id)/exe", F_OK) == 0 else {
                 throw Failure(description: "Kafka stopped while it started:\n\(lastLines(of: directory))")
             }

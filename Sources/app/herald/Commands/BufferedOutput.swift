@@ -1,6 +1,6 @@
 import HeraldCommandLine
 
-/// Text for standard output in larger pieces, because a million single writes take their time.
+/// Buffers text for standard output, because a million single writes take long.
 struct BufferedOutput {
     private static let pieceBytes = 65_536
 

@@ -4,7 +4,7 @@ import HeraldEvents
 import HeraldSettings
 import HeraldText
 
-/// `herald config check`: everything that the worker would refuse, at once.
+/// `herald config check`: reports everything that the worker would refuse, at once.
 enum ConfigCheckCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "check", "Check the settings as the worker does, and report all mistakes at once.",
@@ -19,7 +19,7 @@ enum ConfigCheckCommand: HeraldCommand {
     }
 }
 
-/// `herald config show`: every setting's effective value and where it came from.
+/// `herald config show`: shows every setting's effective value and its source.
 enum ConfigShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show every setting's effective value and where it came from.",
@@ -47,10 +47,10 @@ enum ConfigShowCommand: HeraldCommand {
         return .done
     }
 
-    /// Beside the longest name of a setting and a place it leaves a hundred columns.
+    /// With the longest setting's name and source, this makes a hundred columns.
     private static let valueWidth = 50
 
-    /// The place without what the name of the setting says already.
+    /// The source, without the part that repeats the setting's name.
     private static func brief(_ place: SettingsPlace) -> String {
         switch place {
         case .standard: "default"
@@ -70,7 +70,7 @@ enum ConfigShowCommand: HeraldCommand {
     }
 }
 
-/// `herald config docs`: docs/SETTINGS.md.
+/// `herald config docs`: prints docs/SETTINGS.md.
 enum ConfigDocsCommand: HeraldCommand {
     static let declaration = CommandDeclaration("docs", "Print the documentation of all settings as Markdown.")
     static let usedSettings: UsedSettings = .none
@@ -81,7 +81,7 @@ enum ConfigDocsCommand: HeraldCommand {
     }
 }
 
-/// `herald config schema`: docs/schemas/settings.schema.json.
+/// `herald config schema`: prints docs/schemas/settings.schema.json.
 enum ConfigSchemaCommand: HeraldCommand {
     static let declaration = CommandDeclaration("schema", "Print the JSON Schema of the settings file, for editors.")
     static let usedSettings: UsedSettings = .none

@@ -50,7 +50,7 @@ enum ConsoleCommand: HeraldCommand {
         let context = try settings.consoleContext(
             environment: invocation.environment, configuration: parsed[GlobalOptions.config],
             temporaryDirectory: invocation.temporaryDirectory)
-        // Its threads come and go with clients that read a topic for one answer; each heap keeps what they leave.
+        // Threads come and go with clients that read a topic for one answer; each arena keeps their freed memory.
         MemoryArenas.limit(to: 2)
         try StopSignals.catchAll()
         let served: ConsoleProcess

@@ -7,7 +7,7 @@ import HeraldTelemetry
 import HeraldThreads
 import HeraldWorker
 
-/// `herald demo`: the whole of Herald in one process, to be watched.
+/// `herald demo`: all of Herald in one process, to watch it work.
 enum DemoCommand: HeraldCommand {
     private static let once = CommandOption.flag(
         "once",
@@ -64,7 +64,7 @@ enum DemoCommand: HeraldCommand {
             context.stop()
         }
         let end = try run.run(worker)
-        // The thread waits for signals as long as the process lives.
+        // The thread waits for signals until the process ends.
         withExtendedLifetime(signals) {}
         return switch end {
         case .good: .done

@@ -1,7 +1,7 @@
 import HeraldCommandLine
 import HeraldText
 
-/// `herald help`: the same as `--help` behind a command.
+/// `herald help`: the same as `--help` after a command.
 enum HelpCommand: HeraldCommand {
     private static let words = CommandArgument.repeated(.text("COMMAND"), "The command, such as config show.")
 
@@ -19,7 +19,7 @@ enum HelpCommand: HeraldCommand {
     }
 }
 
-/// `herald man`: the manual page, herald(1).
+/// `herald man`: prints the manual page, herald(1).
 enum ManCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "man", "Print the manual page.",
@@ -32,7 +32,7 @@ enum ManCommand: HeraldCommand {
     }
 }
 
-/// `herald completion`: a shell's completion script.
+/// `herald completion`: prints a shell's completion script.
 enum CompletionCommand: HeraldCommand {
     private static let shell = CommandArgument.required(
         .choice(CompletionScript.Shell.self, "SHELL"), "The shell to print it for.")

@@ -132,7 +132,7 @@ enum HubCommand: HeraldCommand {
             "Clients trust \(emulator.caFile) alone. A worker sends to it with backend.kind azure-hub, backend.hub.name "
                 + "\(emulator.hub), backend.hub.connectionStringFile (a file with the connection string) and "
                 + "backend.tls.caFile \(emulator.caFile).")
-        // The reader wants one line, whatever the form of JSON.
+        // Readers expect one line, for either form of JSON.
         let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
         try format.write(
             [

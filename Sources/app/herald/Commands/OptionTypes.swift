@@ -5,7 +5,7 @@ import HeraldText
 import HeraldTools
 
 extension ValueType where Value == [String] {
-    /// Names of push services; the settings say which there are, shells complete those of the default.
+    /// Names of push services; the settings define them, shells complete the default ones.
     static var pushServices: Self { .commaSeparated("SERVICE,…").completing(PushServices.standard.names) }
 }
 
@@ -13,7 +13,7 @@ extension ValueType<Double> {
     /// A share, `20%`, as a number from 0 to 1.
     static var percentage: Self { Self("PERCENT", allowed: "0% to 100%", parse: ShareText.parse) }
 
-    /// So many per second, `200/s`, `30/m` or `1000/h`.
+    /// A rate: `200/s`, `30/m` or `1000/h`.
     static var rate: Self { Self("N/s", allowed: "a rate such as 200/s, 30/m or 1000/h", parse: RateText.parse) }
 }
 
@@ -25,14 +25,14 @@ extension ValueType<Misbehaviour> {
 }
 
 extension ValueType<HubOutcomeRule> {
-    /// What push services say to some devices.
+    /// A rule for push services' answers to some devices.
     static let outcome = Self("RULE", reading: HubOutcomeRule.textForm) { text throws(InputError) in
         try HubOutcomeRule(parsing: text)
     }
 }
 
 extension ValueType {
-    /// A type whose reader says what is wrong with a text.
+    /// A type whose reader describes the fault of a text.
     fileprivate init(
         _ placeholder: String, reading allowed: String,
         _ read: @escaping @Sendable (String) throws(InputError) -> Value

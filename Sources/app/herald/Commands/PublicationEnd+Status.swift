@@ -3,11 +3,11 @@ import HeraldText
 import HeraldTools
 
 extension PublicationEnd {
-    /// Says how a replay or a publisher ended, and gives the exit status.
+    /// Prints how a replay or a publisher ended, and returns the exit status.
     ///
     /// - Parameters:
-    ///   - count: how much this run has published.
-    ///   - isWhole: whether all of it has come where it was to come.
+    ///   - count: the number published in this run.
+    ///   - isWhole: whether everything reached its destination.
     func conclude(_ sentence: String, published count: Int, isWhole: Bool, _ console: Console) -> ExitStatus {
         switch self {
         case .complete where isWhole: console.remark(sentence)

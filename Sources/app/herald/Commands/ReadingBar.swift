@@ -1,6 +1,6 @@
 import HeraldCommandLine
 
-/// The bar of a reading that takes its time, and whether to go on with it.
+/// The progress bar of a long reading, which also tells whether to go on.
 final class ReadingBar {
     private let stop: StopRequest
     private var line: ProgressLine
@@ -12,10 +12,10 @@ final class ReadingBar {
         line = ProgressLine(console)
     }
 
-    /// How fast it goes, and how long the rest takes, to stand behind the words.
+    /// The speed and the remaining time, to follow the words.
     var pace: String { meter.words(left: left) }
 
-    /// Shows how far it is; whether the operator wants it to go on.
+    /// Shows the progress; returns whether the operator wants to go on.
     func show(_ passed: Int64, of total: Int64, _ words: @autoclosure () -> String) -> Bool {
         meter.note(passed)
         left = total - passed
@@ -30,8 +30,8 @@ extension StopRequest {
     /// Reads with a bar, until the operator stops it.
     ///
     /// - Parameters:
-    ///   - interruption: what is said when they do.
-    ///   - read: shows on the bar how far it is, and ends when that answers `false`.
+    ///   - interruption: the text printed when the operator stops it.
+    ///   - read: reports its progress to the bar, and ends when that returns `false`.
     func reading<Answer>(
         _ console: Console, interruption: String = "interrupted", _ read: (ReadingBar) throws -> Answer
     ) throws -> Answer {

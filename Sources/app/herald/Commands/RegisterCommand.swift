@@ -6,7 +6,7 @@ import HeraldHTTP
 import HeraldSettings
 import HeraldText
 
-/// `herald register`: what a mobile client does with the backend.
+/// `herald register`: registers a device with the backend, as a mobile client does.
 enum RegisterCommand: HeraldCommand {
     private static let handle = CommandOption.optional(
         "handle", .text("HANDLE"), "The device's handle: an APNs token in hex, a GCM id, a WNS channel's URL.")
@@ -93,15 +93,15 @@ enum RegisterCommand: HeraldCommand {
         }
     }
 
-    /// What a device is called that nobody has named: another handle, or another user of it, is another device.
+    /// The name of an unnamed device: another handle or user makes another device.
     ///
-    /// A handle is shown to nobody, and written nowhere.
+    /// The handle itself is neither shown nor stored.
     private static func name(of device: Device, _ owner: String?) -> String {
         let digest = SHA256.hex(of: Array(device.handle.text.utf8)).prefix(16)
         return [device.platform.rawValue, owner, String(digest)].compactMap(\.self).joined(separator: " ")
     }
 
-    /// The device that is remembered of the backend; `nil` when there is none.
+    /// The only remembered device of the backend; `nil` when there is none.
     private static func onlyInstallation(
         _ client: BackendClient, _ store: FileRegistrationStore
     ) throws -> String? {
@@ -113,7 +113,7 @@ enum RegisterCommand: HeraldCommand {
                 + "or with --installation", status: .usage)
     }
 
-    /// Says what stays as it is.
+    /// Prints the registrations that stay unchanged.
     private static func name(_ others: [OtherRegistration], _ console: Console) {
         for other in others {
             let kind = other.isNative ? "" : "template or installation, "
@@ -128,7 +128,7 @@ enum RegisterCommand: HeraldCommand {
     private typealias Device = (handle: DeviceHandle, platform: Platform)
 
     private struct Request {
-        /// `nil` for the one that is named, or alone.
+        /// `nil` for the device that is named, or the only one.
         var device: Device?
         var isRemoval: Bool
     }

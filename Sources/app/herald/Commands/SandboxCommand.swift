@@ -95,7 +95,7 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
-    /// The settings, with addresses that are nobody's in place of those that nothing has yet.
+    /// The settings, with unreachable addresses as placeholders for those not known yet.
     private static func loadedSettings(_ invocation: Invocation) throws -> LoadedSettings {
         let parsed = invocation.parsed
         guard parsed[brokers] == nil || parsed[kafkaHome] == nil else {
@@ -108,7 +108,7 @@ enum SandboxCommand: HeraldCommand {
             "admin-listen": ["127.0.0.1:0"],
         ]
         if parsed[brokers] == nil, Broker.home(invocation) == nil {
-            // The embedded broker holds a fetch back for this long although records have come.
+            // The embedded broker delays a fetch by this time even when records are there.
             flags["kafka-properties"] = ["fetch.wait.max.ms=100"]
             flags["delivery-guarantee"] = ["at-least-once"]
         }
@@ -117,14 +117,14 @@ enum SandboxCommand: HeraldCommand {
         return loaded
     }
 
-    /// The broker with the topics: one in this process, or one that was started elsewhere.
+    /// The broker with the topics: one in this process, or an external one.
     private struct Broker {
         let address: String
         /// The settings with its address.
         let settings: Settings
-        /// The group that was made on a broker that was started elsewhere.
+        /// The group created on an external broker.
         let group: SandboxGroup?
-        /// What ends with the sandbox.
+        /// The broker owned by the sandbox, which ends with it.
         private let own: (any Sendable)?
 
         init(_ loaded: LoadedSettings, _ invocation: Invocation) async throws {
@@ -167,7 +167,7 @@ enum SandboxCommand: HeraldCommand {
             }
         }
 
-        /// Makes the topics that are missing.
+        /// Creates the missing topics.
         private static func makeTopics(_ settings: Settings, _ partitions: Int) async throws {
             let administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
             var wishes = settings.topicWishes
@@ -179,7 +179,7 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
-    /// Where everything is.
+    /// The addresses of all parts.
     private struct Addresses {
         let broker: String
         let backend: String
@@ -204,14 +204,14 @@ enum SandboxCommand: HeraldCommand {
         }
     }
 
-    /// Writes the addresses as soon as the worker is past its start.
+    /// Prints the addresses as soon as the worker has started.
     private static func announce(_ addresses: Addresses, _ worker: Worker, _ invocation: Invocation) throws {
         let console = invocation.console
-        // The reader wants one line, whatever the form of JSON.
+        // Readers expect one line, for either form of JSON.
         let format: OutputFormat = invocation.parsed[OutputFormat.option] == .table ? .table : .jsonl
         _ = try OwnThread(name: "announcement") {
             while isStarting(worker) {
-                // Nothing tells when a lane is there.
+                // Polls, because no event announces a lane.
                 usleep(10_000)
             }
             try? format.write(addresses.members, lines: addresses.lines, to: console)
@@ -222,7 +222,7 @@ enum SandboxCommand: HeraldCommand {
         Readiness(worker.report, now: SystemClock.monotonic()).isStarting
     }
 
-    /// Stops the worker when standard input is closed, or on a signal; a second one ends the process at once.
+    /// Stops the worker when standard input is closed, or on a signal; a second signal ends the process at once.
     private static func stopAtTheEnd(_ worker: Worker) throws {
         _ = try OwnThread(name: "input") {
             var bytes = [UInt8](repeating: 0, count: 4_096)

@@ -5,19 +5,19 @@ import HeraldSettings
 import HeraldText
 import HeraldTime
 
-/// The consumer group of a sandbox on a broker that has others: one that no other process has, or ever had.
+/// The consumer group of a sandbox on a shared broker: one that no other process has, or ever had.
 ///
-/// In a group with members the sandbox would take some of their events, and its backend would be the only one to get them.
+/// In a group with members the sandbox would take some of their events, which only its own backend would get.
 struct SandboxGroup {
     private static let prefix = "herald-sandbox-"
     private static let questionTimeout = Milliseconds.seconds(5)
-    /// It looks for other groups that consume the topics for so long at most.
+    /// The time limit for finding other groups that consume the topics.
     private static let lookingTime = Duration.seconds(5)
     private static let patience = Duration.seconds(20)
 
     let name: String
 
-    /// The group that the settings name, or a random one.
+    /// The group in the settings, or a random one.
     init(_ loaded: LoadedSettings) {
         let place = loaded.effective.first { $0.path == "kafka.group" }?.place
         name =
@@ -25,7 +25,7 @@ struct SandboxGroup {
             ? Self.prefix + String(UInt64.random(in: .min ... .max), radix: 36) : loaded.settings.kafka.group
     }
 
-    /// Throws when the group has members, or offsets of former ones.
+    /// Throws when the group has members, or offsets of earlier ones.
     func refuseIfKnown(_ admin: Admin) throws {
         let known = try admin.describeGroup(name, timeout: Self.questionTimeout)
         guard known.exists else { return }
@@ -37,11 +37,11 @@ struct SandboxGroup {
             "the group \(name) \(why). Leave --kafka-group out: a sandbox has a random group of its own.")
     }
 
-    /// Says when other groups consume these topics too: each group gets every event.
+    /// Warns when other groups consume these topics too: each group gets every event.
     ///
-    /// Other sandboxes do not count, since they deliver to no device.
+    /// Other sandboxes do not count, since they reach no device.
     func warnOfOthers(on topics: [String], _ admin: Admin, _ console: Console) {
-        // A broker that does not tell of groups hinders no sandbox.
+        // A broker that does not list its groups must not stop a sandbox.
         guard let groups = try? admin.liveGroups(timeout: Self.questionTimeout) else { return }
         let end = ContinuousClock.now + Self.lookingTime
         let others = groups.filter { $0 != name && !$0.hasPrefix(Self.prefix) }.sorted()
@@ -67,7 +67,7 @@ struct SandboxGroup {
             + "sandbox; --topics-requests names a topic of its own."
     }
 
-    /// Deletes it, with its offsets, when its members have left: nothing else would.
+    /// Deletes the group with its offsets once its members have left, because nothing else would.
     func end(_ admin: Admin) {
         let end = ContinuousClock.now + Self.lookingTime
         while ContinuousClock.now < end {
@@ -75,16 +75,16 @@ struct SandboxGroup {
                 known.exists
             else { return }
             if known.members.isEmpty {
-                // One that this user may not delete stays, with offsets that expire.
+                // A group that this user may not delete stays; its offsets expire.
                 try? admin.deleteGroup(name, timeout: Self.questionTimeout)
                 return
             }
-            // A member that has left shows for a moment.
+            // A member that has left is still listed for a moment.
             usleep(50_000)
         }
     }
 
-    /// Begins where the topics end now: what was published before is none of the sandbox's business.
+    /// Begins at the current ends of the topics, so that the sandbox ignores earlier events.
     func begin(at topics: [String], _ settings: Settings) throws {
         let consumer = try Consumer(properties: KafkaClientSettings.doctorReader(settings))
         defer { consumer.close() }

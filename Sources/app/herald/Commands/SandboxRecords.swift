@@ -7,22 +7,22 @@ import HeraldThreads
 import HeraldTime
 import HeraldTools
 
-/// Reads the request topics of a sandbox beside its worker, and knows of each call which record it is made for.
+/// Reads a sandbox's request topics beside its worker, to find the record that a call is made for.
 final class SandboxRecords: Sendable {
     private static let wait = Milliseconds.milliseconds(20)
-    /// As many as the backend keeps calls.
+    /// The number of calls that the backend keeps.
     private static let limit = 100_000
 
     private struct Known {
         var records: [String: RecordedCall.Record] = [:]
-        /// Those that are forgotten next.
+        /// The records forgotten next.
         var older: [String: RecordedCall.Record] = [:]
         var hasEnded = false
     }
 
     private let known = Guarded(Known())
 
-    /// Reads what is published from now on, until ``stop()``.
+    /// Reads new records until ``stop()``.
     init(_ settings: Settings) throws {
         let reader = try TopicReader(properties: KafkaClientSettings.watcher(settings))
         var starts: [TopicPartition: TopicReader.Start] = [:]
@@ -33,12 +33,12 @@ final class SandboxRecords: Sendable {
             for partition in partitions { starts[partition] = .end }
         }
         try reader.begin(starts)
-        // The thread alone uses it from here on.
+        // From here on only the thread uses it.
         nonisolated(unsafe) let begun = Reading(reader: reader, decoder: try settings.recordDecoder(), counts: counts)
         _ = try OwnThread(name: "records") { [self] in
             var reading = begun
             while !known.withLock({ $0.hasEnded }) {
-                // A broker that is away is the worker's to tell.
+                // The worker reports an absent broker.
                 _ = try? reading.reader.poll(wait: Self.wait) { message in
                     for (key, record) in reading.records(of: message) { note(record, of: key) }
                 }
@@ -47,10 +47,10 @@ final class SandboxRecords: Sendable {
         }
     }
 
-    /// Ends the reading.
+    /// Stops reading.
     func stop() { known.withLock { $0.hasEnded = true } }
 
-    /// The record that a call with this `Idempotency-Key` is made for; `nil` when it was not read, or not yet.
+    /// The record that a call with this `Idempotency-Key` is made for; `nil` when it has not been read (yet).
     func record(of key: String) -> RecordedCall.Record? {
         known.withLock { $0.records[key] ?? $0.older[key] }
     }
@@ -65,7 +65,7 @@ final class SandboxRecords: Sendable {
     private struct Reading {
         let reader: TopicReader
         let decoder: RecordDecoder
-        /// How many partitions each topic has.
+        /// The number of partitions of each topic.
         let counts: [String: Int]
         private var event = DecodedEvent()
         private var headers = HeaderList()
@@ -76,7 +76,7 @@ final class SandboxRecords: Sendable {
             self.counts = counts
         }
 
-        /// What a record causes calls of, by their keys; nothing when it is no event.
+        /// The record by the keys of its calls; empty when it is not an event.
         mutating func records(of message: Message) -> [(String, RecordedCall.Record)] {
             guard let value = message.valueCopy else { return [] }
             let key = message.keyCopy

@@ -5,7 +5,7 @@ import HeraldHTTP
 import HeraldSettings
 import HeraldText
 
-/// `herald send`: straight to the backend, no Kafka.
+/// `herald send`: sends straight to the backend, without Kafka.
 enum SendCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     private static let pushServices = CommandOption.optional("pns", .pushServices, "The push services to send to.")

@@ -2,17 +2,17 @@ import Glibc
 import HeraldCommandLine
 import HeraldThreads
 
-/// Ctrl-C and SIGTERM as a request to come to an end in good order; the second one ends the process at once.
+/// Ctrl-C and SIGTERM as a request for an orderly end; the second one ends the process at once.
 ///
-/// While questions are asked, the first one ends it too, a moment later: nothing has been done yet, and a question whose broker
-/// is away is not answered for minutes.
+/// While questions are asked, the first one ends it too, after a moment: nothing has been done yet, and a question to
+/// an absent broker goes unanswered for minutes.
 final class StopRequest: Sendable {
     private enum Phase {
         /// Brokers are asked, and nothing is done yet.
         case asking
-        /// A person is.
+        /// A person is asked.
         case answering
-        /// A job is under way.
+        /// A job is running.
         case working
     }
 
@@ -21,20 +21,20 @@ final class StopRequest: Sendable {
         var phase = Phase.asking
     }
 
-    /// So long a question may take to end by itself.
+    /// The time for a question to end by itself.
     private static let grace = Duration.seconds(1)
 
     private let state = Guarded(State())
 
     var isMade: Bool { state.withLock { $0.isMade } }
 
-    /// Asks whether a job may begin, which is answered with no by a signal: at once, because nothing has been done yet.
+    /// Asks whether a job may begin; a signal answers no at once, because nothing has been done yet.
     ///
-    /// Behind it a job is under way, which comes to its end in its own time.
+    /// Afterwards a job is running, which ends in its own time.
     ///
     /// - Parameters:
-    ///   - count: how many it acts on.
-    ///   - refusal: what is said when the answer is no.
+    ///   - count: the number of things it affects.
+    ///   - refusal: the text printed when the answer is no.
     func confirm(
         _ question: String, count: Int = 1, isAssumed: Bool, _ console: Console, refusal: String
     ) throws -> Bool {
@@ -46,22 +46,22 @@ final class StopRequest: Sendable {
         return isConfirmed
     }
 
-    /// Asks a person for what has to be known before anything is done, so that a signal ends the process at once.
+    /// Asks a person before anything is done; a signal then ends the process at once.
     func answer<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
         state.withLock { $0.phase = .answering }
         defer { state.withLock { $0.phase = .asking } }
         return try body()
     }
 
-    /// Questions were answered, and the operator watches what changes for as long as they like.
+    /// The questions are answered, and the operator watches for as long as they like.
     func beginWork() {
         QuestionWatch.end()
         state.withLock { $0.phase = .working }
     }
 
-    /// Listens as long as the process lives.
+    /// Listens until the process ends.
     ///
-    /// - Parameter onSecond: what has to be done before the process ends at once, such as giving back a terminal.
+    /// - Parameter onSecond: work to do before the process ends at once, such as restoring the terminal.
     static func listen(onSecond: @escaping @Sendable () -> Void = {}) throws -> StopRequest {
         let request = StopRequest()
         let end = try Wakeup()

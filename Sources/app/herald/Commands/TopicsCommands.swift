@@ -4,7 +4,7 @@ import HeraldSettings
 import HeraldText
 import HeraldTools
 
-/// What the three commands of `herald topics` share: asking the cluster, and showing what differs.
+/// The common part of the `herald topics` commands: asks the cluster, and shows the differences.
 struct TopicsTool {
     let wishes: TopicWishes
     let administrator: TopicAdministrator
@@ -17,10 +17,10 @@ struct TopicsTool {
         administrator = TopicAdministrator(admin: try settings.adminClient(), reach: settings.clusterReach)
     }
 
-    /// Asks the cluster, and shows what differs.
+    /// Asks the cluster, and shows the differences.
     func showPlan() throws -> TopicPlan {
         let plan = try administrator.plan(wishes)
-        // An empty table's heading says nothing.
+        // An empty table needs no heading.
         if plan.steps.isEmpty, invocation.parsed[OutputFormat.option] == .table { return plan }
         let columns = ["topic", "property", "now", "wanted", "action", "note"].map { RecordWriter.Column($0) }
         let records: [[JSONValue]] = plan.steps.map { step in
@@ -49,7 +49,7 @@ struct TopicsTool {
     private static func value(_ text: String) -> JSONValue { Int(text).map(JSONValue.integer) ?? .string(text) }
 }
 
-/// `herald topics plan`: what apply would do.
+/// `herald topics plan`: shows the changes that apply would make.
 enum TopicsPlanCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "plan", "Show what differs between the topics and the settings, and what apply would do.",
@@ -66,7 +66,7 @@ enum TopicsPlanCommand: HeraldCommand {
     }
 }
 
-/// `herald topics check`: whether anything differs, for scripts.
+/// `herald topics check`: tells scripts whether anything differs.
 enum TopicsCheckCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "check", "Check that the topics match the settings.",
@@ -83,7 +83,7 @@ enum TopicsCheckCommand: HeraldCommand {
     }
 }
 
-/// `herald topics apply`: makes and changes topics; never shrinks or deletes.
+/// `herald topics apply`: creates and changes topics; never shrinks or deletes them.
 enum TopicsApplyCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "apply", "Create and change topics to match the settings; it never shrinks or deletes anything.",

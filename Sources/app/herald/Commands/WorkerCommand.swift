@@ -7,7 +7,7 @@ import HeraldThreads
 import HeraldTraces
 import HeraldWorker
 
-/// `herald worker`: delivers.
+/// `herald worker`: delivers events.
 enum WorkerCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "worker", "Deliver: consume events, call the backend, record every outcome.",
@@ -19,16 +19,16 @@ enum WorkerCommand: HeraldCommand {
     static let usedSettings: UsedSettings = .worker
     static let isService = true
 
-    /// For so long the last spans may keep a worker that has drained.
+    /// The time that the last spans may delay the end of a drained worker.
     private static let traceFlush = Duration.seconds(2)
 
     static func run(_ invocation: Invocation) async throws -> ExitStatus {
-        // A stop that is asked for while it starts is kept until there is a worker to stop.
+        // A stop requested during the start is kept until there is a worker to stop.
         let hangUp = HangUp()
         try StopSignals.catchAll(and: [SIGHUP])
         let settings = try invocation.settings(requiring: [.kafka, .backend])
         MemoryArenas.limit(to: settings.delivery.lanes + 1)
-        // A millisecond is as exact as any of its timers.
+        // None of its timers needs more than a millisecond's precision.
         TimerSlack.set(nanoseconds: 1_000_000)
         let descriptors = FileDescriptorLimit.raise()
         var configuration = try settings.workerConfiguration(descriptors: descriptors)
@@ -71,7 +71,7 @@ enum WorkerCommand: HeraldCommand {
         return end == .stopped ? .done : .failed
     }
 
-    /// Waits for signals as long as the process lives.
+    /// Waits for signals until the process ends.
     private static func listen(
         for worker: Worker, _ reload: SettingsReload, _ hangUp: HangUp, _ logger: Logger, _ writer: LogWriter
     ) throws -> OwnThread {

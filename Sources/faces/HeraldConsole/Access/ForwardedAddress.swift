@@ -1,13 +1,13 @@
 internal import HeraldHTTP
 
-/// Whose request it is when proxies stand in between.
+/// The client of a request that came through proxies.
 struct ForwardedAddress: Sendable {
     private let proxies: [HTTPNetwork]
 
-    /// - Parameter proxies: those whose `X-Forwarded-For` is believed.
+    /// - Parameter proxies: the proxies whose `X-Forwarded-For` is trusted.
     init(proxies: [HTTPNetwork]) { self.proxies = proxies }
 
-    /// The last address that no trusted proxy has: what stands before it, the client may have written itself.
+    /// The last address that is not a trusted proxy's: the client may have forged the ones before it.
     func client(of request: HTTPRequest) -> HTTPPeer {
         var client = request.peer
         let fields = request.headers.fields.filter { $0.name.lowercased() == "x-forwarded-for" }

@@ -2,15 +2,15 @@ internal import HeraldHTTP
 internal import HeraldThreads
 internal import HeraldTime
 
-/// Who may come in: names, origins, tokens, sessions and their rates.
+/// The access control: host names, origins, tokens, sessions and rates.
 final class Gate: Sendable {
-    /// Someone who has signed in.
+    /// A signed-in viewer with the credential shown.
     struct Entrance: Sendable, Equatable {
         var viewer: Viewer
         var credential: Credential
     }
 
-    /// What someone has shown.
+    /// The credential of a request.
     enum Credential: Sendable, Equatable {
         /// The secret name of a session.
         case session(String)
@@ -41,15 +41,15 @@ final class Gate: Sendable {
         self.operatorName = operatorName
     }
 
-    /// A new key for the link; the former one opens nothing any more.
+    /// A new key for the link; the previous one becomes void.
     func newOneTimeKey() -> String { state.withLock { $0.sessions.newOneTimeKey() } }
 
-    /// What every request has to pass, the page's own included.
+    /// The checks for every request, including those for the page's files.
     func check(_ request: HTTPRequest) throws(Refused) {
         if let sentence = rules.refusal(of: request) { throw Refused(sentence, status: 403) }
     }
 
-    /// The viewer who asks; throws 401 when nobody has signed in, 429 when too much is asked.
+    /// The viewer of a request; throws 401 when not signed in, 429 when there are too many requests.
     func entrance(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refused) -> Entrance {
         let entrance = try identify(request, cookie: cookie, now: now)
         let who =
@@ -61,7 +61,7 @@ final class Gate: Sendable {
         return entrance
     }
 
-    /// The same from a request's head: nothing is counted but failures.
+    /// The viewer of a request's head; counts only failures.
     func identify(_ request: HTTPRequest, cookie: String, now: MonotonicTime) throws(Refused) -> Entrance {
         let client = addresses.client(of: request)
         if request.headers["Authorization"] != nil {
@@ -83,9 +83,9 @@ final class Gate: Sendable {
 
     /// Opens a session with a one-time key or a token.
     ///
-    /// - Parameter isLink: whether a link has the key: then no token will do, or whoever has one could sign others in under
-    ///   their own name.
-    /// - Returns: its secret name, who it is, and the next one-time key if one was used.
+    /// - Parameter isLink: whether the key came from a link: a token is then refused, because its owner could use a
+    ///   link to sign others in under that name.
+    /// - Returns: the session's secret name, its viewer, and the next one-time key if one was used.
     func signIn(
         _ key: String, isLink: Bool = false, _ request: HTTPRequest, now: MonotonicTime
     ) throws(Refused) -> (secret: String, Viewer, nextKey: String?) {
@@ -108,7 +108,7 @@ final class Gate: Sendable {
 
     func signOut(_ secret: String) { state.withLock { $0.sessions.close(secret) } }
 
-    /// Whether the viewer who has shown this may still see what is pushed.
+    /// Whether the viewer with this credential may still receive news.
     func isWelcome(_ credential: Credential, now: MonotonicTime) -> Bool {
         switch credential {
         case .session(let secret):
@@ -121,19 +121,19 @@ final class Gate: Sendable {
         Viewer(name: name, role: role, allowsChanges: allowsChanges)
     }
 
-    /// Whose line was taken out of the file, or changed, is out.
+    /// Whether the token file still has the session's line, unchanged.
     private func isStillWelcome(_ session: SessionTable.Session, _ now: MonotonicTime) -> Bool {
         guard let token = session.token else { return true }
         let entry = tokens?.entry(for: token, now: now)
         return entry?.name == session.name && entry?.role == session.role
     }
 
-    /// Throws when too much was guessed from there: a right token would show that it is one.
+    /// Throws after too many failures from this client, even for a valid token, which a guesser would recognise.
     private func mayTry(_ client: HTTPPeer, _ now: MonotonicTime) throws(Refused) {
         guard state.withLock({ $0.failures.allows(client, now: now) }) else { throw Self.tooMany }
     }
 
-    /// Only failures count, and no signed-in person is refused for those of others: a proxy's address is many people's.
+    /// Only failures count, so they never lock out a signed-in person: many people share a proxy's address.
     private func failure(_ sentence: String, _ client: HTTPPeer, _ now: MonotonicTime) -> Refused {
         let isCounted = state.withLock { $0.failures.take(client, now: now) }
         return isCounted ? Refused(sentence, status: 401) : Self.tooMany

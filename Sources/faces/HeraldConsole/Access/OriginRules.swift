@@ -1,6 +1,6 @@
 internal import HeraldHTTP
 
-/// Under which names the console answers, and from which pages requests may come.
+/// The names under which the console answers, and the pages whose requests it accepts.
 ///
 /// | attack | what refuses it |
 /// |---|---|
@@ -9,24 +9,24 @@ internal import HeraldHTTP
 struct OriginRules: Sendable {
     private let hosts: Set<String>
 
-    /// - Parameter hosts: names beside addresses and localhost, as a proxy in front passes them on.
+    /// - Parameter hosts: names beside addresses and localhost, as passed on by a proxy in front.
     init(hosts: [String]) {
         self.hosts = Set(hosts.map { $0.lowercased() })
     }
 
-    /// Why a request is refused; `nil` when it is not.
+    /// The reason for refusing a request; `nil` to accept it.
     func refusal(of request: HTTPRequest) -> String? {
         guard let host = request.headers["Host"] else { return "the request has no Host header" }
         guard isKnown(host) else {
             return "the console does not answer to this name: ask for its address, or add the name to console.hosts"
         }
-        // As the server reads the path: an encoded letter changes nothing.
+        // The same decoding as the server's: an encoded letter changes nothing.
         guard request.method != "GET" || request.target.segments.first == "api" else { return nil }
         if let site = request.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
             return "another site's page may not ask for this"
         }
         guard let origin = request.headers["Origin"] else {
-            // Browsers send it with whatever is no GET; a script shows a token, which no foreign page has.
+            // Browsers send it with every request but GET; a script shows a token, which a foreign page does not have.
             let isScript = request.headers["Authorization"] != nil
             return request.method == "GET" || isScript ? nil : "the request has no Origin header"
         }
@@ -36,7 +36,7 @@ struct OriginRules: Sendable {
         return nil
     }
 
-    /// `host:port` of an origin (RFC 6454) of HTTP; `nil` of any other.
+    /// `host:port` of an HTTP origin (RFC 6454); `nil` for other origins.
     private static func authority(of origin: String) -> String? {
         for scheme in ["http://", "https://"] where origin.lowercased().hasPrefix(scheme) {
             return origin.dropFirst(scheme.count).lowercased()

@@ -1,41 +1,41 @@
 internal import HeraldText
 internal import HeraldTime
 
-/// Who has signed in: pure, with the time told.
+/// The sessions of signed-in viewers: pure, the time is a parameter.
 ///
-/// One-time keys and sessions live in memory alone; the end of the process ends them all.
+/// One-time keys and sessions are only in memory; they end with the process.
 struct SessionTable: Sendable {
     struct Session: Sendable, Equatable {
         var name: String
         var role: Viewer.Role
-        /// The token that it was opened with; `nil` for a one-time link.
+        /// The token that opened it; `nil` for a one-time link.
         var token: String?
         var end: MonotonicTime
     }
 
     /// A working day.
     static let lifetime: Milliseconds = .hours(12)
-    /// More are not needed; the oldest gives way.
+    /// The limit; a new session beyond it ends the oldest.
     static let most = 1_000
 
     private var sessions: [String: Session] = [:]
     private var oneTimeKey: String?
 
-    /// A key that opens one session; the former one opens none any more.
+    /// A key that opens one session; it voids the previous one.
     mutating func newOneTimeKey() -> String {
         let key = AccessToken.random()
         oneTimeKey = key
         return key
     }
 
-    /// Whether this is the key, which is used up then.
+    /// Whether this is the current key; uses it up.
     mutating func takeOneTimeKey(_ key: String) -> Bool {
         guard let oneTimeKey, Secret.isSame(oneTimeKey, key) else { return false }
         self.oneTimeKey = nil
         return true
     }
 
-    /// Opens a session; its secret name.
+    /// Opens a session and returns its secret name.
     mutating func open(name: String, role: Viewer.Role, token: String?, now: MonotonicTime) -> String {
         sessions = sessions.filter { $0.value.end > now }
         if sessions.count >= Self.most, let oldest = sessions.min(by: { $0.value.end < $1.value.end }) {
@@ -47,7 +47,7 @@ struct SessionTable: Sendable {
         return secret
     }
 
-    /// The session of that secret name, while it lives.
+    /// The session with this secret name, unless it has expired.
     func session(_ secret: String, now: MonotonicTime) -> Session? {
         sessions[secret].flatMap { $0.end > now ? $0 : nil }
     }

@@ -3,12 +3,12 @@ package import HeraldText
 internal import HeraldThreads
 internal import HeraldTime
 
-/// The file of `console.tokenFile`: a line for each person, `ROLE NAME TOKEN`; empty lines and those that begin with `#`
-/// mean nothing.
+/// The file of `console.tokenFile`: one line for each person, `ROLE NAME TOKEN`; empty lines and those that begin with
+/// `#` are ignored.
 ///
-/// It is read again when it changes, so that a line that is taken out shuts its holder out at once. A file that is gone,
-/// empty or wrong in a line keeps the former lines for two seconds, because an editor may still be writing it. After that
-/// only lines without a mistake count.
+/// A changed file is read again, so that removing a line shuts its holder out at once. When the file is missing, empty
+/// or has a faulty line, the previous lines count for two more seconds, because an editor may still be writing it.
+/// After that only valid lines count.
 package final class TokenFile: Sendable {
     /// One line.
     struct Entry: Sendable, Equatable {
@@ -17,15 +17,15 @@ package final class TokenFile: Sendable {
         var token: String
     }
 
-    /// What a text says.
+    /// The content of a file.
     struct Content: Sendable {
-        /// The lines without a mistake.
+        /// The valid lines.
         private(set) var entries: [Entry] = []
-        /// The first mistake; without any token.
+        /// The first mistake; its text never contains a token.
         private(set) var mistake: InputError?
     }
 
-    /// A token that is shorter can be guessed.
+    /// Shorter tokens can be guessed.
     fileprivate static let fewestCharacters = 20
     fileprivate static let mostBytes = 1 << 20
     /// Editors that write in place leave a file incomplete for milliseconds.
@@ -34,11 +34,11 @@ package final class TokenFile: Sendable {
     private struct State {
         var mark: FileMark?
         var content: Content
-        /// The lines that count.
+        /// The lines in force.
         var entries: [Entry]
-        /// Since when the file has a mistake.
+        /// The time since which the file has a mistake.
         var wrongSince: MonotonicTime?
-        /// The mistake that was reported last.
+        /// The last reported mistake.
         var reported: InputError?
     }
 
@@ -48,8 +48,8 @@ package final class TokenFile: Sendable {
 
     /// Reads the file.
     ///
-    /// - Parameter onMistake: called with the mistake when lines no longer count because of it, and with `nil` when the
-    ///   file has none any more; on any thread.
+    /// - Parameter onMistake: called with a mistake that invalidates lines, and with `nil` when the file has none any
+    ///   more; on any thread.
     /// - Throws: an ``InputError`` with the first mistake.
     package init(path: String, onMistake: @escaping @Sendable (InputError?) -> Void) throws(InputError) {
         self.path = path
@@ -60,7 +60,7 @@ package final class TokenFile: Sendable {
         state = Guarded(State(mark: mark, content: content, entries: content.entries))
     }
 
-    /// The lines that count now.
+    /// The lines in force.
     func entries(now: MonotonicTime) -> [Entry] {
         let mark = try? FileMark(of: path)
         let (entries, news) = state.withLock { state in
@@ -85,7 +85,7 @@ package final class TokenFile: Sendable {
         let mistake: InputError?
     }
 
-    /// What to report, once for each mistake.
+    /// The news to report, once for each mistake.
     private static func takeNews(from state: inout State) -> News? {
         let mistake = state.entries == state.content.entries ? state.content.mistake : state.reported
         guard mistake != state.reported else { return nil }
@@ -93,7 +93,7 @@ package final class TokenFile: Sendable {
         return News(mistake: mistake)
     }
 
-    /// Whose token this is; every line is compared, whatever the result.
+    /// The entry of a token; compares every line, whatever the result.
     func entry(for token: String, now: MonotonicTime) -> Entry? {
         var found: Entry?
         for entry in entries(now: now) where Secret.isSame(entry.token, token) { found = entry }
@@ -107,7 +107,7 @@ extension TokenFile.Content {
             self.init(mistake: InputError("cannot read \(SafeText.quoted(path, limit: 200))"))
             return
         }
-        // Whoever may write it may sign in under any name.
+        // A writer of the file can sign in under any name.
         guard !FileAccess(ofOthersTo: path).isWritable else {
             let file = SafeText.quoted(path, limit: 200)
             self.init(mistake: InputError("everybody on this machine can write \(file): chmod o-w"))
@@ -119,7 +119,7 @@ extension TokenFile.Content {
     /// Reads a text line by line.
     init(_ text: String) {
         for (number, line) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            // By bytes: to Swift CR and LF are one character.
+            // By bytes: Swift treats CR LF as one character.
             let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }.compactMap { String($0) }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             do throws(InputError) {

@@ -1,7 +1,7 @@
 /// The person at the console.
 package struct Viewer: Sendable, Equatable {
     package enum Role: String, Sendable {
-        /// Looks; sees no message's text.
+        /// May look, but sees no message's text.
         case viewer
         /// May also reveal texts and, where the console allows changes, make them.
         case `operator`
@@ -10,7 +10,7 @@ package struct Viewer: Sendable, Equatable {
     /// For the audit.
     package let name: String
     package let role: Role
-    /// Whether it may change anything: an operator, and the console runs with `--allow-changes`.
+    /// Whether the person may change things: an operator on a console run with `--allow-changes`.
     package let canChange: Bool
 
     package init(name: String, role: Role, allowsChanges: Bool) {

@@ -1,5 +1,5 @@
-// The pages, in the order of the navigation: a page is registered here. The server answers at `/name…` where there is a
-// file Pages/Name/name.js, and Pages/Name/name.css is part of /pages.css.
+// The pages, in navigation order: a page is registered here. The server answers `/name…` when there is a file
+// Pages/Name/name.js, and adds Pages/Name/name.css to /pages.css.
 
 import * as audit from '../Pages/Audit/audit.js';
 import * as campaigns from '../Pages/Campaigns/campaigns.js';

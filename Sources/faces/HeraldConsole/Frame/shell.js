@@ -1,4 +1,4 @@
-// The frame of all pages: signing in, navigation, the verdict in one line, and which page is shown.
+// The frame of all pages: signing in, navigation, the verdict in one line, and the current page.
 
 import { ApiError, closeNews, get, onConnection, onNews, openNews, post, whenSignedOut } from './lib/api.js';
 import { fail, say } from './lib/dialog.js';
@@ -41,7 +41,7 @@ async function showPage() {
     replace(main, h('h1', {}, 'There is no such page'));
     return;
   }
-  // A frame of its own: a page that is left while it loads fills what nobody sees.
+  // Each page gets its own frame: one that is left while it loads fills a detached element.
   const frame = h('div', { class: `page ${page.name || 'verdict'}` });
   replace(main, frame);
   try {
@@ -54,13 +54,13 @@ async function showPage() {
 }
 
 async function moved() {
-  // A page may lead further down.
+  // The previous page may have been scrolled.
   scrollTo(0, 0);
   await showPage();
   main.focus({ preventScroll: true });
 }
 
-/** Links within the console change the place without loading the page anew. */
+/** Links within the console change the place without reloading the page. */
 function follow(event) {
   const anchor = event.target.closest?.('a[href]');
   const target = anchor ? destination(event, anchor, location.origin) : null;
@@ -101,7 +101,7 @@ async function enter(key, how = {}) {
   begin();
 }
 
-/** A page of somebody else may have led here: nobody's name changes unasked. */
+/** A foreign page may have led here: the signed-in name never changes without a question. */
 async function ask(key) {
   const viewer = await get('/api/session');
   const stay = () => { app.viewer = viewer; begin(); };
@@ -125,7 +125,7 @@ function begin() {
   showPage();
 }
 
-/** One line for all pages; it goes with the connection, because old news are no verdict. */
+/** One line for all pages; it disappears with the connection, because old news are no verdict. */
 function verdictLine() {
   const line = document.getElementById('verdict-line');
   let latest = null;
@@ -153,7 +153,7 @@ async function start() {
   document.addEventListener('click', follow);
   verdictLine();
   const key = location.hash.startsWith('#key=') ? location.hash.slice('#key='.length) : null;
-  // The key must neither stay in the history nor be sent on.
+  // The key must not stay in the history or be sent on.
   if (key) history.replaceState(null, '', location.pathname + location.search);
   try {
     if (key) {

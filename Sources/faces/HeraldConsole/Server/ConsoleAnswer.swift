@@ -1,7 +1,7 @@
 internal import HeraldHTTP
 package import HeraldText
 
-/// What the console answers.
+/// An answer of the console.
 package struct ConsoleAnswer: Sendable {
     let response: HTTPResponse
 
@@ -10,7 +10,7 @@ package struct ConsoleAnswer: Sendable {
         Self(response: .json(Array(value.compact.utf8), status: status))
     }
 
-    /// A file to be saved, never to be shown in the console's own origin.
+    /// A file for download, never shown in the console's own origin.
     package static func file(_ bytes: [UInt8], type: String, name: String) -> Self {
         let safe = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
         return Self(
@@ -22,7 +22,7 @@ package struct ConsoleAnswer: Sendable {
                 ], body: bytes))
     }
 
-    /// A sentence why not, made safe to show.
+    /// A reason for refusing, made safe to show.
     static func refused(_ refused: Refused) -> Self {
         json(["error": .string(SafeText.escaped(refused.description))], status: refused.status)
     }

@@ -1,6 +1,6 @@
-/// Where traces and alerts are shown, outside of the console; `nil` shows no link.
+/// The addresses of traces and alerts outside the console; `nil` shows no link.
 package struct ConsoleLinks: Sendable, Equatable {
-    /// What stands for a trace's id and an alert's name.
+    /// The placeholders for a trace's id and an alert's name.
     package static let traceName = "{traceId}"
     package static let alertName = "{alert}"
 
@@ -12,7 +12,7 @@ package struct ConsoleLinks: Sendable, Equatable {
         self.alerts = alerts
     }
 
-    /// Whether it is a web address that has the name behind its host: what is put there leads nowhere else.
+    /// Whether it is a web address with the placeholder after its host, so that a value cannot change the target.
     package static func isTemplate(_ text: String, naming name: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)

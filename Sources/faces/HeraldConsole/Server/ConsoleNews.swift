@@ -2,8 +2,8 @@ internal import HeraldHTTP
 package import HeraldText
 internal import HeraldThreads
 
-/// What the server tells all open tabs (server-sent events): the latest value of each name is kept, and sent to a new tab
-/// first.
+/// The server's news for all open tabs (server-sent events): the latest value of each name is kept, and sent to a new
+/// tab first.
 package final class ConsoleNews: Sendable {
     private struct Reader {
         let stream: HTTPStream
@@ -18,7 +18,7 @@ package final class ConsoleNews: Sendable {
 
     /// A tab that falls further behind starts again.
     private static let backlogBytes = 1 << 20
-    /// More tabs at a time are refused; in all, and of one person, in however many sessions.
+    /// The limits of concurrent tabs: in all, and per person over all sessions.
     private static let mostReaders = 96
     static let mostOfPerson = 24
 
@@ -26,7 +26,7 @@ package final class ConsoleNews: Sendable {
 
     package init() {}
 
-    /// Tells a value, unless it is the same as before.
+    /// Publishes a value, unless it is unchanged.
     package func publish(_ name: String, _ value: JSONValue) {
         let text = value.compact
         state.withLock { state in
@@ -37,7 +37,7 @@ package final class ConsoleNews: Sendable {
         }
     }
 
-    /// A stream with all that is known, and what comes; `nil` when there are too many.
+    /// A stream with all current and future values; `nil` when there are too many.
     func subscribe(_ entrance: Gate.Entrance) -> HTTPStream? {
         state.withLock { state in
             state.readers.removeAll { !$0.stream.isOpen }
@@ -52,7 +52,7 @@ package final class ConsoleNews: Sendable {
         }
     }
 
-    /// Shows clients that the console lives, and disconnects those that may not read any more.
+    /// Sends a sign of life, and disconnects clients that may no longer read.
     func beat(_ isWelcome: (Gate.Credential) -> Bool) {
         let readers = state.withLock { $0.readers }
         for reader in readers {
@@ -61,7 +61,7 @@ package final class ConsoleNews: Sendable {
         state.withLock { state in state.readers.removeAll { !$0.stream.isOpen } }
     }
 
-    /// The text of JSON on one line has no line feed, so it is one field of the event.
+    /// JSON on one line contains no line feed, so it is one field of the event.
     private static func frame(_ name: String, _ text: String) -> [UInt8] {
         Array("event: \(name)\ndata: \(text)\n\n".utf8)
     }

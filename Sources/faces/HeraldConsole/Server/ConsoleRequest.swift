@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import HeraldHTTP
 package import HeraldText
 
-/// A request that has passed the gate: its viewer is known, host and origin are right.
+/// A request that has passed the gate: its viewer is known, its host and origin are valid.
 package struct ConsoleRequest: Sendable {
-    /// The decoded segments behind `/api`.
+    /// The decoded segments after `/api`.
     package let path: [String]
     package let viewer: Viewer
     var query: [(name: String, value: String)] = []
     package internal(set) var body: [UInt8] = []
-    /// What stands for each `*` of the route's pattern.
+    /// The values of each `*` in the route's pattern.
     package internal(set) var parameters: [String] = []
 
     /// A parameter of the query; `nil` when it is absent or empty.
@@ -19,7 +19,7 @@ package struct ConsoleRequest: Sendable {
 
     /// The body as JSON.
     ///
-    /// - Throws: an ``InputError`` that says what is wrong with it.
+    /// - Throws: an ``InputError`` that describes the fault.
     package func decoded<Value: Decodable>(_ type: Value.Type) throws(InputError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(body))

@@ -1,13 +1,13 @@
-/// One address of the console's interface, and who may ask for it.
+/// One address of the console's interface, and the right it needs.
 package struct ConsoleRoute: Sendable {
     package typealias Handler = @Sendable (ConsoleRequest) throws -> ConsoleAnswer
 
-    /// What it takes.
+    /// The right that a route needs.
     enum Need: Sendable {
         case look
-        /// An operator; nothing in Kafka changes but the audit.
+        /// An operator; it changes nothing in Kafka but the audit.
         case operate
-        /// An operator, and a console that allows changes.
+        /// An operator on a console that allows changes.
         case change
     }
 
@@ -18,22 +18,22 @@ package struct ConsoleRoute: Sendable {
 
     /// A route that reads; every signed-in viewer may use it.
     ///
-    /// - Parameter pattern: such as `/api/failures/letters/*`; a star is one segment.
+    /// - Parameter pattern: such as `/api/failures/letters/*`; a star matches one segment.
     package static func get(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "GET", need: .look, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
-    /// Does what only an operator may, and what changes nothing but the audit.
+    /// A route for operators only, which changes nothing but the audit.
     package static func operate(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .operate, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
-    /// Changes something: by an operator, and where the console allows changes.
+    /// A route that changes things: for operators, on a console that allows changes.
     package static func change(_ pattern: String, _ handler: @escaping Handler) -> Self {
         Self(method: "POST", need: .change, pattern: pattern.split(separator: "/"), handler: handler)
     }
 
-    /// What stands for the stars when this is the path of such a request; `nil` when it is not.
+    /// The values of the stars when the path matches; `nil` when it does not.
     func parameters(of segments: [String]) -> [String]? {
         guard segments.count == pattern.count else { return nil }
         var parameters: [String] = []
@@ -43,7 +43,7 @@ package struct ConsoleRoute: Sendable {
         return parameters
     }
 
-    /// Why this person may not; `nil` when they may.
+    /// The reason why this person may not; `nil` when they may.
     func refusal(of viewer: Viewer) -> String? {
         switch need {
         case .look: nil

@@ -3,28 +3,28 @@ internal import HeraldText
 package import HeraldThreads
 internal import HeraldTime
 
-/// The console: its page, its interface, and who may use them.
+/// The console: its page, its interface, and the access to them.
 ///
 /// | path | answers |
 /// |---|---|
-/// | `/`, `/PAGE…` | the page; it shows nothing before somebody signs in |
-/// | `/api/session` | who has signed in; POST with a key or token signs in, `/api/session/end` out |
+/// | `/`, `/PAGE…` | the page; it shows nothing before signing in |
+/// | `/api/session` | the signed-in viewer; POST with a key or token signs in, `/api/session/end` out |
 /// | `/api/news` | server-sent events |
 /// | `/api/…` | the routes of the parts |
 ///
-/// Handlers of routes run on threads of their own, so that none of them holds up the server.
+/// Handlers of routes run on their own threads, so that they never block the server.
 package final class ConsoleServer: Sendable {
-    /// How it is served.
+    /// Its address and its access rules.
     package struct Configuration: Sendable {
         package var host = "127.0.0.1"
         package var port: UInt16 = 9_465
-        /// Names that it answers to beside addresses and localhost.
+        /// Names it answers to beside addresses and localhost.
         package var hosts: [String] = []
-        /// Proxies whose `X-Forwarded-For` is believed.
+        /// Proxies whose `X-Forwarded-For` is trusted.
         package var trustedProxies: [HTTPNetwork] = []
         package var tokens: TokenFile?
         package var allowsChanges = false
-        /// Who uses a one-time link, for the audit.
+        /// The name of a one-time link's user, for the audit.
         package var operatorName = ""
         package var links = ConsoleLinks()
 
@@ -32,18 +32,18 @@ package final class ConsoleServer: Sendable {
     }
 
     private static let connectionLimit = 256
-    /// When one client opens too many, others still get in.
+    /// One network cannot take all connections, so others still get in.
     private static let connectionLimitOfNetwork = 192
     private static let reservedConnections = 32
     private static let idleSeconds = 30
     private static let bodyLimitBytes = 2 << 20
-    /// A client that is not signed in as operator sends no more than this: a key, a token or nothing.
+    /// The body limit of a client not signed in as operator: enough for a key, a token or nothing.
     fileprivate static let smallBodyBytes = 4_096
     private static let threadCount = 16
     private static let beat = Duration.seconds(5)
 
     package var port: UInt16 { server.port }
-    /// Where that is, as `host:port`.
+    /// Its address, as `host:port`.
     package var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     private let host: String
@@ -81,7 +81,7 @@ package final class ConsoleServer: Sendable {
         beating = try OwnThread(name: "console-beat") { [tokens = configuration.tokens] in
             while !end.wait(for: Self.beat) {
                 let now = SystemClock.monotonic()
-                // A mistake in it is reported, even without requests.
+                // Mistakes in it are reported even without requests.
                 _ = tokens?.entries(now: now)
                 news.beat { gate.isWelcome($0, now: now) }
             }
@@ -90,10 +90,10 @@ package final class ConsoleServer: Sendable {
         server = try HTTPServer(settings) { service.answer($0).hardened }
     }
 
-    /// The key of a one-time link; the former one opens nothing any more.
+    /// The key of a one-time link; it voids the previous one.
     package func newOneTimeKey() -> String { service.gate.newOneTimeKey() }
 
-    /// Closes the port, and waits for handlers that are at work.
+    /// Closes the port, and waits for running handlers.
     package func stop() {
         end.signal()
         beating.join()
@@ -103,7 +103,7 @@ package final class ConsoleServer: Sendable {
 }
 
 extension HTTPAnswer {
-    /// The same with what every answer of the console says to the browser.
+    /// The answer with the security headers common to all answers of the console.
     fileprivate var hardened: HTTPAnswer {
         switch self {
         case .respond(let response): .respond(response.hardened)
@@ -114,7 +114,7 @@ extension HTTPAnswer {
 }
 
 extension HTTPResponse {
-    /// Nothing from elsewhere is loaded, nothing inline runs, no page frames this one, and nothing is kept.
+    /// Loads nothing from elsewhere, runs nothing inline, cannot be framed, and stores nothing.
     private static let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -133,11 +133,11 @@ extension HTTPResponse {
         return response
     }
 
-    /// Makes the answer of a handler fit to be sent.
+    /// Adds the security headers to a handler's answer.
     fileprivate static func hardened(_ answer: ConsoleAnswer) -> HTTPResponse { answer.response.hardened }
 }
 
-/// What the server does with a request.
+/// The server's handling of requests.
 private final class Service: Sendable {
     let gate: Gate
     let threads: WorkerThreads
@@ -240,7 +240,7 @@ extension Service {
         var key: String
         /// Whether it comes from a link.
         var link: Bool?
-        /// Whether who is signed in already wants to be somebody else.
+        /// Whether a signed-in person wants to sign in under another name.
         var anew: Bool?
     }
 
@@ -251,7 +251,7 @@ extension Service {
             throw Refused("send {\"key\": …} with the link's key or your token", status: 400)
         }
         let isLink = key.link ?? false
-        // A page of somebody else may have led to the link: nobody's name changes unasked.
+        // A foreign page may have led to the link: the signed-in name never changes without a question.
         if isLink, key.anew != true, let entrance = try? gate.identify(request, cookie: cookieName(request), now: now) {
             throw Refused("this browser is signed in as \(entrance.viewer.name)", status: 409)
         }
@@ -269,7 +269,7 @@ extension Service {
         return response
     }
 
-    /// Cookies do not tell ports apart, so that two consoles on one machine need names of their own.
+    /// Cookies do not distinguish ports, so two consoles on one machine need different names.
     private func cookieName(_ request: HTTPRequest) -> String {
         let host = request.headers["Host"] ?? ""
         let port = host.split(separator: ":").last.flatMap { UInt16($0) }
@@ -277,7 +277,7 @@ extension Service {
     }
 
     private func cookie(_ request: HTTPRequest, _ value: String, seconds: Int) -> String {
-        // A proxy in front that speaks TLS shows in the page's origin.
+        // The page's origin shows a proxy in front that speaks TLS.
         let isSecure = request.headers["Origin"]?.lowercased().hasPrefix("https://") ?? false
         return "\(cookieName(request))=\(value); Path=/; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
             + (isSecure ? "; Secure" : "")

@@ -1,7 +1,7 @@
 internal import HeraldText
 
 extension JSONValue {
-    /// It with all texts made safe to show: control characters and marks that steer the writing direction are escaped.
+    /// The value with all texts made safe to show: control characters and writing-direction marks are escaped.
     var safe: JSONValue {
         switch self {
         case .string(let text): .string(SafeText.escaped(text))
@@ -11,7 +11,7 @@ extension JSONValue {
         }
     }
 
-    /// It with one more member, which takes the place of another of its name; only objects have members.
+    /// The object with one more member, which replaces one of its name; other values stay unchanged.
     func with(_ name: String, _ value: JSONValue) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members.filter { $0.name != name } + [.init(name, value)])

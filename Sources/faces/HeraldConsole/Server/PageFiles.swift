@@ -1,18 +1,18 @@
 internal import CConsolePage
 internal import HeraldHTTP
 
-/// The page's files, which are part of the program.
+/// The page's files, embedded in the program.
 enum PageFiles {
-    /// The file that a path means; `nil` when there is none.
+    /// The file at a path; `nil` when there is none.
     ///
-    /// A page's own name, and whatever is behind it, means the frame: there the page finds its place.
+    /// A page's name, with any segments after it, returns the frame: there the page finds its place.
     static func response(_ segments: [String]) -> HTTPResponse? {
         guard let first = segments.first else { return nil }
         if first.isEmpty || pages.contains(first) { return file("Frame/index.html") }
         return segments == ["pages.css"] ? styles : file(segments.joined(separator: "/"))
     }
 
-    /// The pages' own names: each has a folder with its script, `Pages/Find/find.js`.
+    /// The pages' names: each has a folder with its script, `Pages/Find/find.js`.
     static var pages: [String] {
         names.compactMap { name in
             let parts = name.split(separator: "/")
@@ -21,14 +21,14 @@ enum PageFiles {
         }
     }
 
-    /// Those of all pages.
+    /// The style sheets of all pages.
     private static var styles: HTTPResponse {
         let files = names.filter { $0.hasPrefix("Pages/") && $0.hasSuffix(".css") }
         return HTTPResponse(
             status: 200, headers: ["Content-Type": type(of: "pages.css")], body: files.flatMap { file($0)?.body ?? [] })
     }
 
-    /// The names of all.
+    /// The names of all files.
     static var names: [String] { (0..<herald_page_count()).map { String(cString: herald_page_file($0).name) } }
 
     private static func file(_ name: String) -> HTTPResponse? {

@@ -2,7 +2,7 @@ internal import HeraldKafka
 internal import HeraldText
 internal import HeraldTools
 
-/// Why a request gets no answer, with HTTP's status for it.
+/// The reason for refusing a request, with its HTTP status.
 package struct Refused: Error, Equatable, CustomStringConvertible {
     package let status: Int
     /// A sentence for people.
@@ -13,7 +13,7 @@ package struct Refused: Error, Equatable, CustomStringConvertible {
         self.status = status
     }
 
-    /// What a handler throws.
+    /// The refusal for a handler's error.
     init(_ error: any Error) {
         self =
             switch error {

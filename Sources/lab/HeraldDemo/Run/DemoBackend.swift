@@ -2,12 +2,12 @@ import Glibc
 import HeraldCommandLine
 import HeraldSandbox
 
-/// What the demo's worker calls, with the demo's devices: the reference backend, or an emulated notification hub.
+/// The backend of the demo's worker, with the demo's devices: the reference backend or an emulated notification hub.
 enum DemoBackend: Sendable {
     case reference(ReferenceBackend)
     case hub(HubEmulator, connectionStringFile: String)
 
-    /// Starts it on a free port of loopback; it misbehaves as the scenes want it.
+    /// Starts it on a free loopback port; it misbehaves as the scenes require.
     init(isHub: Bool) throws {
         if isHub {
             var configuration = HubEmulator.Configuration()
@@ -49,7 +49,7 @@ enum DemoBackend: Sendable {
         }
     }
 
-    /// The section `backend` of the worker's settings file.
+    /// The `backend` section of the worker's settings file.
     var settings: String {
         switch self {
         case .reference(let backend):
@@ -68,7 +68,7 @@ enum DemoBackend: Sendable {
         }
     }
 
-    /// The calls for notifications that it saw; sends to a hub as the calls that they stand for.
+    /// The notification calls it received; a hub's sends count as the calls they stand for.
     var calls: [RecordedCall] {
         switch self {
         case .reference(let backend): backend.calls
@@ -84,7 +84,7 @@ enum DemoBackend: Sendable {
         }
     }
 
-    /// Ends it and deletes its files.
+    /// Stops it and deletes its files.
     func stop() {
         switch self {
         case .reference(let backend): backend.stop()
@@ -96,7 +96,7 @@ enum DemoBackend: Sendable {
 }
 
 extension RecordedCall {
-    /// A send, by the number that the demo's messages carry for want of an idempotency key.
+    /// A send as a call; the number in the demo's messages replaces the missing idempotency key.
     init(_ send: HubSend) {
         let pushService = DemoScript.hubFormats.first { $0.format == send.format }?.pushService
         let user = send.tags.map { $0.replacing("username:", with: "") }

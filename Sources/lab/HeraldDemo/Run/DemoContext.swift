@@ -1,7 +1,7 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// The embedded broker and the backend of the demo, and the settings by which a worker finds them.
+/// The demo's embedded broker and backend, and the worker's settings that point to them.
 package final class DemoContext: Sendable {
     private static let partitionCount = 3
 
@@ -10,7 +10,7 @@ package final class DemoContext: Sendable {
     let broker: EmbeddedBroker
     let topicList: [EmbeddedBroker.Topic]
 
-    /// Starts both on free ports of loopback.
+    /// Starts both on free loopback ports.
     package init(isHub: Bool) throws {
         let topics = topics
         let retries = DemoScript.delays.compactMap { DelayName($0) }.map { topics.retryTopic($0) }
@@ -22,7 +22,7 @@ package final class DemoContext: Sendable {
 
     var bootstrapServers: String { broker.bootstrapServers }
 
-    /// Ends the backend.
+    /// Stops the backend.
     package func stop() { backend.stop() }
 
     package var notices: [String] { [EmbeddedBroker.notice, backend.notice] }

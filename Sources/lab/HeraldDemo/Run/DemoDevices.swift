@@ -1,13 +1,13 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// A device that notifications of the demo reach.
+/// A device that receives notifications of the demo.
 struct DemoDevice: Sendable {
     let user: String
     let pushService: String
     let handle: String
 
-    /// The devices; the first two are shown at the end.
+    /// The devices; the report shows the first two.
     static let all = [
         Self(user: "alice", pushService: "apns", handle: "0A11CEFF"),
         Self(user: "grace", pushService: "wns", handle: "https://wns.example/?token=grace%2Btablet"),
@@ -16,7 +16,7 @@ struct DemoDevice: Sendable {
     ]
     static let shownCount = 2
 
-    /// Devices that did not receive what was delivered to their users, one line each.
+    /// The devices that miss notifications delivered to their users, one line each.
     static func differences(_ tracker: DemoTracker, _ backend: DemoBackend) -> [String] {
         all.compactMap { device in
             let delivered = tracker.results.count {

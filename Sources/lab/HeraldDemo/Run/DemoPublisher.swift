@@ -30,7 +30,7 @@ final class DemoPublisher {
         if let error { throw CommandFailure("event \(event.number) could not be published: \(error)") }
     }
 
-    /// Looks at what the broker has acknowledged; throws when it did not take an event.
+    /// Handles the broker's acknowledgements; throws when the broker rejected an event.
     func serve() throws {
         var failure: CommandFailure?
         producer.deliveries { number, error in

@@ -6,11 +6,11 @@ import HeraldThreads
 import HeraldTime
 package import HeraldWorker
 
-/// One run of the demo: a worker, the stream of events, the table that shows their way, and the check at the end.
+/// One run of the demo: a worker, the stream of events, the live table of their progress, and the final check.
 package final class DemoRun {
-    /// So often the live table is drawn again, because times in it pass.
+    /// The interval between frames of the live table, whose times advance.
     private static let frameInterval: Milliseconds = .milliseconds(100)
-    /// How long the topics may take to be read to their ends after the worker has gone.
+    /// The time allowed for reading the topics to their ends after the worker has stopped.
     private static let readingTime: Milliseconds = .seconds(3)
 
     private let context: DemoContext
@@ -26,19 +26,19 @@ package final class DemoRun {
     private var screen: LiveScreen?
     private var schedule: DemoSchedule
 
-    /// How a run has ended.
+    /// The end of a run.
     package enum End: Sendable {
-        /// All that was to come has come, as it must be; a run that is watched may be ended at any time.
+        /// Every expected outcome arrived and was right; a watched run may be ended at any time.
         case good
-        /// It was ended before every outcome was there.
+        /// The run was interrupted before every outcome arrived.
         case interrupted
-        /// Something differs from what the stream must give.
+        /// Something differs from the expected outcomes.
         case bad
     }
 
-    /// Prepares a run; live, when a person watches and did not ask for a single round.
+    /// Prepares a run; it is live when a person watches and did not ask for a single round.
     ///
-    /// - Parameter log: where the worker's lines arrive.
+    /// - Parameter log: receives the worker's lines.
     package init(_ context: DemoContext, log: LogPipe, console: Console, format: OutputFormat, isLive: Bool) throws {
         self.context = context
         self.console = console
@@ -54,7 +54,7 @@ package final class DemoRun {
         schedule = DemoSchedule(isLive ? .live : .once, sceneCount: DemoScript.scenes.count)
     }
 
-    /// Gives what ends the run from another thread: nothing more is published, and the worker drains.
+    /// Ends the run from another thread: publishing stops, and the worker drains.
     package var stopping: @Sendable () -> Void {
         { [stopped, wakeup] in
             stopped.withLock { $0 = true }
@@ -62,10 +62,10 @@ package final class DemoRun {
         }
     }
 
-    /// What a terminal needs to be as it was, when the process ends at once.
+    /// The text that restores the terminal when the process ends at once.
     package static let restoringTerminal = LiveScreen.restoring
 
-    /// Runs the worker and the stream, and writes what came of it.
+    /// Runs the worker and the stream, and writes the report.
     ///
     /// Blocks; call it once.
     package func run(_ worker: Worker) throws -> End {
@@ -117,11 +117,11 @@ package final class DemoRun {
         while !isOver() { try serveOnce(until: elapsed + Self.frameInterval) }
     }
 
-    /// Takes what has come, shows it, and waits for more, but not longer than until that moment.
+    /// Reads new records, shows them, and waits for more, until that moment at the latest.
     private func serveOnce(until moment: Milliseconds) throws {
         wakeup.drain()
         try publisher.serve()
-        // Calls first: an outcome whose call is not known yet would look as if no call had been made.
+        // Calls first: an outcome before its call would look like an outcome without one.
         tracker.add(context.backend.calls)
         let hasRead = try watcher.read(into: &tracker)
         try show()
@@ -138,7 +138,7 @@ package final class DemoRun {
         _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: span))
     }
 
-    /// The worker has gone: what it wrote last is read.
+    /// Reads the worker's last records after it has stopped.
     private func readToTheEnd() throws {
         let end = elapsed + Self.readingTime
         while try !watcher.hasReadAll(), elapsed < end { try serveOnce(until: elapsed + Self.frameInterval) }
@@ -148,7 +148,7 @@ package final class DemoRun {
 
     private var elapsed: Milliseconds { SystemClock.monotonic().time(since: start) }
 
-    // MARK: What is shown
+    // MARK: Display
 
     private func show() throws {
         let lines = log.drainLines()
@@ -213,7 +213,7 @@ private final class WorkerThread {
         self.worker = worker
     }
 
-    /// How it ended; nil while it works.
+    /// The worker's end; nil while it runs.
     var end: WorkerEnd? { outcome.withLock { $0 } }
 
     func stop() { worker.stop() }

@@ -1,7 +1,7 @@
 import Glibc
 package import HeraldThreads
 
-/// Takes the worker's log lines, so that they are shown where they do not tear the live table apart.
+/// Receives the worker's log lines, so that they do not tear the live table apart.
 package final class LogPipe: Sendable {
     private static let pieceBytes = 4_096
 
@@ -9,7 +9,7 @@ package final class LogPipe: Sendable {
     let readingEnd: Int32
     private let rest = Guarded<[UInt8]>([])
 
-    /// A pipe; throws when the process has no descriptor left.
+    /// Creates a pipe; throws when the process has no descriptor left.
     package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
@@ -24,7 +24,7 @@ package final class LogPipe: Sendable {
         close(writingEnd)
     }
 
-    /// The whole lines that have come.
+    /// The complete lines received so far.
     func drainLines() -> [String] {
         rest.withLock { rest in
             var piece = [UInt8](repeating: 0, count: Self.pieceBytes)

@@ -6,7 +6,7 @@ import HeraldSandbox
 import HeraldThreads
 import HeraldTime
 
-/// Reads every topic from its beginning, as a member of no group, and tells the tracker what each record says.
+/// Reads every topic from its beginning without a consumer group, and passes each record to the tracker.
 final class TopicWatcher {
     private static let questionTimeout = Milliseconds.seconds(5)
 
@@ -21,9 +21,9 @@ final class TopicWatcher {
         }
         reader = try TopicReader(properties: [
             ("bootstrap.servers", bootstrapServers), ("client.id", "demo-watcher"),
-            // The client wants one; nothing is committed.
+            // The client needs a group id; nothing is committed.
             ("group.id", "demo-watcher"), ("isolation.level", "read_committed"), ("auto.offset.reset", "earliest"),
-            // The embedded broker holds a fetch back for this long although records have come.
+            // The embedded broker delays a fetch by this time even when records are there.
             ("fetch.wait.max.ms", "50"),
         ])
         reader.consumer.queue.notify(wakeup)
@@ -32,7 +32,7 @@ final class TopicWatcher {
 
     deinit { reader.close() }
 
-    /// Reads what has come; whether anything has.
+    /// Reads new records; returns whether there were any.
     func read(into tracker: inout DemoTracker) throws -> Bool {
         var hasRead = false
         while case .record(let message) = try reader.next() {
@@ -43,7 +43,7 @@ final class TopicWatcher {
         return hasRead
     }
 
-    /// Whether everything that the topics hold at this moment has been read; asks the broker.
+    /// Whether everything now in the topics has been read; asks the broker.
     func hasReadAll() throws -> Bool {
         let positions = reader.positions
         for partition in partitions {

@@ -3,15 +3,15 @@ import HeraldEvents
 import HeraldSandbox
 import HeraldText
 
-/// What is written at the end: the table of outcomes, what two devices received, and whether all is as it must be.
+/// The final report: the table of outcomes, the notifications of two devices, and the verdict.
 struct DemoReport {
-    /// Of each device so many notifications are shown, the newest.
+    /// The number of notifications shown for each device, the newest.
     private static let shownPayloads = 3
 
     let console: Console
     let format: OutputFormat
 
-    /// The outcomes by kind, with what the stream must give beside them.
+    /// Writes the outcomes by kind beside the expected numbers.
     func write(_ counts: OutcomeCounts) throws {
         let records: [[JSONValue]] = counts.rows.map { row in
             [
@@ -28,7 +28,7 @@ struct DemoReport {
             ], as: format, to: console)
     }
 
-    /// The newest notifications of these devices; only beside a table, because it is for people.
+    /// Writes the newest notifications of these devices; only beside a table, because it is for people.
     func write(_ devices: ArraySlice<DemoDevice>, _ backend: DemoBackend) throws {
         guard format == .table else { return }
         for device in devices {

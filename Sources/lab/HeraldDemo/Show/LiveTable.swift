@@ -3,14 +3,14 @@ import HeraldEvents
 import HeraldText
 import HeraldTime
 
-/// The table that shows each event's way while it happens: one line for each event and push service.
+/// The live table of events in progress: one line for each event and push service.
 ///
-/// Pure: what is known, the terminal's size and the time come in, lines come out, none wider than the terminal.
+/// Pure: facts, terminal size and time come in; lines come out, none wider than the terminal.
 struct LiveTable {
-    /// Makes text stand out, where that is possible.
+    /// Styles text, where the terminal can.
     typealias Paint = (_ text: String, _ style: Style) -> String
 
-    /// Lines that are not events: title, headings, an empty one, the totals.
+    /// Lines without events: title, headings, an empty one, the totals.
     private static let frameLines = 4
     private static let userColumns = 7
     private static let serviceColumns = 4
@@ -27,14 +27,14 @@ struct LiveTable {
     init(size: TerminalSize, paint: @escaping Paint) {
         self.size = size
         self.paint = paint
-        // The last column stays free: some terminals go to the next line as soon as it is written.
+        // The last column stays free: some terminals wrap as soon as it is written.
         let fixed = Self.userColumns + Self.serviceColumns + Self.callColumns + 4 * Self.gap.count + 1
         let left = size.columns - fixed
         messageWidth = (left - Self.stateColumns.lowerBound).clamped(to: Self.messageColumns)
         stateWidth = (left - messageWidth).clamped(to: Self.stateColumns)
     }
 
-    /// The lines of a frame: at most as many as the terminal shows, less one for the cursor.
+    /// The lines of a frame: at most the terminal's height, less one for the cursor.
     func lines(_ tracker: DemoTracker, title: String, hint: String, now: WallTime) -> [String] {
         let rows = Self.rows(of: tracker, limit: max(1, size.rows - 1 - Self.frameLines))
         var lines = [painted(title, .bold)]
@@ -54,13 +54,13 @@ struct LiveTable {
         var pushService: String
         var state: DeliveryState
         var calls: Int
-        /// Whether the line above belongs to the same event.
+        /// Whether the previous line belongs to the same event.
         var isContinued: Bool
 
         var isSettled: Bool { if case .settled = state { true } else { false } }
     }
 
-    /// The newest rows, in the order of the events; what is still under way goes before what is settled.
+    /// The newest rows, in the order of the events; unsettled events have priority over settled ones.
     static func rows(of tracker: DemoTracker, limit: Int) -> [Row] {
         let all = tracker.entries.flatMap(rows(of:))
         let underWay = all.indices.filter { !all[$0].isSettled }.suffix(limit)
@@ -98,7 +98,7 @@ struct LiveTable {
             words.text(columns: stateWidth), row.calls > 0 ? "\(row.calls)" : "", style: words.style)
     }
 
-    /// A line of the table, cut to the terminal's width; only the state is painted, after it has its width.
+    /// A line of the table, cut to the terminal's width; only the state is styled, after padding.
     private func line(
         _ user: String, _ message: String, _ service: String, _ state: String, _ calls: String, style: Style? = nil
     ) -> String {

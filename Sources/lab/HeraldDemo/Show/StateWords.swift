@@ -2,10 +2,10 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldTime
 
-/// How a state is written in the live table.
+/// The words for a state in the live table.
 struct StateWords {
     private let words: String
-    /// Left out where there is no room for it.
+    /// Left out where room is short.
     private let note: String
     let style: Style?
 

@@ -1,9 +1,9 @@
 import HeraldEvents
 import HeraldTime
 
-/// One event of the stream, ready to be published.
+/// One event of the stream, ready to publish.
 struct DemoEvent: Sendable {
-    /// The header by which a record is known again wherever it appears; Herald keeps the original headers.
+    /// The header that identifies a record in every topic; Herald keeps the original headers.
     static let numberHeader: StaticString = "demo-event"
     private static let source = "/herald/demo"
     private static let type = "org.herald.demo.notification"
@@ -14,7 +14,7 @@ struct DemoEvent: Sendable {
     let value: [UInt8]
     let headers: [(name: String, value: String)]
 
-    /// An event of a scene; numbered, when its message tells its number.
+    /// Creates an event of a scene; a numbered one has its number in its message.
     init(_ scene: DemoScene, number: Int, now: WallTime, isNumbered: Bool = false) {
         self.number = number
         self.scene = scene
@@ -44,7 +44,7 @@ struct DemoEvent: Sendable {
         }
     }
 
-    /// The number and the push service of an idempotency key; nil when it is none of the demo's.
+    /// The number and the push service of an idempotency key; nil when the key is not one of the demo's.
     static func parse(idempotencyKey: String) -> (number: Int, pushService: String)? {
         let parts = idempotencyKey.split(separator: ":", omittingEmptySubsequences: false)
         // id:user:pns, with the source before the push service if the event has one.
@@ -54,12 +54,12 @@ struct DemoEvent: Sendable {
         return (number, String(parts[parts.count - 1]))
     }
 
-    /// The key that Herald would send for the event.
+    /// The key that Herald sends for the event.
     static func idempotencyKey(number: Int, user: String, pushService: String) -> String {
         "\(id(number)):\(user):\(pushService)"
     }
 
-    /// The number of a numbered event's message, wherever it stands in a payload.
+    /// The number in a numbered event's message, anywhere in a payload.
     static func number(inMessage text: String) -> Int? {
         text.firstMatch(of: /\(no\. (\d+)\)/).flatMap { Int($0.1) }
     }

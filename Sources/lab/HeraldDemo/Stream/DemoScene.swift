@@ -2,8 +2,7 @@ import HeraldEvents
 import HeraldSandbox
 import HeraldTime
 
-/// One kind of event of the demo: what is published, how the backend misbehaves towards its user, and what must come of
-/// it.
+/// One kind of event in the demo: the event, the backend's misbehaviour towards its user, and the expected outcomes.
 struct DemoScene: Sendable {
     enum Form {
         case json
@@ -12,31 +11,31 @@ struct DemoScene: Sendable {
         case tornJSON
     }
 
-    /// Whom it is for; the record's key.
+    /// The recipient; the record's key.
     var user: String
-    /// The message, which says what the scene shows.
+    /// The message, which describes the scene.
     var message: String
     var pushServices: [String]
     var form = Form.json
-    /// Its `expiresAt`, from its publication on.
+    /// Its `expiresAt`, relative to its publication.
     var expiresAfter: Milliseconds?
-    /// Its `notBefore`, from its publication on.
+    /// Its `notBefore`, relative to its publication.
     var notBeforeAfter: Milliseconds?
-    /// How the backend misbehaves when it is called for the user.
+    /// The backend's misbehaviour when called for the user.
     var rules: [Misbehaviour] = []
-    /// What must come of it, one for each push service; a single one without a push service for what does not decode.
+    /// The expected outcomes, one for each push service; an event that does not decode has one without.
     var expected: [ExpectedOutcome]
 }
 
-/// What must come of an event for one push service.
+/// The expected outcome of an event for one push service.
 struct ExpectedOutcome: Sendable, Equatable {
-    /// The push service; absent when the event does not decode or breaks a rule.
+    /// The push service; nil when the event does not decode or breaks a rule.
     var pushService: String?
     var outcome: Outcome
     var reason: DeadLetterReason?
     var status: Int?
     var calls: Int
-    /// Whether it waits in a retry topic on its way.
+    /// Whether the event passes through a retry topic.
     var waits = false
 
     static func delivered(_ pushService: String, calls: Int = 1, waits: Bool = false) -> Self {

@@ -1,29 +1,29 @@
 import HeraldTime
 
-/// When which event is published and when the demo is over, as a value; its time comes in.
+/// The times at which events are published and the demo ends, as a value; the time is a parameter.
 struct DemoSchedule {
     enum Kind {
-        /// Every scene once, as fast as it goes.
+        /// Every scene once, as fast as possible.
         case once
-        /// One scene after another, again and again, at a pace to be watched.
+        /// One scene after another, again and again, at a pace that a person can follow.
         case live
     }
 
     enum Step: Equatable {
-        /// Publish so many of the next events, then ask again.
+        /// Publish this many of the next events, then ask again.
         case publish(Int)
-        /// Ask again at that moment, or when something has happened.
+        /// Ask again at that moment, or after any change.
         case wait(until: Milliseconds)
-        /// All is published and settled, or has taken too long.
+        /// Everything is published and either settled or overdue.
         case end
     }
 
-    /// A live demo publishes for this long.
+    /// The duration of publishing in a live demo.
     static let liveTime: Milliseconds = .seconds(30)
     private static let liveInterval: Milliseconds = .milliseconds(600)
-    /// What is not settled so long after the last event was published never will be.
+    /// The time after the last publication at which an unsettled event counts as lost.
     private static let patience: Milliseconds = .seconds(12)
-    /// The worker has to be at work by then.
+    /// The time by which the worker must be running.
     private static let startLimit: Milliseconds = .seconds(12)
 
     private let kind: Kind
@@ -40,19 +40,19 @@ struct DemoSchedule {
 
     private(set) var isPublishing = true
 
-    /// Ends it at the next step.
+    /// Ends the demo at the next step.
     mutating func stop() { isStopped = true }
 
     /// The next step.
     ///
     /// - Parameters:
-    ///   - isSettled: whether all that was published has its outcomes.
-    ///   - now: how long it is since the demo's start.
+    ///   - isSettled: whether everything published has its outcomes.
+    ///   - now: the time since the demo's start.
     mutating func next(isSettled: Bool, now: Milliseconds) -> Step {
         if isStopped { return .end }
         if published == 0 { return publish(1, now: now) }
         guard let begin else {
-            // The first event's outcome shows that the worker has joined its group: the moments in later events hold.
+            // The first outcome shows that the worker has joined its group, so the times in later events hold.
             guard isSettled else {
                 return now >= Self.startLimit ? .end : .wait(until: Self.startLimit)
             }

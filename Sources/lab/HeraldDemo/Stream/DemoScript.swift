@@ -2,18 +2,18 @@ import HeraldEvents
 import HeraldSandbox
 import HeraldTime
 
-/// The scenes of the demo in their order, one user for each; the settings' retry policy is part of what they expect.
+/// The demo's scenes in order, with one user each; their expectations include the settings' retry policy.
 enum DemoScript {
-    /// The delays between later calls, as the setting is written.
+    /// The delays between later calls, in the setting's form.
     ///
-    /// Short, or no user would wait for the end; the scenes count on two immediate retries and on these two.
+    /// They are short, because a user waits for the end; the scenes count on two immediate retries and these.
     static let delays = ["1s", "3s"]
-    /// Calls at most for each push service: the first, two immediate retries, one after each delay.
+    /// The maximum number of calls per push service: the first, two immediate retries, one after each delay.
     static let callLimit = 5
-    /// More than a message may have.
+    /// A text longer than a message may be.
     private static let tooLong = String(repeating: "and on ", count: 600)
 
-    /// Every scene; the first one is delivered at once, and shows that the worker is at work.
+    /// Every scene; the first is delivered at once and shows that the worker is running.
     static let scenes: [DemoScene] = [
         DemoScene(
             user: "alice", message: "Your parcel is here", pushServices: ["apns", "gcm"],
@@ -83,16 +83,16 @@ enum DemoScript {
             expected: [.unreadable(.oversized)]),
     ]
 
-    /// The rules of all scenes, and behind them what makes calls take their time.
+    /// A rule that slows calls down, then the rules of all scenes.
     static let misbehaviour: [Misbehaviour] =
         [.latency(milliseconds: 30...150)] + scenes.flatMap(\.rules)
 
-    /// The formats in which a hub is sent to for each push service.
+    /// The hub formats of sends for each push service.
     static let hubFormats = [("apns", "apple"), ("gcm", "fcmv1"), ("wns", "windows")].map {
         (pushService: $0.0, format: $0.1)
     }
 
-    /// The same for a hub, which answers 201.
+    /// The scenes for a hub, which answers 201.
     static let hubScenes: [DemoScene] = scenes.map { scene in
         var scene = scene
         for index in scene.expected.indices where scene.expected[index].outcome == .delivered {
@@ -101,14 +101,14 @@ enum DemoScript {
         return scene
     }
 
-    /// The same rules for a hub, which knows formats.
+    /// The rules for a hub, which knows formats and not push services.
     static let hubMisbehaviour: [Misbehaviour] = misbehaviour.map { rule in
         var rule = rule
         rule.pns = hubFormats.first { $0.pushService == rule.pns }?.format ?? rule.pns
         return rule
     }
 
-    /// 503 to the first calls of each notification for the user.
+    /// A rule that answers 503 to the first calls of each notification for the user.
     private static func refusing(_ user: String, calls: Int) -> Misbehaviour {
         .status(503) {
             $0.user = user

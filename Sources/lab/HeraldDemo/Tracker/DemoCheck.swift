@@ -1,16 +1,16 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// Whether what happened is what the stream must give.
+/// Compares what happened with the expected outcomes of the stream.
 struct DemoCheck {
-    /// What differs, one line each; empty when all is as it must be.
+    /// The differences, one line each; empty when everything is right.
     private(set) var differences: [String] = []
-    /// The push services for which the backend asks for quiet: others' calls to them may have to wait too.
+    /// The push services that the backend throttles: other events' calls to them may have to wait too.
     private let paused: Set<String>
 
     /// Compares the results topic, the dead letters, the retries and the backend's calls with each event's scene.
     ///
-    /// - Parameter isWhole: whether every event must have its outcomes; else only events that have them are compared.
+    /// - Parameter isWhole: whether every event must have its outcomes; otherwise events without them are skipped.
     init(_ tracker: DemoTracker, isWhole: Bool) {
         let scenes = tracker.entries.map(\.event.scene)
         paused = Set(scenes.filter { $0.rules.contains { $0.retryAfter != nil } }.flatMap(\.pushServices))
@@ -62,7 +62,7 @@ struct DemoCheck {
 }
 
 extension ExpectedOutcome {
-    /// What a result says; whether it waited is in no result.
+    /// A result's facts; results do not record waits.
     init(_ result: NotificationResult, waits: Bool) {
         self.init(
             pushService: result.pushService, outcome: result.outcome, reason: result.reason, status: result.status,

@@ -1,10 +1,9 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// Everything that is known of the published events, as a value: what was read from Herald's topics, and what the backend
-/// saw.
+/// All facts about the published events, as a value: records read from Herald's topics, and calls the backend received.
 struct DemoTracker {
-    /// A record of one of Herald's topics that came of a request record.
+    /// A record in one of Herald's topics that stems from a request record.
     enum Fact {
         case result(NotificationResult)
         case deadLetter(DeadLetter)
@@ -15,24 +14,24 @@ struct DemoTracker {
     /// Calls that belong to no event and push service of the stream.
     private(set) var strayCallCount = 0
     private var numbers: [Origin: Int] = [:]
-    /// Facts of request records that were not read yet: topics are read side by side.
+    /// Facts about request records not read yet, because topics are read in parallel.
     private var unplaced: [Origin: [Fact]] = [:]
     private var lastCallNumber = 0
 
-    /// An event is on its way to the broker.
+    /// Notes that an event is on its way to the broker.
     mutating func published(_ event: DemoEvent) {
         precondition(event.number == entries.count, "events are numbered in their order")
         entries.append(TrackedEvent(event))
     }
 
-    /// The event's request record is at this place.
+    /// Notes the position of the event's request record.
     mutating func placed(_ number: Int, at origin: Origin) {
         guard entries.indices.contains(number) else { return }
         numbers[origin] = number
         for fact in unplaced.removeValue(forKey: origin) ?? [] { entries[number].add(fact) }
     }
 
-    /// A record of a results, dead-letter or retry topic.
+    /// Adds a record of a results, dead-letter or retry topic.
     mutating func add(_ fact: Fact, origin: Origin) {
         if let number = numbers[origin] {
             entries[number].add(fact)
@@ -41,7 +40,7 @@ struct DemoTracker {
         }
     }
 
-    /// The calls that the backend saw; those that were taken before are passed over.
+    /// Adds the backend's calls and skips those added before.
     mutating func add(_ calls: [RecordedCall]) {
         for call in calls where call.number > lastCallNumber {
             lastCallNumber = call.number

@@ -1,6 +1,6 @@
 import HeraldEvents
 
-/// How many outcomes of each kind there are, and how many there must be.
+/// The number of outcomes of each kind, actual and expected.
 struct OutcomeCounts {
     struct Kind: Hashable {
         var outcome: Outcome
@@ -36,7 +36,7 @@ struct OutcomeCounts {
 }
 
 extension OutcomeCounts.Kind {
-    /// What rows are sorted by: the order in which the contract lists outcomes and reasons, then the push service.
+    /// The sort key of rows: the contract's order of outcomes and reasons, then the push service.
     fileprivate var order: (Int, Int, String, Int) {
         (
             Outcome.allCases.firstIndex(of: outcome) ?? 0,

@@ -2,10 +2,10 @@ import HeraldBytes
 import HeraldEvents
 import HeraldTime
 
-/// What the headers of a record in a retry topic say.
+/// The headers of a record in a retry topic.
 struct RetryNote: Equatable {
     var delay: String
-    /// The push services that are still to do.
+    /// The push services still open.
     var pushServices: [String]
     /// Calls made so far for each of them.
     var attempts: Int
@@ -16,7 +16,7 @@ struct RetryNote: Equatable {
 }
 
 extension RetryNote {
-    /// Reads the headers of a record; nil when one is missing or wrong.
+    /// Reads a record's headers; nil when one is missing or wrong.
     init?(delay: String, headers: HeaderList) {
         guard let services = headers.lastValue(named: HeaderName.pushServices.literal)?.text,
             let due = headers.lastValue(named: HeaderName.notBefore.literal)?.decimal,

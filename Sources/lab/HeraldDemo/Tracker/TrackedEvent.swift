@@ -1,12 +1,12 @@
 import HeraldEvents
 import HeraldSandbox
 
-/// One published event and what is known of it.
+/// One published event and its facts.
 struct TrackedEvent {
-    /// What the backend saw for one push service.
+    /// The backend's calls for one push service.
     struct Calls {
         var count = 0
-        /// The last answer; absent when it gave none.
+        /// The last answer; nil when there was none.
         var lastStatus: Int?
     }
 
@@ -29,7 +29,7 @@ struct TrackedEvent {
         }
     }
 
-    /// A call; false when the event does not name the push service.
+    /// Adds a call; returns false when the event does not name the push service.
     mutating func add(_ call: RecordedCall, pushService: String) -> Bool {
         guard event.scene.pushServices.contains(pushService) else { return false }
         calls[pushService, default: Calls()].count += 1
@@ -39,14 +39,14 @@ struct TrackedEvent {
 
     var isSettled: Bool { openCount == 0 }
 
-    /// Outcomes that have not come yet; a result without a push service is the outcome of the whole event.
+    /// The number of missing outcomes; a result without a push service settles the whole event.
     var openCount: Int {
         if results.contains(where: { $0.pushService == nil }) { return 0 }
         let done = Set(results.map(\.pushService))
         return max(event.scene.pushServices.count { !done.contains($0) }, done.isEmpty ? 1 : 0)
     }
 
-    /// Where the event is for one of its push services.
+    /// The state of the event for one of its push services.
     func state(_ pushService: String) -> DeliveryState {
         if let result = results.last(where: { $0.pushService == pushService || $0.pushService == nil }) {
             return .settled(result)
@@ -57,18 +57,18 @@ struct TrackedEvent {
         return .called(lastStatus: calls.lastStatus)
     }
 
-    /// Where the event is that names no push service.
+    /// The state of an event that names no push service.
     var state: DeliveryState { results.last.map { .settled($0) } ?? .published }
 
-    /// Calls for one of the push services that the backend saw.
+    /// The number of calls the backend received for one of the push services.
     func callCount(_ pushService: String) -> Int { calls[pushService]?.count ?? 0 }
 }
 
-/// Where an event is for one push service.
+/// The state of an event for one push service.
 enum DeliveryState: Equatable {
     /// In its request topic, or on its way there.
     case published
-    /// The backend was called, with this answer to the last call; no outcome is recorded yet.
+    /// The backend was called and gave this last answer; no outcome is recorded yet.
     case called(lastStatus: Int?)
     case waiting(RetryNote)
     case settled(NotificationResult)

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import HeraldHTTP
 
-/// What a request asks the backend proper for, read and checked; where it is carried out, in memory or on a hub, is
-/// another matter.
+/// A request to the backend proper, read and checked; a separate step carries it out, in memory or on a hub.
 enum BackendAction {
     case giveID(handle: String?)
     case put(id: String, platform: PushPlatform, handle: String, tags: [String])
@@ -12,10 +11,10 @@ enum BackendAction {
     case greet
     case inbox(handle: String)
     case control
-    /// There is nothing to carry out.
+    /// Nothing to carry out: the reply is already known.
     case decided(BackendReply)
 
-    /// What an authenticated caller asks for.
+    /// Reads the request of an authenticated caller.
     init(_ request: HTTPRequest, _ route: BackendRoute) {
         switch (route, request.method) {
         case (.newRegistration, "POST"): self = Self.giveID(request)
@@ -30,16 +29,16 @@ enum BackendAction {
         }
     }
 
-    /// What a notification says, unless that is longer than an event's message can be.
+    /// The text of a notification, unless it is longer than an event's message can be.
     var message: String? {
         guard case .notify(_, _, let message) = self, message.utf8.count <= Self.longestMessage else { return nil }
         return message
     }
 
-    /// In bytes of UTF-8; it bounds what is remembered of each call.
+    /// In bytes of UTF-8; it bounds the memory of each recorded call.
     private static let longestMessage = 4_096
 
-    /// A tag that names another user than the caller: it must not reach that user.
+    /// A tag that names a user other than the caller, whom it must not reach.
     static func foreignTag(_ tags: [String], caller: String) -> String? {
         tags.first { $0.hasPrefix("username:") && $0 != "username:" + caller }
     }
@@ -47,7 +46,7 @@ enum BackendAction {
     private static func giveID(_ request: HTTPRequest) -> Self {
         let handles = request.target.values(of: "handle")
         guard handles.count < 2 else { return .decided(.failure(400, "more than one handle")) }
-        // ASP.NET reads an empty value as none.
+        // ASP.NET treats an empty value as a missing one.
         return .giveID(handle: handles.first.flatMap { $0.isEmpty ? nil : $0 })
     }
 
@@ -82,7 +81,7 @@ enum BackendAction {
     }
 }
 
-/// The body of `PUT /api/register/{id}`; the names are read without regard to case, as ASP.NET does.
+/// The body of `PUT /api/register/{id}`; names are case-insensitive, as in ASP.NET.
 struct DeviceDescription: Decodable {
     var platform: String
     var handle: String

@@ -2,7 +2,7 @@ import HeraldHTTP
 import HeraldHub
 import HeraldText
 
-/// An answer of the reference backend before it is put into HTTP.
+/// An answer of the reference backend, independent of HTTP.
 struct BackendReply {
     var status: Int
     var headers: HTTPHeaderFields = [:]

@@ -2,7 +2,7 @@ import HeraldHTTP
 import HeraldText
 import HeraldTime
 
-/// The addresses of the reference backend; the names are compared without regard to case, as ASP.NET does.
+/// The addresses of the reference backend; names are case-insensitive, as in ASP.NET.
 enum BackendRoute: Equatable {
     case newRegistration
     case registration(id: String)
@@ -34,7 +34,7 @@ enum BackendRoute: Equatable {
         }
     }
 
-    /// Carries an action of an authenticated caller out in memory.
+    /// Carries out an authenticated caller's action in memory.
     func reply(
         to request: HTTPRequest, _ action: BackendAction, caller: String, state: inout BackendState
     ) -> BackendReply {

@@ -3,15 +3,14 @@ import HeraldHTTP
 import HeraldThreads
 import HeraldTime
 
-/// What the reference backend does with a request: whether the caller may, whether it misbehaves, and the way to the
-/// right answer.
+/// The reference backend's handling of a request: authentication, misbehaviour, then the proper answer.
 final class BackendService: Sendable {
-    /// Everything that changes, behind the one lock.
+    /// All mutable state, behind one lock.
     let state: Guarded<BackendState>
     private let callLog: CallLogFile?
-    /// Where devices and notifications go; `nil` keeps them in memory.
+    /// The store of devices and notifications; `nil` keeps them in memory.
     private let hub: HubBackend?
-    /// Whether a web page that has moved its own name here is refused.
+    /// Whether requests with a foreign host name are refused (DNS rebinding).
     private let isLocal: Bool
 
     init(state: BackendState, callLog: CallLogFile?, hub: HubBackend?, isLocal: Bool) {
@@ -21,10 +20,10 @@ final class BackendService: Sendable {
         self.hub = hub
     }
 
-    /// Ends what is done beside the server's threads.
+    /// Ends the work outside the server's threads.
     func stop() { hub?.stop() }
 
-    /// Answers a request, or not, when it is told to misbehave.
+    /// Answers a request, or does not when a rule says so.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         if isLocal, request.headers["Host"] != nil, !request.namesThisMachine {
             return .respond(.text("ask for 127.0.0.1, [::1] or localhost\n", status: 403))
@@ -48,7 +47,7 @@ final class BackendService: Sendable {
         return ending(verdict, reply, request)
     }
 
-    /// Answers what is carried out on the hub: by its threads, while no thread of the server waits.
+    /// Answers a request carried out on the hub, by its threads, so that no thread of the server waits.
     private func answer(
         to request: HTTPRequest, _ route: BackendRoute, _ action: BackendAction, _ caller: String, _ hub: HubBackend
     ) -> HTTPAnswer {
@@ -59,7 +58,7 @@ final class BackendService: Sendable {
         }
         return .respondWhenReady { [self] responder in
             hub.carryOut(action, for: caller) { [self] proper in
-                // Recorded before it is answered, as without a hub.
+                // The call is recorded before its answer, as without a hub.
                 let response = (recorded(request, action, route, caller, proper) ?? proper).response(for: request)
                 if let held = verdict.held {
                     held.hold(response, for: responder)
@@ -96,7 +95,7 @@ final class BackendService: Sendable {
         state.withLock { state in recorded(request, action, route, caller, reply, in: &state) }
     }
 
-    /// The reply, after the call is recorded if it is one; `nil` stays none.
+    /// The reply, after recording the call if the request is one; `nil` stays `nil`.
     private func recorded(
         _ request: HTTPRequest, _ action: BackendAction, _ route: BackendRoute, _ caller: String?,
         _ reply: BackendReply?, in state: inout BackendState
@@ -124,7 +123,7 @@ final class BackendService: Sendable {
         return callLog?.write(call.jsonLine + [UInt8(ascii: "\n")]) ?? true
     }
 
-    /// The reply of a verdict with a status, `nil` for one without an answer.
+    /// The reply of a verdict with a status; `nil` for one without an answer.
     private static func misbehaving(_ verdict: MisbehaviourRules.Verdict) -> BackendReply? {
         guard case .respond(let status) = verdict.effect else { return nil }
         var reply = BackendReply.failure(status, "the reference backend was told to answer \(status)")
@@ -135,9 +134,9 @@ final class BackendService: Sendable {
     }
 }
 
-/// The tutorial's authentication: HTTP Basic, and the password equals the user name.
+/// The tutorial's authentication: HTTP Basic with the user name as password.
 enum BasicCredentials {
-    /// The caller that the header `Authorization` proves, `nil` when it is missing or wrong.
+    /// The caller proven by the `Authorization` header; `nil` when it is missing or wrong.
     static func caller(authorization: String?) -> String? {
         guard let authorization else { return nil }
         let parts = authorization.split(separator: " ", maxSplits: 1)
@@ -145,7 +144,7 @@ enum BasicCredentials {
             let text = String(validating: bytes, as: UTF8.self)
         else { return nil }
         let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // Compared as bytes: Swift takes different spellings of one character for equal.
+        // Compared as bytes: Swift's `==` treats different spellings of one character as equal.
         guard pair.count == 2, !pair[0].isEmpty, pair[0].utf8.elementsEqual(pair[1].utf8) else { return nil }
         return String(pair[0])
     }

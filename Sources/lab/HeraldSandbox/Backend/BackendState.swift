@@ -1,13 +1,13 @@
 import HeraldTime
 
-/// All that the reference backend knows, as a value: devices, inboxes, rules and the calls it saw.
+/// The state of the reference backend, as a value: devices, inboxes, rules and calls.
 struct BackendState: Sendable {
     var devices: DeviceRegistry
     var inbox: Inbox<InboxEntry>
     var rules: MisbehaviourRules
     private(set) var calls: BoundedLog<RecordedCall>
     private var lastCallNumber = 0
-    /// Which record a call with this key is made for.
+    /// The record that a call with this key is made for.
     private let recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
 
     init(
@@ -21,7 +21,7 @@ struct BackendState: Sendable {
         calls = BoundedLog(limit: callLimit)
     }
 
-    /// Sends a message to the devices of one user on one service; to have none is no mistake.
+    /// Sends a message to one user's devices on one service; a user without devices is not an error.
     mutating func notify(_ user: String, on platform: PushPlatform, message: String, from caller: String, at: WallTime)
     {
         deliver(
@@ -42,7 +42,7 @@ struct BackendState: Sendable {
         return call
     }
 
-    /// The calls with the records that they are made for; one whose record may still become known is left out.
+    /// The calls with their records; a call whose record may still become known is left out.
     func shownCalls(now: WallTime) -> [RecordedCall] {
         guard let recordOfCall else { return calls.elements }
         return calls.elements.compactMap { call in
@@ -54,10 +54,10 @@ struct BackendState: Sendable {
         }
     }
 
-    /// The record of a call may become known so long after it (milliseconds).
+    /// The time within which a call's record may still become known (milliseconds).
     private static let recordPatience: Int64 = 1_000
 
-    /// Forgets the calls so far; their numbers are not given again.
+    /// Forgets the calls so far; their numbers are not reused.
     mutating func forgetCalls() { calls.removeAll() }
 
     private mutating func deliver(_ text: String, to devices: [DeviceRegistry.Device], at: WallTime) {

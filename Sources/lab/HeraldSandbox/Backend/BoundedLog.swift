@@ -1,4 +1,4 @@
-/// The newest elements up to a limit: one more than that, and the oldest is dropped and counted.
+/// The newest elements up to a limit; each one beyond it drops and counts the oldest.
 struct BoundedLog<Element> {
     let limit: Int
     private(set) var droppedCount = 0
@@ -9,10 +9,10 @@ struct BoundedLog<Element> {
         self.limit = max(limit, 1)
     }
 
-    /// The elements that are left, oldest first.
+    /// The remaining elements, oldest first.
     var elements: [Element] { Array(ring[oldest...] + ring[..<oldest]) }
 
-    /// Adds an element and hands back the one that it displaced.
+    /// Adds an element and returns the one it displaced.
     @discardableResult
     mutating func append(_ element: Element) -> Element? {
         guard ring.count == limit else {

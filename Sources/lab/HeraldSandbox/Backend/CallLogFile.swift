@@ -1,11 +1,11 @@
 import Glibc
 import HeraldText
 
-/// The call log on disk: one line of JSON for each call, in one write each, so that a reader never sees half a line.
+/// The call log on disk: one JSON line per call, in one write each, so that a reader never sees half a line.
 final class CallLogFile: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file to append to it.
+    /// Opens the file for appending.
     init(path: String) throws(InputError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -15,7 +15,7 @@ final class CallLogFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes the line, which has its line break; false when the disk refuses it.
+    /// Writes the line, which includes its line break; returns false when the disk refuses it.
     func write(_ line: [UInt8]) -> Bool {
         Glibc.write(descriptor, line, line.count) == line.count
     }

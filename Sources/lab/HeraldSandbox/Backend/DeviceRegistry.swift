@@ -1,15 +1,15 @@
 import HeraldHub
 import HeraldText
 
-/// The registrations of the reference backend: ids that were given, and the devices put under them.
+/// The registrations of the reference backend: issued ids and the devices stored under them.
 ///
 /// A value without clock or randomness. Ids of another run are unknown, because each run has its own prefix.
 struct DeviceRegistry {
-    /// What a device says about itself, and whose it is.
+    /// A device's own description and its owner.
     struct Device: Equatable {
         var platform: PushPlatform
         var handle: String
-        /// With the tag `username:{owner}`, which the backend adds.
+        /// Includes the tag `username:{owner}`, which the backend adds.
         var tags: [String]
         var owner: String
     }
@@ -17,11 +17,11 @@ struct DeviceRegistry {
     enum PutOutcome: Equatable {
         case done
         case foreignTag(String)
-        /// The id was deleted or never given.
+        /// The id was deleted or never issued.
         case gone
     }
 
-    /// Of registrations, given or put, there are at most so many.
+    /// The maximum number of registrations, with or without a device.
     static let limit = 10_000
 
     private struct Registration {
@@ -39,7 +39,7 @@ struct DeviceRegistry {
         self.prefix = prefix
     }
 
-    /// A registration id: the first of those that have the handle, whose others are deleted, or a new one.
+    /// A registration id: the first one with this handle, whose duplicates are deleted, or a new one.
     ///
     /// `nil` when the limit is reached.
     mutating func giveID(forHandle handle: String?) -> String? {
@@ -66,7 +66,7 @@ struct DeviceRegistry {
         return .done
     }
 
-    /// Deletes a registration; one that does not exist is no mistake.
+    /// Deletes a registration; a missing one is not an error.
     mutating func delete(_ id: String) {
         setDevice(of: id, nil)
         registrations[id] = nil
@@ -102,13 +102,13 @@ struct DeviceRegistry {
     }
 }
 
-/// A push service that the reference backend knows, and what a device of it receives.
+/// A push service known to the reference backend, with the payloads of its devices.
 enum PushPlatform: String, CaseIterable, Sendable {
     case wns
     case gcm
     case apns
 
-    /// The payload in the platform's own form with the text escaped for it.
+    /// The payload in the platform's own form, with the text escaped.
     func payload(for text: String) -> String {
         switch self {
         case .wns:

@@ -1,11 +1,11 @@
 import HeraldHTTP
 import HeraldThreads
 
-/// Answers that a rule keeps back until they are released, so that a test decides when a call ends.
+/// Answers that a rule holds until they are released, so that a test decides when a call ends.
 final class HeldAnswers: Sendable, Equatable {
     private struct State {
         var answers: [(responder: HTTPResponder, response: HTTPResponse)] = []
-        /// Whether the rule is gone: a call that it judged before is answered at once.
+        /// Whether the rule is gone: a call judged by it earlier is then answered at once.
         var isOver = false
     }
 
@@ -15,12 +15,12 @@ final class HeldAnswers: Sendable, Equatable {
 
     var count: Int { state.withLock { $0.answers.count } }
 
-    /// Keeps an answer back; no thread of the server waits for it.
+    /// Holds an answer; no thread of the server waits for it.
     func answer(_ response: HTTPResponse) -> HTTPAnswer {
         .respondWhenReady { [self] responder in hold(response, for: responder) }
     }
 
-    /// Keeps an answer back.
+    /// Holds an answer.
     func hold(_ response: HTTPResponse, for responder: HTTPResponder) {
         let isOver = state.withLock { state in
             if !state.isOver { state.answers.append((responder, response)) }
@@ -29,7 +29,7 @@ final class HeldAnswers: Sendable, Equatable {
         if isOver { responder.respond(response) }
     }
 
-    /// Sends so many, the oldest first.
+    /// Sends this many answers, oldest first.
     func release(_ count: Int) {
         let released = state.withLock { state in
             let first = Array(state.answers.prefix(count))
@@ -39,7 +39,7 @@ final class HeldAnswers: Sendable, Equatable {
         for (responder, response) in released { responder.respond(response) }
     }
 
-    /// Sends all, and keeps nothing back any more.
+    /// Sends all answers and holds no more.
     func end() {
         state.withLock { $0.isOver = true }
         release(.max)

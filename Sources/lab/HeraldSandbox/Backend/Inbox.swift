@@ -1,16 +1,16 @@
 import HeraldText
 import HeraldTime
 
-/// What a device received from the reference backend.
+/// A notification that a device received from the reference backend.
 struct InboxEntry: Equatable {
     var platform: PushPlatform
     var payload: String
     var at: WallTime
 }
 
-/// What the devices received; of each device and of the devices themselves only the newest are kept.
+/// The devices' notifications; only the newest of each device, and of the newest devices, are kept.
 struct Inbox<Entry: Sendable>: Sendable {
-    /// Of so many handles the inbox is kept; one more, and that of the oldest is dropped.
+    /// The maximum number of handles; one more drops the oldest handle's inbox.
     private static var handleLimit: Int { 10_000 }
 
     private let entryLimit: Int
@@ -29,10 +29,10 @@ struct Inbox<Entry: Sendable>: Sendable {
         entries[handle]?.append(entry)
     }
 
-    /// What the device received, oldest first; nothing for a handle that received nothing.
+    /// The device's notifications, oldest first; empty for a handle without any.
     func entries(of handle: String) -> [Entry] { entries[handle]?.elements ?? [] }
 
-    /// How many of the device's notifications were dropped because newer ones came.
+    /// The number of the device's notifications dropped for newer ones.
     func droppedCount(of handle: String) -> Int { entries[handle]?.droppedCount ?? 0 }
 }
 

@@ -3,7 +3,7 @@ package import HeraldText
 import HeraldTime
 
 extension Misbehaviour {
-    /// What the text form may hold, in words.
+    /// A description of the text form.
     package static let textForm = "name=value, comma-separated, of " + names.joined(separator: ", ")
 
     private static let names = [
@@ -12,7 +12,7 @@ extension Misbehaviour {
     ]
     private static let standingAlone = ["hold", "hang", "hangUp", "carriedOut"]
 
-    /// The name, when a rule can have it.
+    /// The name, if a rule can have it.
     private static func known(_ name: String) throws(InputError) -> String {
         guard names.contains(name) else {
             throw InputError(
@@ -23,9 +23,9 @@ extension Misbehaviour {
         return name
     }
 
-    /// Reads a rule as flags have it: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
+    /// Reads a rule in the form of flags: `user=flaky-*,status=503,retryAfter=2,callsPerKey=2`.
     ///
-    /// The names are those of the JSON form; `hold`, `hang`, `hangUp` and `carriedOut` may stand alone.
+    /// The names are those of the JSON form; `hold`, `hang`, `hangUp` and `carriedOut` need no value.
     package init(parsing text: String) throws(InputError) {
         self.init()
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -152,7 +152,7 @@ extension Misbehaviour {
         return members.compactMap(\.self)
     }
 
-    /// A JSON string, number or boolean, as the text that a flag would have.
+    /// A JSON string, number or boolean, as the text of a flag.
     private struct Scalar: Decodable {
         let text: String
 

@@ -1,43 +1,43 @@
 package import HeraldTime
 
-/// One rule by which the reference backend or the emulated hub misbehaves, for demonstrations and tests.
+/// One rule of misbehaviour for the reference backend or the emulated hub, in demonstrations and tests.
 ///
-/// Rules are tried in their order for every authenticated call whose path matches. A rule with only a latency delays the
-/// answer and lets the next rules go on; the first rule with an ``effect`` that applies ends the search.
+/// Rules are tried in order for every authenticated call with a matching path. A rule with only a latency delays the
+/// answer and lets later rules go on; the first applicable rule with an ``effect`` ends the search.
 package struct Misbehaviour: Sendable, Equatable {
     package enum Effect: Sendable, Equatable {
         case respond(status: Int)
-        /// Carry out what was asked for, and keep the answer until it is released or the rules change.
+        /// Carries out the request and holds the answer until it is released or the rules change.
         case hold
-        /// Never answer; the connection stays open.
+        /// Never answers; the connection stays open.
         case hang
-        /// Close the connection without an answer.
+        /// Closes the connection without an answer.
         case hangUp
     }
 
-    /// The paths that it concerns; `*` stands for anything, `nil` for the path of notifications.
+    /// The paths it applies to; `*` matches anything, `nil` only the path of notifications.
     package var path: String?
-    /// The users (`to_tag`) that it concerns; `*` stands for anything.
+    /// The users (`to_tag`) it applies to; `*` matches anything.
     package var user: String?
-    /// The push services that it concerns; `*` stands for anything.
+    /// The push services it applies to; `*` matches anything.
     package var pns: String?
-    /// It applies to so many calls and then no more.
+    /// The number of calls it applies to.
     package var calls: Int?
-    /// It applies to the first so many calls of each idempotency key; calls without a key are left alone.
+    /// The number of first calls of each idempotency key it applies to; calls without a key are left alone.
     package var callsPerKey: Int?
-    /// It applies to this share of the calls, 0 to 1, chosen by ``seed``.
+    /// The share of calls it applies to, 0 to 1, chosen by ``seed``.
     package var share: Double?
-    /// The start of the random numbers for ``share`` and for a latency's range.
+    /// The seed of the random numbers for ``share`` and for a latency's range.
     package var seed: UInt64 = 1
-    /// It applies to calls beyond so many in one second.
+    /// The calls per second above which it applies.
     package var perSecond: Int?
-    /// The answer is late by so many milliseconds.
+    /// The delay of the answer in milliseconds.
     package var latency: ClosedRange<Milliseconds>?
-    /// What happens instead of the proper answer, `nil` for a rule that only delays.
+    /// The effect instead of the proper answer; `nil` for a rule that only delays.
     package var effect: Effect?
-    /// The header `Retry-After` of a status: sent as it is; `date+30` becomes the date 30 seconds from then.
+    /// The `Retry-After` header of a status, sent unchanged; `date+30` becomes the date 30 seconds later.
     package var retryAfter: String?
-    /// The devices get the notification before the rule takes effect, as when only the answer is lost.
+    /// Whether devices get the notification before the rule takes effect, as when only the answer is lost.
     package var isCarriedOut = false
 
     /// A rule that answers with a status.
@@ -45,7 +45,7 @@ package struct Misbehaviour: Sendable, Equatable {
         made(.respond(status: status), change)
     }
 
-    /// A rule that keeps the proper answers until they are released.
+    /// A rule that holds the proper answers until they are released.
     package static func hold(_ change: (inout Self) -> Void = { _ in }) -> Self { made(.hold, change) }
 
     /// A rule that never answers.

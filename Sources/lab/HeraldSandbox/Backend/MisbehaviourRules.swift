@@ -3,7 +3,7 @@ import HeraldHTTP
 import HeraldText
 import HeraldTime
 
-/// The rules in force and what they have counted; a value, and its time and randomness come from outside.
+/// The rules in force and their counters; a value that takes time and randomness from outside.
 struct MisbehaviourRules {
     struct Call {
         var path: String
@@ -17,13 +17,13 @@ struct MisbehaviourRules {
         var effect: Misbehaviour.Effect?
         var retryAfter: String?
         var isCarriedOut = false
-        /// Where the answer is kept back, if a rule says so.
+        /// The place that holds the answer, if a rule says so.
         var held: HeldAnswers?
 
-        /// Whether what was asked for is done, and its answer is the proper one.
+        /// Whether the request is carried out and gets the proper answer.
         var isProper: Bool { effect == nil || effect == .hold }
 
-        /// The value of a header `Retry-After`: `date+30` becomes the date 30 seconds from now, the rest stays as it is.
+        /// The value of a `Retry-After` header: `date+30` becomes the date 30 seconds from now.
         func retryAfter(at now: WallTime) -> String? {
             guard let retryAfter, retryAfter.hasPrefix("date+"), let seconds = Int64(retryAfter.dropFirst(5)) else {
                 return retryAfter
@@ -36,18 +36,18 @@ struct MisbehaviourRules {
     /// The reference backend's path of notifications.
     static let notificationsPath = "/api/notifications"
 
-    /// The answers that rules keep back.
+    /// The answers held by rules.
     private(set) var held = HeldAnswers()
     private let defaultPath: String
     private var rules: [RuleState]
 
-    /// Rules without a path concern `defaultPath`.
+    /// Rules without a path apply to `defaultPath`.
     init(_ rules: [Misbehaviour], defaultPath: String = Self.notificationsPath) {
         self.defaultPath = defaultPath
         self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
     }
 
-    /// Puts other rules in their place; what the former ones kept back is answered.
+    /// Replaces the rules; answers held by the old ones are sent.
     mutating func replace(with rules: [Misbehaviour]) {
         self.rules = rules.map { RuleState($0, defaultPath: defaultPath) }
         held.end()
@@ -74,7 +74,7 @@ struct MisbehaviourRules {
 
 /// One rule with its counters.
 private struct RuleState {
-    /// Of so many idempotency keys the calls are counted; one more, and the oldest is forgotten.
+    /// The maximum number of counted idempotency keys; one more forgets the oldest.
     private static let keyLimit = 100_000
 
     let rule: Misbehaviour
@@ -110,7 +110,7 @@ private struct RuleState {
         return left > 0
     }
 
-    /// The rule's latency, a random one within a range.
+    /// The rule's latency, random within its range.
     mutating func latency() -> Milliseconds {
         guard let range = rule.latency else { return .zero }
         return range.lowerBound == range.upperBound ? range.lowerBound : .random(in: range, using: &generator)
@@ -136,7 +136,7 @@ private struct RuleState {
 }
 
 extension MisbehaviourRules {
-    /// Tells or changes the rules over HTTP: GET, PUT, DELETE.
+    /// Shows or changes the rules over HTTP: GET, PUT, DELETE.
     mutating func reply(to request: HTTPRequest) -> BackendReply {
         switch request.method {
         case "GET": return BackendReply(status: 200, json: Misbehaviour.json(misbehaviours))

@@ -1,37 +1,37 @@
 import HeraldText
 package import HeraldTime
 
-/// One `POST /api/notifications` that the reference backend saw, in the order of arrival: the tests' own witness.
+/// One `POST /api/notifications` received by the reference backend, in order of arrival: the tests' own witness.
 package struct RecordedCall: Sendable, Equatable {
-    /// Counts from 1, without gaps.
+    /// Counts from 1 without gaps.
     package var number: Int
     package var receivedAt: WallTime
-    /// The header `Idempotency-Key` as it was sent.
+    /// The `Idempotency-Key` header as sent.
     package var idempotencyKey: String?
-    /// The query's `pns` as it was sent.
+    /// The query's `pns` as sent.
     package var pns: String?
     /// The query's `to_tag`.
     package var user: String?
-    /// The text for the user, as the body has it; absent when the body is none, or longer than an event's message can be.
+    /// The body's text for the user; nil when the body is not one, or longer than an event's message can be.
     package var message: String?
-    /// The caller; absent when the credentials were missing or wrong.
+    /// The caller; nil when the credentials were missing or wrong.
     package var caller: String?
-    /// The header `traceparent`.
+    /// The `traceparent` header.
     package var traceparent: String?
-    /// The status of the answer; absent when there was none (hung, hung up).
+    /// The status of the answer; nil when there was none (hung, hung up).
     package var status: Int?
 
-    /// The record of a request topic that the call is made for, where the sandbox knows it.
+    /// The request record that the call is made for, where the sandbox knows it.
     package var record: Record?
 
-    /// A record, and what is wrong with it.
+    /// A record and its fault.
     package struct Record: Sendable, Equatable {
         package var topic: String
         package var partition: Int
         package var offset: Int64
-        /// Absent when it has none.
+        /// Nil when it has none.
         package var key: String?
-        /// A `PublisherFault` by its name.
+        /// The name of a `PublisherFault`.
         package var fault: String?
 
         package init(topic: String, partition: Int, offset: Int64, key: String?, fault: String?) {
@@ -43,7 +43,7 @@ package struct RecordedCall: Sendable, Equatable {
         }
     }
 
-    /// The call as one line of JSON, without a line break; absent facts are left out.
+    /// The call as one JSON line without a line break; unknown facts are left out.
     package var jsonLine: [UInt8] {
         var members: [JSONValue.Member] = [
             .init("number", .integer(number)), .init("receivedAt", .integer(Int(receivedAt.milliseconds))),

@@ -4,29 +4,29 @@ import HeraldThreads
 /// The reference backend: speaks the same HTTP as the ASP.NET backend that Herald was made for.
 ///
 /// For the demo and the tests, not for production: everything is in memory and bounded, and the password is the user
-/// name. Of each device the newest notifications are kept and older ones dropped (`Configuration.inboxLimit`); calls
-/// and registrations are bounded too. With a notification hub (`Configuration.hub`) devices and notifications are the
-/// hub's, as the tutorial's backend has it.
+/// name. Each device keeps its newest notifications (`Configuration.inboxLimit`); calls and registrations are bounded
+/// too. With a notification hub (`Configuration.hub`), the hub has the devices and notifications, as in the tutorial's
+/// backend.
 package final class ReferenceBackend: Sendable {
     package static let notice =
         "This is Herald's reference backend, for demonstrations and tests. It is not for production: "
         + "the password is the user name, and everything is kept in memory only."
 
-    /// Where it listens, its limits, and how it misbehaves from the start.
+    /// Its address, its limits and its initial misbehaviour.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback.
+        /// The address to listen on, by default a free loopback port.
         package var server = HTTPServer.Configuration()
-        /// Of each device so many notifications are kept.
+        /// The number of notifications kept for each device.
         package var inboxLimit = 1_000
-        /// So many calls are kept in memory.
+        /// The number of calls kept in memory.
         package var callLimit = 100_000
-        /// A file that each call is appended to as a line of JSON.
+        /// The file to which each call is appended as a line of JSON.
         package var callLogPath: String?
         package var misbehaviour: [Misbehaviour] = []
-        /// Which record a call with this `Idempotency-Key` is made for, where that is known; a call is shown when it is, or
+        /// The record that a call with this `Idempotency-Key` is made for, where known; a call is shown once it is, or
         /// a second later.
         package var recordOfCall: (@Sendable (String) -> RecordedCall.Record?)?
-        /// Where devices are registered and notifications sent; `nil` keeps them in memory.
+        /// The hub for devices and notifications; `nil` keeps them in memory.
         package var hub: HubBackend.Configuration?
 
         package init() {}
@@ -62,10 +62,10 @@ package final class ReferenceBackend: Sendable {
         return name.contains(":") ? "\(scheme)://[\(name)]:\(port)" : "\(scheme)://\(name):\(port)"
     }
 
-    /// The newest calls, in the order of their arrival.
+    /// The newest calls, in order of arrival.
     package var calls: [RecordedCall] { service.state.withLock { $0.calls.elements } }
 
-    /// How many older calls were dropped from ``calls``.
+    /// The number of older calls dropped from ``calls``.
     package var droppedCallCount: Int { service.state.withLock { $0.calls.droppedCount } }
 
     /// The payloads that the device received, oldest first.
@@ -73,7 +73,7 @@ package final class ReferenceBackend: Sendable {
         service.state.withLock { $0.inbox.entries(of: handle).map(\.payload) }
     }
 
-    /// Registers a device of a user without a call.
+    /// Registers a user's device without a call.
     package func register(_ handle: String, platform: String, user: String) {
         service.state.withLock { state in
             guard let platform = PushPlatform(rawValue: platform), let id = state.devices.giveID(forHandle: handle)
@@ -82,20 +82,20 @@ package final class ReferenceBackend: Sendable {
         }
     }
 
-    /// Replaces the rules; their counters start from 0, and what the former ones kept back is answered.
+    /// Replaces the rules; their counters start from 0, and answers held by the old ones are sent.
     package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules.replace(with: rules) }
     }
 
-    /// How many answers a rule keeps back.
+    /// The number of answers held by rules.
     package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
 
-    /// Sends so many of the answers that a rule keeps back, the oldest first; the rule stays in force.
+    /// Sends this many held answers, oldest first; the rule stays in force.
     package func release(_ count: Int) {
         service.state.withLock { $0.rules.held }.release(count)
     }
 
-    /// Closes every connection and ends; a second call does nothing.
+    /// Closes every connection and stops; a second call does nothing.
     package func stop() {
         server.stop()
         service.stop()

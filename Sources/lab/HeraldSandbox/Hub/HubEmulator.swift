@@ -6,55 +6,54 @@ import HeraldText
 import HeraldThreads
 package import HeraldTime
 
-/// An Azure notification hub for demonstrations and tests: the same REST interface over TLS, everything in memory.
+/// An Azure notification hub for demonstrations and tests: the same REST interface over TLS, with everything in memory.
 ///
-/// docs/HUB-EMULATOR.md lists what it does and in what it differs from the service.
+/// docs/HUB-EMULATOR.md lists its functions and its differences from the service.
 package final class HubEmulator: Sendable {
     package static let notice =
         "This is an emulator of an Azure notification hub, for demonstrations and tests. It is not for production: "
         + "no device gets anything, and everything is kept in memory only."
 
-    /// Where it listens, its limits, and how it misbehaves from the start.
+    /// Its address, its limits and its initial misbehaviour.
     package struct Configuration: Sendable {
-        /// Where to listen, by default a free port on loopback; TLS is spoken in any case.
+        /// The address to listen on, by default a free loopback port; always with TLS.
         package var server = HTTPServer.Configuration()
         /// The hub's name.
         package var hub = "herald"
         package var tier = HubTier.standard
-        /// Where the authority that clients have to trust is written; without it, to a file of its own that ``stop()``
-        /// deletes.
+        /// The file for the authority that clients must trust; without it, a temporary file that ``stop()`` deletes.
         package var authorityPath: String?
-        /// So many sends are kept.
+        /// The number of sends kept.
         package var sendLimit = 100_000
-        /// A file that each send is appended to as a line of JSON.
+        /// The file to which each send is appended as a line of JSON.
         package var callLogPath: String?
-        /// Of each device so many notifications are kept.
+        /// The number of notifications kept for each device.
         package var inboxLimit = 1_000
-        /// Sends in a minute; `nil` is any number.
+        /// Sends per minute; `nil` is unlimited.
         package var sendsPerMinute: Int?
-        /// The status of a send beyond that.
+        /// The status of a send beyond that limit.
         package var throttleStatus = 429
-        /// Pushes until the hub takes no more; `nil` is as many as the tier allows in a month.
+        /// Pushes until the hub refuses more; `nil` is the tier's monthly quota.
         package var pushQuota: Int?
-        /// Registrations; `nil` is as many as the tier allows.
+        /// The maximum number of registrations; `nil` is the tier's.
         package var registrationLimit: Int?
-        /// So long the hub does not know a message that it took.
+        /// The time during which the hub does not know a message it accepted.
         package var unknownTime: Milliseconds = .zero
-        /// So long a message's state is not final.
+        /// The time during which a message's state is not final.
         package var processingTime: Milliseconds = .zero
         package var misbehaviour: [Misbehaviour] = []
-        /// What push services say to devices; all others get what is sent.
+        /// The push services' answers for some devices; all others receive their notifications.
         package var outcomes: [HubOutcomeRule] = []
         package var guesses = HubGuesses()
 
         package init() {}
     }
 
-    /// The file of the authority that clients have to trust (PEM).
+    /// The file of the authority that clients must trust (PEM).
     package let caFile: String
     /// The hub's name.
     package let hub: String
-    /// The rule that may do everything, with the key that the hub was started with.
+    /// The rule with all rights, with the hub's initial key.
     package let connectionString: String
     /// The rule that may only register devices.
     package let listenConnectionString: String
@@ -96,7 +95,7 @@ package final class HubEmulator: Sendable {
         self.authority = authority
         let strings = rules.map { Self.connectionString(authority, rule: $0.name, key: $0.key.reveal()) }
         (connectionString, listenConnectionString) = (strings[0], strings[1])
-        // Last, so that nothing is left behind when the rest fails.
+        // Last, so that a failure of the rest leaves nothing behind.
         try identity.writeAuthority(to: caFile)
     }
 
@@ -107,7 +106,7 @@ package final class HubEmulator: Sendable {
     /// Its address without a path.
     package var url: String { "https://\(authority)" }
 
-    /// The newest sends, in the order of their arrival, those that were refused included.
+    /// The newest sends, in order of arrival, refused ones included.
     package var sends: [HubSend] {
         service.state.withLock { state in
             state.sendDue(SystemClock.wall().milliseconds)
@@ -123,7 +122,7 @@ package final class HubEmulator: Sendable {
         }
     }
 
-    /// Makes an installation of a user's device without a call.
+    /// Creates an installation of a user's device without a call.
     package func register(_ handle: String, platform: String, user: String) throws {
         let installation = try HubInstallation(
             id: "\(user)-\(platform)",
@@ -136,21 +135,21 @@ package final class HubEmulator: Sendable {
         _ = service.state.withLock { $0.put(installation, context) }
     }
 
-    /// Replaces the rules by which it misbehaves; their counters start from 0, and what they kept back is answered.
+    /// Replaces the rules of misbehaviour; their counters start from 0, and answers held by the old ones are sent.
     package func misbehave(_ rules: [Misbehaviour]) {
         service.state.withLock { $0.rules.replace(with: rules) }
     }
 
-    /// How many answers a rule keeps back.
+    /// The number of answers held by rules.
     package var heldCount: Int { service.state.withLock { $0.rules.held }.count }
 
-    /// Sends so many of the answers that a rule keeps back, the oldest first; the rule stays in force.
+    /// Sends this many held answers, oldest first; the rule stays in force.
     package func release(_ count: Int) {
         service.state.withLock { $0.rules.held }.release(count)
     }
 
-    /// Gives the rule that may do everything another key, as the portal's "regenerate" does: the one in
-    /// ``connectionString`` is refused from now on.
+    /// Gives the rule with all rights another key, as the portal's "regenerate" does; the key in ``connectionString``
+    /// is refused from then on.
     ///
     /// - Returns: the connection string with the new key.
     package func regenerateKey() -> String {
@@ -159,7 +158,7 @@ package final class HubEmulator: Sendable {
         return Self.connectionString(authority, rule: Self.fullRule, key: key)
     }
 
-    /// Closes every connection and ends; a second call does nothing.
+    /// Closes every connection and stops; a second call does nothing.
     package func stop() {
         server.stop()
         if ownsFile { unlink(caFile) }
@@ -171,31 +170,31 @@ package final class HubEmulator: Sendable {
         "Endpoint=sb://\(authority)/;SharedAccessKeyName=\(rule);SharedAccessKey=\(key)"
     }
 
-    /// 32 random bytes in Base64, as the service makes keys.
+    /// 32 random bytes in Base64, the service's form of keys.
     private static func newKey() -> String {
         Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
     }
 }
 
-/// What could not be verified of the service, with the most likely answer as default.
+/// Unverified behaviour of the service, with the most likely value as default.
 package struct HubGuesses: Sendable {
-    /// So long a token is taken after its end.
+    /// The time after its expiry for which a token is accepted.
     package var clockSkewSeconds: Int64 = 0
-    /// Whether tags match without regard to case.
+    /// Whether tags are case-insensitive.
     package var tagsIgnoreCase = false
-    /// Whether a payload that is too large for its push service is refused at once, and not in telemetry.
+    /// Whether a payload too large for its push service is refused at once, instead of in telemetry.
     package var refusesLargePayloads = false
     /// Whether sends in the format `gcm`, whose push service has ended, are refused.
     package var refusesGCM = false
-    /// Whether telemetry counts a send that found no device as one `NoTargets`.
+    /// Whether telemetry counts a send without devices as one `NoTargets`.
     package var countsNoTargets = false
-    /// How a cancelled message is called: `Canceled` in documents, `Cancelled` in the .NET SDK.
+    /// The name of a cancelled message's state: `Canceled` in documents, `Cancelled` in the .NET SDK.
     package var cancelledState = "Canceled"
-    /// So long a new installation cannot be read, because writes are queued.
+    /// The time before a new installation can be read, because writes are queued.
     package var installationDelay: Milliseconds = .zero
-    /// Whether answers about one registration have the header `ETag`, as older servers do.
+    /// Whether answers about one registration have the `ETag` header, as on older servers.
     package var hasETagHeader = true
 
-    /// The most likely ones.
+    /// The most likely behaviour.
     package init() {}
 }

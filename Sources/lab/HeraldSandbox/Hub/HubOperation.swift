@@ -1,7 +1,7 @@
 import HeraldHTTP
 import HeraldText
 
-/// What a request wants of the hub, read without looking at the hub's state.
+/// The operation that a request asks for, read without the hub's state.
 enum HubOperation: Sendable {
     case send(HubNotification, HubSend.Kind)
     case telemetry(id: String)
@@ -18,7 +18,7 @@ enum HubOperation: Sendable {
     case deleteInstallation(id: String)
     case feedbackContainer
 
-    /// Reads a request that may be made here; throws with what is wrong with it.
+    /// Reads an operation from a permitted request; throws a description of its fault.
     ///
     /// - Parameter time: milliseconds of Unix time.
     init(_ route: HubRoute, _ request: HTTPRequest, at time: Int64) throws(InvalidArgument) {

@@ -1,4 +1,4 @@
-/// A push service as installations name it, with the names that registrations and telemetry have for it.
+/// A push service by its name in installations, with its names in registrations and telemetry.
 package enum HubPlatform: String, CaseIterable, Sendable {
     case apns
     case mpns
@@ -10,7 +10,7 @@ package enum HubPlatform: String, CaseIterable, Sendable {
     case browser
     case xiaomi
 
-    /// The beginning of the names of registrations and counts: `AppleRegistrationDescription`, `ApnsOutcomeCounts`.
+    /// The prefixes of registration and count names: `AppleRegistrationDescription`, `ApnsOutcomeCounts`.
     var names: (registration: String, counts: String) {
         switch self {
         case .apns: ("Apple", "Apns")
@@ -25,7 +25,7 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// The elements of a registration that hold its handle, in the order of its data contract.
+    /// The elements of a registration's handle, in the order of its data contract.
     var handleFields: [String] {
         switch self {
         case .apns: ["DeviceToken"]
@@ -39,13 +39,13 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// The only element of a handle that need not be there.
+    /// The only optional element of a handle.
     static let optionalHandleField = "SecondaryTileName"
 
     /// The element of the handle that identifies the device.
     var identity: String { self == .baidu ? "BaiduChannelId" : handleFields[0] }
 
-    /// The elements that a template registration has besides, in the order of its data contract.
+    /// The additional elements of a template registration, in the order of its data contract.
     var templateFields: [String] {
         switch self {
         case .apns: ["BodyTemplate", "Expiry", "TemplateName", "Priority", "ApnsHeaders"]
@@ -55,7 +55,7 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the format of a native send to it is called.
+    /// The format name of native sends to it.
     var format: String {
         switch self {
         case .apns: "apple"
@@ -65,7 +65,7 @@ package enum HubPlatform: String, CaseIterable, Sendable {
         }
     }
 
-    /// Most bytes of a payload at the push service; `nil` where none is known.
+    /// The payload limit of the push service in bytes; `nil` where none is known.
     func payloadLimitBytes(isVoIP: Bool) -> Int? {
         switch self {
         case .apns: isVoIP ? 5_120 : 4_096

@@ -1,7 +1,7 @@
 import HeraldHTTP
 import HeraldTime
 
-/// What the emulated hub read in a request before it looked at its state.
+/// A request to the emulated hub, read before the hub's state is consulted.
 enum HubReading {
     case operation(HubOperation)
     case refused(HubReply)
@@ -12,7 +12,7 @@ enum HubReading {
 }
 
 extension HubSend {
-    /// What is known of a send before the hub looks at it.
+    /// The facts of a send before the hub's state is consulted.
     init(_ request: HTTPRequest, _ kind: Kind, _ reading: HubReading, at time: Int64) {
         let notification = reading.notification
         self.init(
@@ -29,19 +29,19 @@ extension HubSend {
         return parts.count == 2 && parts[0] == "username" ? String(parts[1]) : nil
     }
 
-    /// What stands in place of an idempotency key, which the hub does not have: equal sends have it in common.
+    /// A substitute for the idempotency key, which the hub lacks: equal sends share it.
     fileprivate var identity: String { "\(format ?? "") \(tags ?? "") \(body.hashValue)" }
 }
 
 extension MisbehaviourRules.Call {
-    /// A call below the hub.
+    /// A call to a path below the hub.
     init(path: String, _ send: HubSend?) {
         self.init(path: path, user: send?.user, pns: send?.format, idempotencyKey: send?.identity)
     }
 }
 
 extension HubReply {
-    /// The reply of a verdict with a status, `nil` for one without an answer.
+    /// The reply of a verdict with a status; `nil` for one without an answer.
     static func misbehaving(_ verdict: MisbehaviourRules.Verdict, at time: Int64) -> Self? {
         guard case .respond(let status) = verdict.effect else { return nil }
         var reply = failure(status, "The emulated hub was told to answer \(status)")

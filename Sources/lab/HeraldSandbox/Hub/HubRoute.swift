@@ -1,6 +1,6 @@
 import HeraldHTTP
 
-/// The addresses of a notification hub, with or without a slash at the end; words are read in any case.
+/// The addresses of a notification hub, with or without a trailing slash; words are case-insensitive.
 enum HubRoute: Equatable {
     case messages
     case batch
@@ -13,10 +13,10 @@ enum HubRoute: Equatable {
     case registrationsOfTag(String)
     case installation(id: String)
     case feedbackContainer
-    /// Another hub, or nothing that the hub has.
+    /// Another hub, or a path that the hub does not have.
     case unknown
 
-    /// The route of a path whose segments below the hub these are.
+    /// The route of a path, from its segments below the hub.
     init(_ segments: [String]) {
         let names = segments.map { $0.lowercased() }
         switch (names.first, segments.count) {
@@ -34,24 +34,24 @@ enum HubRoute: Equatable {
         }
     }
 
-    /// One of these rights is needed; `nil` when the method is not possible here.
+    /// The rights of which one suffices; `nil` when the method is not allowed here.
     func rights(_ request: HTTPRequest) -> Set<HubRight>? {
         switch (self, request.method) {
         case (.messages, "POST"), (.batch, "POST"), (.schedule, "POST"), (.scheduled, "DELETE"): [.send]
-        // The documents do not say which right telemetry needs.
+        // The documents do not name the right that telemetry needs.
         case (.message, "GET"), (.feedbackContainer, "GET"): [.send, .manage]
         case (.registrationIDs, "POST"), (.registrations, "POST"), (.registration, "GET"), (.registration, "PUT"),
             (.registration, "DELETE"), (.installation, "GET"), (.installation, "PUT"), (.installation, "PATCH"),
             (.installation, "DELETE"):
             [.listen, .manage]
-        // Those of one handle are a device's own.
+        // A single handle's registrations are the device's own.
         case (.registrations, "GET"): request.target.values(of: "$filter").isEmpty ? [.manage] : [.listen, .manage]
         case (.registrationsOfTag, "GET"): [.manage]
         default: nil
         }
     }
 
-    /// How a send here is asked for; `nil` for what is no send, and is not recorded.
+    /// The kind of a send to this route; `nil` for other requests, which are not recorded.
     func sendKind(_ target: HTTPTarget) -> HubSend.Kind? {
         switch self {
         case .messages: target.parameters.contains { $0.name.lowercased() == "direct" } ? .direct : .tags

@@ -4,19 +4,18 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// What the emulated hub does with a request: whether the client may, whether it misbehaves, and the way to the right
-/// answer.
+/// The emulated hub's handling of a request: authorization, misbehaviour, then the proper answer.
 ///
-/// Tokens and bodies are read outside of the lock.
+/// Tokens and bodies are read outside the lock.
 final class HubService: Sendable {
-    /// Everything that changes, behind the one lock.
+    /// All mutable state, behind one lock.
     let state: Guarded<HubState>
-    /// Where rules without a path misbehave, below the hub.
+    /// The path below the hub to which rules without a path apply.
     static let defaultPath = "/messages"
     private let hub: String
     private let access: Guarded<HubAccess>
     private let callLog: CallLogFile?
-    /// What opens the feedback container.
+    /// The signature that opens the feedback container.
     private let feedbackSignature = "\(UInt64.random(in: 0...(.max)))"
 
     init(hub: String, access: HubAccess, state: HubState, callLog: CallLogFile?) {
@@ -26,12 +25,12 @@ final class HubService: Sendable {
         self.state = Guarded(state)
     }
 
-    /// Gives a rule another key; tokens of the former are refused from the next request on.
+    /// Replaces a rule's key; tokens of the old one are refused from the next request on.
     func replaceKey(ofRule name: String, with key: Secret) {
         access.withLock { $0.replaceKey(ofRule: name, with: key) }
     }
 
-    /// Answers a request, or not, when the hub is told to misbehave.
+    /// Answers a request, or does not when a rule says so.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         let time = SystemClock.wall().milliseconds
         let trackingID = request.headers["TrackingId"] ?? UUID().uuidString.lowercased()
@@ -92,7 +91,7 @@ final class HubService: Sendable {
         }
     }
 
-    /// What the request wants, or why it is refused: token, right, address, body, in this order.
+    /// The request's operation, or the reason for refusing it; checks token, right, address and body, in this order.
     private func reading(of request: HTTPRequest, _ route: HubRoute, _ context: HubState.Context) -> HubReading {
         let rights: Set<HubRight>
         let access = access.withLock { $0 }
@@ -106,7 +105,7 @@ final class HubService: Sendable {
         guard let wanted = route.rights(request) else {
             return .refused(.failure(405, "\(request.method) is not possible at \(request.target.path)"))
         }
-        // Recorded so: without a body.
+        // The recorded answer of the service: no body.
         guard !wanted.isDisjoint(with: rights) else { return .refused(HubReply(status: 403)) }
         do throws(InvalidArgument) {
             return .operation(try HubOperation(route, request, at: context.time))

@@ -23,7 +23,7 @@ extension HubState {
         guard let installation = installations[id], installation.visibleAt <= context.time else {
             return .failure(404, "The installation \(id) does not exist")
         }
-        // JSON with the type of XML, as the service answers.
+        // JSON with the content type of XML, as the service answers.
         return .xml(installation.json)
     }
 

@@ -16,7 +16,7 @@ extension HubState {
         return reply
     }
 
-    /// Creates or replaces; with a condition it only replaces.
+    /// Creates or replaces a registration; with a condition it only replaces.
     mutating func put(
         _ registration: HubRegistration, id: String, ifMatch: String?, _ context: Context
     ) -> HubReply {

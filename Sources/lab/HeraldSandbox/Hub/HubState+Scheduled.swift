@@ -1,10 +1,10 @@
 import HeraldHTTP
 
 extension HubState {
-    /// Sends that wait for their moment; more are refused.
+    /// The maximum number of scheduled sends; more are refused.
     private static var scheduledLimit: Int { 10_000 }
 
-    /// A send that waits for its moment.
+    /// A send that waits for its time.
     struct Scheduled: Sendable {
         let id: String
         let dueAt: Int64
@@ -38,7 +38,7 @@ extension HubState {
         return HubReply(status: 200)
     }
 
-    /// Sends what has become due.
+    /// Sends all notifications now due.
     mutating func sendDue(_ time: Int64) {
         while let first = scheduled.first, first.dueAt <= time {
             scheduled.removeFirst()

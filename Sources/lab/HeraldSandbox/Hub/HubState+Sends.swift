@@ -2,10 +2,10 @@ internal import HeraldBytes
 import HeraldHTTP
 
 extension HubState {
-    /// Most devices of a test send.
+    /// The maximum number of devices of a test send.
     private static var testDeviceLimit: Int { 10 }
 
-    /// Takes a send, or refuses it: too large, not in this tier, too many, or not for its push service.
+    /// Accepts or refuses a send: too large, not in this tier, too many, or wrong for its push service.
     mutating func send(
         _ notification: HubNotification, _ kind: HubSend.Kind, record: inout HubSend?, _ context: Context
     ) -> HubReply {
@@ -46,7 +46,7 @@ extension HubState {
         return limits.refusal(isTest: notification.isTest, at: context.now)
     }
 
-    /// Hands a notification to the push services and tells what they said.
+    /// Hands a notification to the push services and returns their answers.
     mutating func carryOut(_ notification: HubNotification, messageID: String?, at time: Int64) -> SendResults {
         var targets = targets(of: notification, at: time)
         if notification.isTest { targets = draw(targets, Self.testDeviceLimit) }
@@ -89,13 +89,13 @@ extension HubState {
     }
 }
 
-/// What the push services said of each device.
+/// The push services' answer for each device.
 struct SendResults {
     private let results: [(target: HubRegistration, outcome: String)]
 
     init(_ results: [(HubRegistration, String)]) { self.results = results }
 
-    /// How many devices had which outcome, by push service.
+    /// The number of devices by push service and outcome.
     var counts: [HubPlatform: [String: Int]] {
         results.reduce(into: [:]) { $0[$1.target.platform, default: [:]][$1.outcome, default: 0] += 1 }
     }

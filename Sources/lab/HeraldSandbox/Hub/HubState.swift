@@ -2,20 +2,20 @@ internal import HeraldBytes
 import HeraldHTTP
 import HeraldTime
 
-/// All that the emulated hub knows, as a value; time comes as an argument, randomness from a seed.
+/// The state of the emulated hub, as a value; time is an argument, randomness comes from a seed.
 struct HubState: Sendable {
-    /// Where and when a request came.
+    /// The address and time of a request.
     struct Context {
-        /// The hub's address as the client called it: `https://host:port/HUB`.
+        /// The hub's address as the client used it: `https://host:port/HUB`.
         let hubURL: String
-        /// The address of the feedback container with its signature.
+        /// The address of the feedback container, with its signature.
         let feedbackURL: String
         /// Milliseconds of Unix time.
         let time: Int64
         let now: MonotonicTime
     }
 
-    /// What does not change while the hub runs.
+    /// The settings, constant while the hub runs.
     struct Settings: Sendable {
         var tier: HubTier
         var guesses: HubGuesses
@@ -27,7 +27,7 @@ struct HubState: Sendable {
     var sends: SendLog
     var inbox: Inbox<HubDelivery>
     var installations: [String: HubInstallation] = [:]
-    /// By the moment that they wait for.
+    /// Ordered by their times.
     var scheduled: [Scheduled] = []
     var feedback = HubFeedback()
     var limits: SendLimits
@@ -55,7 +55,7 @@ struct HubState: Sendable {
         generator = SplitMix64(seed: seed)
     }
 
-    /// Carries out an operation; a send is noted in `record`.
+    /// Carries out an operation; notes a send in `record`.
     mutating func reply(to operation: HubOperation, record: inout HubSend?, _ context: Context) -> HubReply {
         switch operation {
         case .send(let notification, let kind):
@@ -89,12 +89,12 @@ struct HubState: Sendable {
         return .xml(text)
     }
 
-    /// An id of a registration as the service makes them.
+    /// A registration id in the service's form.
     mutating func newID() -> String {
         "\(generator.next() >> 1)-\(generator.next() >> 1)-\(1 + generator.next() % 9)"
     }
 
-    /// An id of a message as the service makes them: `NH-20221214202418813-<32 hex>-06`.
+    /// A message id in the service's form: `NH-20221214202418813-<32 hex>-06`.
     mutating func newMessageID(at time: Int64) -> String {
         let digits = HubTime.text(time).filter(\.isNumber)
         let hex = [generator.next(), generator.next()].map { number in
@@ -104,25 +104,25 @@ struct HubState: Sendable {
         return "NH-\(digits)-\(hex.joined())-06"
     }
 
-    /// So many of the registrations, by chance.
+    /// A random choice of this many registrations.
     mutating func draw(_ registrations: [HubRegistration], _ count: Int) -> [HubRegistration] {
         registrations.count <= count ? registrations : Array(registrations.shuffled(using: &generator).prefix(count))
     }
 
-    /// What a device received, oldest first; the digits of an Apple token may be small letters.
+    /// A device's notifications, oldest first; the digits of an Apple token may be in lower case.
     func deliveries(ofHandle handle: String) -> [HubDelivery] {
         let found = inbox.entries(of: handle)
         return found.isEmpty ? inbox.entries(of: handle.uppercased()).filter { $0.platform == .apns } : found
     }
 
-    /// What the push services say to a device.
+    /// The push service's answer for a device.
     mutating func outcome(for registration: HubRegistration) -> String {
         for rule in outcomes where rule.applies(to: registration, using: &generator) { return rule.outcome }
         return "Success"
     }
 }
 
-/// What a device received.
+/// A notification that a device received.
 struct HubDelivery: Sendable {
     var platform: HubPlatform
     var headers: [HubHeader]

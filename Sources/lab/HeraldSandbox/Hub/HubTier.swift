@@ -1,10 +1,10 @@
-/// What a hub's price decides; figures of Azure's limits page, those a minute second-hand and unverified.
+/// A hub's pricing tier; figures from Azure's limits page, those per minute second-hand and unverified.
 package enum HubTier: String, CaseIterable, Sendable {
     case free
     case basic
     case standard
 
-    /// Pushes in a month.
+    /// Pushes per month.
     package var pushQuota: Int {
         switch self {
         case .free: 1_000_000
@@ -12,7 +12,7 @@ package enum HubTier: String, CaseIterable, Sendable {
         }
     }
 
-    /// Registrations; the service allows ten million in the standard tier, which no memory here would hold.
+    /// The maximum number of registrations; the standard tier's ten million would not fit in memory here.
     package var registrationLimit: Int {
         switch self {
         case .free: 500
@@ -20,7 +20,7 @@ package enum HubTier: String, CaseIterable, Sendable {
         }
     }
 
-    /// Sends in a minute.
+    /// Sends per minute.
     package var sendsPerMinute: Int {
         switch self {
         case .free: 100
@@ -29,8 +29,8 @@ package enum HubTier: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether there are message ids, telemetry, feedback and scheduled sends.
+    /// Whether the tier has message ids, telemetry, feedback and scheduled sends.
     var hasTelemetry: Bool { self == .standard }
-    /// Whether batches are taken.
+    /// Whether the tier accepts batches.
     var hasBatches: Bool { self != .free }
 }

@@ -3,7 +3,7 @@ import HeraldDoctor
 import HeraldSettings
 import HeraldText
 
-/// `herald doctor`: looks at everything that a worker needs, and says what fixes what is wrong.
+/// `herald doctor`: examines everything a worker needs, and suggests fixes.
 enum DoctorCommand: HeraldCommand {
     static let only = CommandOption.optional(
         "only", .choice(Examination.Part.self), "Check only this half; the other's settings may be missing.")

@@ -38,7 +38,7 @@ struct DoctorOutput {
 extension Check {
     private static let nameWidth = Stage.allCases.map(\.rawValue.count).max() ?? 0
 
-    /// The check for people: mark, name, what was seen, and what fixes it.
+    /// The check for people: mark, name, observation and fix.
     func line(for console: Console, on stream: Console.Stream) -> String {
         let mark = verdict.style.map { console.styled(verdict.mark, $0, on: stream) } ?? verdict.mark
         let name = name + String(repeating: " ", count: max(0, Self.nameWidth - name.count))

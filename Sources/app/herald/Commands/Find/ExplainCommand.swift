@@ -3,7 +3,7 @@ import HeraldText
 import HeraldTime
 import HeraldTimeline
 
-/// `herald explain`: where an event stands, why, and what happens next.
+/// `herald explain`: shows an event's state, its reason, and the next step.
 enum ExplainCommand: HeraldCommand {
     private static let id = CommandArgument<String>.required(
         .text("ID"), "The event's id, or its request record TOPIC/PARTITION/OFFSET.")

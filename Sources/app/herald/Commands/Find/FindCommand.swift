@@ -3,7 +3,7 @@ import HeraldText
 import HeraldTime
 import HeraldTimeline
 
-/// `herald find`: all that became of a user's events, or of one event.
+/// `herald find`: shows the history of a user's events or of one event.
 enum FindCommand: HeraldCommand {
     private static let user = CommandOption.optional("user", .text("USER"), "The events of this user.")
     private static let id = CommandOption.optional(

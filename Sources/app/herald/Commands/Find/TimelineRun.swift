@@ -7,7 +7,7 @@ import HeraldTime
 import HeraldTimeline
 import HeraldTools
 
-/// What `herald find` and `herald explain` share: a search with a bar, and what it could not see.
+/// The common part of `herald find` and `herald explain`: a search with a bar, and its gaps.
 struct TimelineRun {
     static let since = CommandOption.optional(
         "since", .text("TIME"), "Only what was recorded since a moment (2026-11-21T08:40:26Z), or so long ago (2d).")
@@ -28,7 +28,7 @@ struct TimelineRun {
         console = invocation.console
     }
 
-    /// What the workers say that the events wait for; says on standard error which of them were not heard.
+    /// The reasons that workers give for waiting events; names silent workers on standard error.
     func waiting(_ found: TimelineSearch.Found, _ query: TimelineQuery) -> [Origin: Explanation.Waiting] {
         do {
             let waiting = try search.waiting(found, query, now: SystemClock.wall(), admin: admin)
@@ -42,7 +42,7 @@ struct TimelineRun {
         }
     }
 
-    /// Searches, and says on standard error what the answer lacks.
+    /// Searches, and prints the gaps of the answer on standard error.
     func run(_ query: TimelineQuery) throws -> TimelineSearch.Found {
         let stop = try StopRequest.listen()
         var line = ProgressLine(console)
@@ -76,11 +76,11 @@ struct TimelineRun {
     }
 }
 
-/// An event's timeline for people; messages are not in it.
+/// An event's timeline for people; it contains no messages.
 enum TimelinePage {
     /// Lines for people; everything from records is made safe to show.
     ///
-    /// - Parameter waiting: what workers say that it waits for.
+    /// - Parameter waiting: the workers' reason for its waiting.
     static func lines(_ event: EventTimeline, _ waiting: Explanation.Waiting?) -> [String] {
         var head = [event.id ?? "\(event.origin)"]
         if let user = event.user { head.append("for \(user)") }

@@ -3,25 +3,25 @@ import HeraldKafka
 import HeraldSettings
 import HeraldText
 
-/// What is known of the settings that `herald init` writes: what flags and environment gave, and what was answered.
+/// The settings known to `herald init`: from flags and environment, and from answers.
 struct Answers {
-    /// What was given from the start, by the settings' paths.
+    /// The values given from the start, by the settings' paths.
     private let given: [String: String]
     private let properties: KafkaProperties
     private var answered: [String: String] = [:]
-    /// The settings whose file is only to be made, of a secret that was typed.
+    /// The settings whose files are still to be written, from typed secrets.
     private var typed: Set<String> = []
-    /// The file of the authorities to trust for brokers.
+    /// The file of the authorities trusted for brokers.
     private(set) var authorities: String?
     var listener: ListenerSecurity?
     /// Whether a login may go to brokers without TLS.
     var mayBeUnencrypted = false
-    /// Where a relative path begins: a worker may run elsewhere.
+    /// The base of relative paths: a worker may run in another directory.
     private let directory: String
 
     /// - Parameters:
-    ///   - loaded: what flags and environment gave.
-    ///   - directory: where paths begin that were given or are answered.
+    ///   - loaded: the settings from flags and environment.
+    ///   - directory: the base of given and answered paths.
     init(_ loaded: LoadedSettings, directory: String) {
         let written = loaded.effective.filter { $0.place != .standard }
         given = Dictionary(uniqueKeysWithValues: written.map { ($0.path, Self.text($0.value)) })
@@ -32,7 +32,7 @@ struct Answers {
         }
     }
 
-    /// The value as a flag would write it.
+    /// The value in the form of a flag.
     private static func text(_ value: JSONValue) -> String {
         switch value {
         case .string(let text): text
@@ -41,15 +41,15 @@ struct Answers {
         }
     }
 
-    /// The value of a setting, as a flag would write it.
+    /// The value of a setting, in the form of a flag.
     subscript(_ path: String) -> String? { answered[path] ?? given[path] }
 
-    /// How Herald is to log in to the brokers.
+    /// The way to log in to the brokers.
     var login: KafkaAuthenticationKind {
         self["kafka.auth.kind"].flatMap { KafkaAuthenticationKind(rawValue: $0) } ?? .none
     }
 
-    /// How Herald is to authenticate to the backend.
+    /// The way to authenticate to the backend.
     var credentials: AuthenticationKind {
         let kind = self["backend.auth.kind"] ?? SettingsFlag.of("backend.auth.kind")?.standard
         return kind.flatMap { AuthenticationKind(rawValue: $0) } ?? .none
@@ -65,7 +65,7 @@ struct Answers {
         }
     }
 
-    /// Whether the setting's file is that of a secret which was typed.
+    /// Whether the setting's file is for a typed secret.
     func isTyped(_ path: String) -> Bool { typed.contains(path) }
 
     /// Whether a setting names a file with a secret that a person can type.
@@ -73,7 +73,7 @@ struct Answers {
         ["passwordFile", "tokenFile", "clientSecretFile", "connectionStringFile"].contains { path.hasSuffix(".\($0)") }
     }
 
-    /// Takes an answer; what is wrong with it, if the settings refuse it.
+    /// Takes an answer; returns the fault if the settings refuse it.
     mutating func put(_ text: String, for question: Interview.Question) -> String? {
         var changed = self
         let path: String
@@ -109,7 +109,7 @@ struct Answers {
     }
 
     private mutating func put(_ text: String, at path: String) {
-        // What only the former kind uses would be refused beside the new one.
+        // Settings of the old kind would be refused beside the new one.
         if path.hasSuffix(".auth.kind"), let former = self[path], former != text {
             forget(in: String(path.dropLast("kind".count)))
         }
@@ -134,7 +134,7 @@ struct Answers {
 
     private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 
-    /// Names the file that a typed secret is written to.
+    /// Sets the file that a typed secret is written to.
     mutating func moveSecret(of path: String, to file: String) {
         answered[path] = file
         typed.remove(path)
@@ -152,7 +152,7 @@ struct Answers {
 }
 
 extension Answers {
-    /// Whether a login was chosen that needs TLS, and the brokers have none.
+    /// Whether the chosen login needs TLS and the brokers have none.
     var wantsUnencryptedLogin: Bool {
         switch login {
         case .plain, .scramSHA256, .scramSHA512, .oauthbearer:
@@ -161,7 +161,7 @@ extension Answers {
         }
     }
 
-    /// The settings' flags with what was answered, and what follows from it and the brokers' ports.
+    /// The settings' flags from the answers, their consequences, and the brokers' ports.
     var flags: [String: [String]] {
         var flags: [String: [String]] = [:]
         for (path, text) in answered {
@@ -179,7 +179,7 @@ extension Answers {
         return flags
     }
 
-    /// What differs from what the kind of login says about TLS.
+    /// The protocol, where it differs from the login's default for TLS.
     private var listenerProtocol: String? {
         if login == .none, listener == .tls { return "ssl" }
         return wantsUnencryptedLogin && mayBeUnencrypted ? "sasl_plaintext" : nil

@@ -3,9 +3,9 @@ import HeraldText
 import HeraldThreads
 import HeraldTools
 
-/// A secret that was typed, behind a path that settings can name.
+/// A typed secret, with a path that settings can name.
 ///
-/// It is in a file without a name until it gets its own: an interview that ends early leaves nothing of it.
+/// It is in a file without a name until it gets its own, so that an interrupted interview leaves no trace.
 final class HeldSecret: Sendable {
     let text: Secret
     private let descriptor: Int32
@@ -23,6 +23,6 @@ final class HeldSecret: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Valid in this process, as long as this lives.
+    /// Valid in this process while this object lives.
     var path: String { "/proc/self/fd/\(descriptor)" }
 }

@@ -4,7 +4,7 @@ import HeraldDoctor
 import HeraldSettings
 import HeraldText
 
-/// One run of `herald init`: ask, try the answers, write the file, and look at it as the doctor does.
+/// One run of `herald init`: asks, tests the answers, writes the file, and examines it like the doctor.
 struct InitRun {
     private let invocation: Invocation
     private let console: Console
@@ -14,9 +14,9 @@ struct InitRun {
     private let skipsChecks: Bool
     private var interview: Interview
     private var screen: InterviewScreen
-    /// What was typed, by the paths of the settings that name a file for it.
+    /// The typed secrets, by the paths of the settings that name their files.
     ///
-    /// None is given up before the end: clients tell logins apart by the path.
+    /// All are kept until the end, because clients distinguish logins by the path.
     private var secrets: [(setting: String, secret: HeldSecret)] = []
 
     init(_ invocation: Invocation, output: String, isForced: Bool, skipsChecks: Bool, isAttended: Bool) throws {
@@ -40,7 +40,7 @@ struct InitRun {
         stop = try StopRequest.listen()
     }
 
-    /// Finds out before anything is asked whether the file can be made.
+    /// Checks before the first question whether the file can be created.
     private static func checkPlace(_ path: String, isForced: Bool) throws {
         var status = stat()
         if stat(path, &status) == 0 {
@@ -116,7 +116,7 @@ struct InitRun {
     }
 }
 
-/// What a part's answers are tried with: some of the doctor's stages.
+/// The tests of a part's answers: some of the doctor's stages.
 extension InitRun {
     private mutating func examine(_ part: Interview.Part) throws {
         let examination: Examination
@@ -149,10 +149,10 @@ extension InitRun {
 }
 
 extension Interview.Part {
-    /// The half of an examination that it belongs to.
+    /// The part of the examination that tests it.
     fileprivate var examined: Examination.Part { self == .backend ? .backend : .kafka }
 
-    /// What has to be set, and right, ahead of that.
+    /// The settings that must be present and valid before the test.
     fileprivate var settings: SettingsNeeds {
         switch self {
         case .brokers, .pushServices: []
@@ -171,7 +171,7 @@ extension Interview.Part {
         }
     }
 
-    /// Of those what has not been shown before.
+    /// The stages that earlier parts have not shown.
     fileprivate var shows: Set<Stage> {
         switch self {
         case .brokers, .backend, .pushServices: Set(stages)
@@ -188,7 +188,7 @@ extension Interview.Part {
     }
 }
 
-/// The files that it makes.
+/// The files that it writes.
 extension InitRun {
     /// `herald.kafka-password` beside `herald.yaml`.
     private static func secretFile(of flag: SettingsFlag, beside output: String) -> String {
@@ -198,7 +198,7 @@ extension InitRun {
     }
 
     private mutating func write() throws {
-        // Everything holds, with the secrets where they are now.
+        // Everything works, with the secrets where they are now.
         _ = try invocation.readSettings(requiring: [.kafka, .backend], replacing: interview.answers.flags)
         var answers = interview.answers
         var files: [(name: String, file: OutputFile)] = []
@@ -211,7 +211,7 @@ extension InitRun {
             answers.moveSecret(of: setting, to: name.hasPrefix("/") ? name : "\(Self.workingDirectory)/\(name)")
         }
         let text = try invocation.readSettings(requiring: [], replacing: answers.flags).file(under: heading)
-        // It holds no secrets.
+        // It contains no secrets.
         let file = try OutputFile(output, readers: .umask, replaces: isForced)
         try file.stream.write(text)
         for (_, file) in files { try file.finish() }
@@ -227,7 +227,7 @@ extension InitRun {
         ]
     }
 
-    /// Looks at all that a worker needs, with what is in the file.
+    /// Examines everything a worker needs, with the settings of the file.
     private func examineFile() throws -> ExitStatus {
         var next = NextCommand()
         if !skipsChecks {

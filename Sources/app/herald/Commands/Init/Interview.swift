@@ -1,11 +1,11 @@
 import HeraldDoctor
 import HeraldSettings
 
-/// What `herald init` asks: five parts, each with the questions that follow from the answers so far.
+/// The questions of `herald init`: five parts, whose questions depend on the answers so far.
 ///
-/// Decides, and does nothing itself: answers and what checks have found go in, the next step comes out.
+/// It decides and does nothing else: answers and findings of checks go in, the next step comes out.
 struct Interview {
-    /// What a part is about; they come in this order.
+    /// The subject of a part; parts come in this order.
     enum Part: Int, CaseIterable {
         case brokers
         case login
@@ -13,7 +13,7 @@ struct Interview {
         case pushServices
         case group
 
-        /// What has to hold for it to be tried.
+        /// The parts that must work before this one is tested.
         fileprivate var needs: Set<Self> {
             switch self {
             case .brokers, .backend, .pushServices: []
@@ -26,11 +26,11 @@ struct Interview {
     enum Question: Hashable {
         /// The value of the setting with this path.
         case setting(String)
-        /// What the file is to hold that this setting names.
+        /// The content of the file that this setting names.
         case secret(String)
-        /// The address of a backend, or that it is a hub.
+        /// The address of a backend, or the choice of a hub.
         case backend
-        /// The authorities to trust for brokers.
+        /// The authorities trusted for brokers.
         case authorities
         /// Whether a login may go to brokers without TLS.
         case unencrypted
@@ -39,37 +39,37 @@ struct Interview {
     enum Step: Equatable {
         case ask(Question)
         case examine(Part)
-        /// The part's answers do not hold: they are asked for again, or kept.
+        /// The part's answers do not work: they are asked for again, or kept.
         case decide(Part)
         case done
     }
 
-    /// What trying a part's answers has shown.
+    /// The results of testing a part's answers.
     struct Findings {
-        /// Stages of the doctor that failed.
+        /// The doctor's failed stages.
         var failed: Set<Stage> = []
-        /// What the brokers' ports speak, where it was looked at.
+        /// The protocol of the brokers' ports, where it was examined.
         var listener: ListenerSecurity?
     }
 
     private(set) var answers: Answers
-    /// Whether somebody is there to answer; else all is as it was given, or as it is by default.
+    /// Whether a person answers; otherwise only given values and defaults count.
     let isAttended: Bool
     private(set) var part: Part? = .brokers
-    /// What was answered of this part.
+    /// The answered questions of this part.
     private var settled: Set<Question> = []
-    /// Whether this part is asked for again, with what was given from the start.
+    /// Whether this part is asked again, including questions answered from the start.
     private var isAskedAgain = false
     private var isRefused = false
-    /// Parts whose certificates were not trusted, so that authorities are asked for.
+    /// The parts whose certificates were not trusted, so that authorities are asked for.
     private var distrusting: Set<Part> = []
     private var kept: Set<Part> = []
-    /// Answers with which a part did not hold: they are no defaults any more.
+    /// The answers with which a part failed: they are not defaults any more.
     private var failed: [Question: String] = [:]
-    /// Files beside the one that is to be written which have the names of secrets' files, by the settings' paths.
+    /// Existing files that have the names of secrets' files, by the settings' paths.
     private let presentFiles: [String: String]
 
-    /// An interview of which some is answered from the start.
+    /// Creates an interview with some questions answered from the start.
     init(_ answers: Answers, isAttended: Bool, presentFiles: [String: String] = [:]) {
         self.answers = answers
         self.isAttended = isAttended
@@ -84,7 +84,7 @@ struct Interview {
 
     /// Takes an answer; an empty one is the default.
     ///
-    /// - Returns: what is wrong with it, when it has to be asked for again.
+    /// - Returns: the fault of an answer that must be given again.
     mutating func answer(_ text: String, to question: Question) -> String? {
         guard let text = text.isEmpty ? standard(of: question) ?? suggestion(of: question) : text else {
             guard isOptional(question) else { return "an answer is needed" }
@@ -103,13 +103,13 @@ struct Interview {
             answers.mayBeUnencrypted = true
             settled.insert(.unencrypted)
         } else {
-            // Another login, or none.
+            // The person chooses another login, or none.
             askAgain()
         }
         return nil
     }
 
-    /// Takes what trying the part's answers has shown.
+    /// Takes the results of testing the part's answers.
     mutating func take(_ findings: Findings) {
         guard let part else { return }
         answers.listener = findings.listener ?? answers.listener
@@ -118,21 +118,21 @@ struct Interview {
         if findings.failed.isEmpty {
             advance()
         } else if isAttended, isDistrusting, distrusting.insert(part).inserted {
-            // The likeliest cause is an authority of one's own, which is asked for unless it was given.
+            // The likeliest cause is a private authority, which is asked for unless it was given.
             isRefused = open == nil
         } else {
             isRefused = true
         }
     }
 
-    /// The part's answers stay, though they do not hold; what needs them is not tried.
+    /// Keeps the part's answers although they do not work; parts that need them are not tested.
     mutating func keep() {
         guard let part else { return }
         kept.insert(part)
         advance()
     }
 
-    /// What is probably wrong where these stages failed.
+    /// The questions whose answers are probably wrong when these stages fail.
     private static func blamed(_ stages: Set<Stage>, _ part: Part) -> [Question] {
         stages.flatMap { stage -> [Question] in
             switch stage {
@@ -150,7 +150,7 @@ struct Interview {
         }
     }
 
-    /// The part is asked for again, with its answers as defaults, but for those that failed.
+    /// Asks the part again, with its answers as defaults, except those that failed.
     mutating func askAgain() {
         isAskedAgain = true
         isRefused = false
@@ -158,7 +158,7 @@ struct Interview {
         answers.mayBeUnencrypted = false
     }
 
-    /// The flags without which nothing can be made unattended.
+    /// The flags that an unattended run cannot do without.
     var missingFlags: [String] {
         var rehearsal = self
         var flags: [String] = []
@@ -179,13 +179,13 @@ struct Interview {
         (settled, isAskedAgain, isRefused) = ([], false, false)
     }
 
-    /// Whether the present part can be tried: what it needs was not found wanting, and it is no matter of push services,
-    /// of which only a notification shows what a backend makes of them.
+    /// Whether the current part can be tested: the parts it needs work, and it is not the push services, which only a
+    /// real notification can test.
     var canTry: Bool {
         part.map { $0 != .pushServices && $0.needs.isDisjoint(with: kept) } ?? false
     }
 
-    /// The first question of the part that is still to be asked.
+    /// The part's first unanswered question.
     private var open: Question? {
         questions.first { !settled.contains($0) && (isAskedAgain || !answers.isGiven($0)) }
     }
@@ -195,7 +195,7 @@ extension Interview {
     static let backendAuthorities = "backend.tls.caFile"
     static let hub = BackendKind.azureHub.rawValue
 
-    /// The present part's questions, by what was answered of them.
+    /// The current part's questions, which depend on its answers.
     private var questions: [Question] {
         switch part {
         case .brokers: [.setting("kafka.bootstrapServers")]
@@ -242,12 +242,12 @@ extension Interview {
         return [.backend] + more + (distrusting.contains(.backend) ? [.setting(Self.backendAuthorities)] : [])
     }
 
-    /// The file of a secret, and what it is to hold unless there is one.
+    /// The questions about a secret: its file and, unless that exists, its content.
     private func secret(_ path: String) -> [Question] {
         [.setting(path)] + (answers[path] == nil || answers.isTyped(path) ? [.secret(path)] : [])
     }
 
-    /// What counts without an answer: the one before, or the setting's default; `nil` when there is none.
+    /// The value of an empty answer: the previous answer or the setting's default; `nil` when there is none.
     func standard(of question: Question) -> String? {
         let present = present(question)
         if let present, present != failed[question] { return present }
@@ -258,7 +258,7 @@ extension Interview {
         }
     }
 
-    /// The answer before, or what was given from the start; of a typed secret there is none.
+    /// The previous answer or the value given from the start; nil for a typed secret.
     private func present(_ question: Question) -> String? {
         switch question {
         case .setting(let path): answers.isTyped(path) ? nil : answers[path]
@@ -268,7 +268,7 @@ extension Interview {
         }
     }
 
-    /// What a person probably means who is at the beginning; unattended nothing is guessed.
+    /// The likely answer of a beginner; unattended nothing is guessed.
     func suggestion(of question: Question) -> String? {
         guard isAttended else { return nil }
         let suggestion: String? =
@@ -281,7 +281,7 @@ extension Interview {
         return suggestion == failed[question] ? nil : suggestion
     }
 
-    /// Whether it may go without an answer.
+    /// Whether the question may stay unanswered.
     func isOptional(_ question: Question) -> Bool {
         switch question {
         case .setting("kafka.auth.scope"), .setting("backend.auth.scope"), .setting(Self.backendAuthorities): true

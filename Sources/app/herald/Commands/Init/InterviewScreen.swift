@@ -3,7 +3,7 @@ import HeraldDoctor
 import HeraldSettings
 import HeraldText
 
-/// The interview on a terminal: a part's heading, a question with what it is about, its default in brackets.
+/// The interview on a terminal: a part's heading, a question with its explanation, its default in brackets.
 struct InterviewScreen {
     let console: Console
     private var shownPart: Interview.Part?
@@ -12,7 +12,7 @@ struct InterviewScreen {
         self.console = console
     }
 
-    /// Asks; the answer is empty for the default.
+    /// Asks; an empty answer takes the default.
     mutating func ask(_ question: Interview.Question, of interview: Interview) throws -> String {
         begin(interview.part)
         if let about = question.about {
@@ -25,7 +25,7 @@ struct InterviewScreen {
         let answer: String? =
             switch question {
             case .secret: console.askHidden("\(question.prompt): ")
-            // Somebody may type the secret itself here.
+            // The answer may be the secret itself.
             case .setting(let path) where Answers.namesSecret(path):
                 console.askHidden(
                     standard.map { "\(path) [\(SafeText.escaped($0))], which is not shown: " }
@@ -48,7 +48,7 @@ struct InterviewScreen {
         console.complain("\n" + console.styled(heading, .bold, on: console.error))
     }
 
-    /// Says why an answer, or a part's answers, have to be given again.
+    /// Prints why an answer, or a part's answers, must be given again.
     func refuse(_ mistake: String) {
         console.complain(console.styled(Verdict.failed.mark, .red, on: console.error) + " " + mistake)
     }
@@ -68,7 +68,7 @@ extension Interview.Part {
 }
 
 extension Interview.Question {
-    /// What it is about; for a setting, as its table says it.
+    /// The explanation; for a setting, its sentence in the table.
     fileprivate var about: String? {
         switch self {
         case .setting(let path):

@@ -1,7 +1,7 @@
 import HeraldCommandLine
 import HeraldDoctor
 
-/// What to do with a new settings file, by what the doctor has seen with it.
+/// The next step with a new settings file, according to the doctor's findings.
 struct NextCommand {
     private var lacksTopics = false
     private var hasFailures = false
@@ -12,17 +12,17 @@ struct NextCommand {
         hasFailures = hasFailures || (check.verdict == .failed && !isMendedByTopics)
     }
 
-    /// Topics are missing from a new cluster: that alone is no failure.
+    /// Missing topics alone are no failure: a new cluster has none.
     var status: ExitStatus { hasFailures ? .partlyDone : .done }
 
-    /// The next thing to do, in one line.
+    /// The next step in one line.
     func sentence(for file: String) -> String {
         let option = "--config \(Self.word(file))"
         if hasFailures { return "Correct what \(Verdict.failed.mark) names, then: herald doctor \(option)" }
         return "Next: " + (lacksTopics ? "\(BrokerExaminer.applying) \(option)" : "herald worker \(option)")
     }
 
-    /// A word as a shell takes it.
+    /// A word, quoted for a shell.
     static func word(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

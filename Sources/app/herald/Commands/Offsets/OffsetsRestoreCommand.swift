@@ -8,7 +8,7 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald offsets restore`: gives the workers' group offsets where it has lost them.
+/// `herald offsets restore`: sets the workers' group offsets after they were lost.
 enum OffsetsRestoreCommand: HeraldCommand {
     private static let from = CommandOption.standard(
         "from", .choice(OffsetRestorer.Source.self), default: "results",
@@ -77,14 +77,14 @@ enum OffsetsRestoreCommand: HeraldCommand {
             try stop.confirm(
                 question, isAssumed: parsed[Confirmation.option], console, refusal: "Nothing was written.")
         else { return .needsConfirmation }
-        // Somebody may have started a worker meanwhile.
+        // A worker may have started meanwhile.
         try refuse(members: survey.members(), of: context.group, isAllowed: parsed[withWorkers])
         let count = try restorer.write(plan, reason: parsed[reason])
         console.remark("\(TopicsTool.counted(count, "offset")) written.")
         return .done
     }
 
-    /// Says which other groups have offsets; refuses to go on when one of them may be this one, under its former name.
+    /// Names the other groups with offsets; refuses to go on when one of them may be this group under an earlier name.
     private static func tell(_ others: OtherGroups, of group: String, _ invocation: Invocation) throws {
         let (parsed, console) = (invocation.parsed, invocation.console)
         for remark in others.remarks { console.remark(remark) }

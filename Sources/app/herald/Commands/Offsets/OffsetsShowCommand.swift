@@ -6,7 +6,7 @@ import HeraldSettings
 import HeraldText
 import HeraldTools
 
-/// `herald offsets show`: where the workers' group stands in each partition.
+/// `herald offsets show`: shows the group's offsets in each partition.
 enum OffsetsShowCommand: HeraldCommand {
     static let declaration = CommandDeclaration(
         "show", "Show for each partition where the workers' group stands, and what there is.",
@@ -48,7 +48,7 @@ enum OffsetsShowCommand: HeraldCommand {
 }
 
 extension Settings {
-    /// The workers' group as the commands on offsets see it.
+    /// The workers' group for the commands on offsets.
     func offsetContext(_ invocation: Invocation) throws -> OffsetContext {
         OffsetContext(
             topics: topicNames, pushServices: try pushServices(), group: kafka.group,

@@ -4,19 +4,19 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// The check before anything is published: it names every mistake and every warning, and throws when there is a mistake.
+/// The check before publishing: it names every mistake and every warning, and throws when there is a mistake.
 ///
 /// With `--check` and `-o json` or `jsonl` it prints a record for each event.
 struct PublishCheck {
-    /// So many warnings are shown, each once; mistakes are all shown.
+    /// The maximum number of warnings shown, each once; mistakes are all shown.
     private static let shownWarnings = 100
 
     private(set) var goodCount = 0
     private var badCount = 0
     private var warningCount = 0
-    /// The warnings that were shown.
+    /// The warnings shown so far.
     private var shownWarnings: [String] = []
-    /// Of how many lines more each of them is true.
+    /// The number of further lines with each warning.
     private var repetitions: [String: Int] = [:]
     private var cloudEventCount = 0
     private var check: EventCheck
@@ -42,18 +42,18 @@ struct PublishCheck {
             ], console: console)
     }
 
-    /// What is said at the end of `--check` when there is no mistake.
+    /// The last line of `--check` without mistakes.
     var summary: String {
         let warnings = warningCount == 0 ? "" : ", \(TopicsTool.counted(warningCount, "warning"))"
         return "\(TopicsTool.counted(goodCount, "event")) checked: no mistakes\(warnings); nothing was published."
     }
 
-    /// Looks at every line of a file.
+    /// Checks every line of a file.
     mutating func look(at file: LineFile) throws {
         try file.forEachLine(longest: longestLine) { line in try note(check.look(at: line)) }
         try writer?.finish()
         if isCheck, goodCount + badCount == 0 { throw CommandFailure("there is no event to check", status: .usage) }
-        // This command sets it, and nothing in a file shows whether another producer does.
+        // This command sets the header; a file cannot show whether another producer does.
         if isCheck, cloudEventCount > 0 {
             console.remark(
                 "\(TopicsTool.counted(cloudEventCount, "structured CloudEvent")): \(cloudEventCount == 1 ? "its" : "their") producer has to set the header "
@@ -67,7 +67,7 @@ struct PublishCheck {
         }
     }
 
-    /// Says how often what was shown once is true, and how much was not shown.
+    /// Prints the number of repetitions of each warning, and the number of warnings not shown.
     private func concludeWarnings() {
         for warning in shownWarnings {
             guard let count = repetitions[warning], count > 0 else { continue }
@@ -88,7 +88,7 @@ struct PublishCheck {
         }
     }
 
-    /// Looks at an event from options.
+    /// Checks an event from options.
     mutating func look(at event: NotificationEvent) throws {
         let findings = check.look(at: event.json, line: 1)
         try note(findings)

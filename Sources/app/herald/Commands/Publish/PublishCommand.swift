@@ -6,7 +6,7 @@ import HeraldText
 import HeraldTime
 import HeraldTools
 
-/// `herald publish`: writes events to a request topic, one or many, and waits for their outcomes if told to.
+/// `herald publish`: writes one or more events to a request topic, and waits for their outcomes on request.
 enum PublishCommand: HeraldCommand {
     static let user = CommandOption.optional("user", .text("USER"), "Whom to notify.")
     static let pushServices = CommandOption.optional("pns", .pushServices, "The push services, separated by commas.")
@@ -61,7 +61,7 @@ enum PublishCommand: HeraldCommand {
 }
 
 extension ValueType<WallTime> {
-    /// A moment as RFC 3339 writes it.
+    /// A time in the form of RFC 3339.
     fileprivate static var moment: Self {
         Self("TIME", allowed: "an RFC 3339 date-time such as 2026-11-21T08:40:26Z") {
             RFC3339.parse($0.utf8.span.bytes)

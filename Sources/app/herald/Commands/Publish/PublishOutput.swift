@@ -3,16 +3,16 @@ import HeraldEvents
 import HeraldText
 import HeraldTools
 
-/// What `herald publish` prints: a record for each event, or with `--wait` for each event and push service.
+/// The output of `herald publish`: a record for each event, or with `--wait` for each event and push service.
 ///
-/// An output that takes no more does not end the publishing; it shows at the end.
+/// A failing output does not end the publishing; the failure is reported at the end.
 struct PublishOutput {
     private var writer: RecordWriter
     private let hasLines: Bool
     private var failure: (any Error)?
-    /// Whether all events that were written have been delivered.
+    /// Whether all published events were delivered.
     var isAllDelivered: Bool { undelivered == nil }
-    /// The last one that was not delivered.
+    /// The last undelivered one.
     private(set) var undelivered: PublicationTracker.Entry?
 
     init(_ format: OutputFormat, hasLines: Bool, hasOutcomes: Bool, console: Console) {
@@ -47,8 +47,7 @@ struct PublishOutput {
             ])
     }
 
-    /// The push service by the name that the event asked for: `fcm` when the event says that, whatever the backend
-    /// calls it.
+    /// The push service by the event's name for it, such as `fcm`, even if the backend's differs.
     private static func requestedName(_ entry: PublicationTracker.Entry) -> String {
         guard let result = entry.result, result.pushService == entry.pushService else { return entry.pushService }
         return result.requestedPushServices.first ?? entry.pushService

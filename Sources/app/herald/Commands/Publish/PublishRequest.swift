@@ -2,11 +2,11 @@ import HeraldCommandLine
 import HeraldEvents
 import HeraldTime
 
-/// What `herald publish` was asked for, with what does not go together refused.
+/// The request to `herald publish`; contradicting options are refused.
 struct PublishRequest {
     enum Events {
         case one(NotificationEvent)
-        /// A path, `-` for standard input.
+        /// A path, or `-` for standard input.
         case file(String)
     }
 

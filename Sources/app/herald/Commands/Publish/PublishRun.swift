@@ -7,9 +7,9 @@ import HeraldTime
 import HeraldTimeline
 import HeraldTools
 
-/// One run of `herald publish`: check all, look at the topics, publish, and wait.
+/// One run of `herald publish`: checks all events, examines the topics, publishes, and waits.
 struct PublishRun {
-    /// What is waited for is kept in memory.
+    /// Awaited events are kept in memory.
     private static let waitLimit = 100_000
     private static let shownFailures = 20
     private static let explanationPatience = Duration.seconds(5)
@@ -82,7 +82,7 @@ struct PublishRun {
         if case .one = request.events { true } else { false }
     }
 
-    /// Makes sure that there are topics to write to and read from, before anything is sent.
+    /// Checks before sending that the topics to write and read exist.
     private func checkTopics() throws -> ResultsReader? {
         let names = [topic] + (request.wait == nil ? [] : [settings.topics.results])
         let topics = try settings.clusterReach.topics(names, settings.adminClient()).topics
@@ -116,7 +116,7 @@ struct PublishRun {
             console: console)
         var tracker = PublicationTracker(pushServices: preparation.pushServices)
         let began = SystemClock.wall()
-        // What is published has a bound of its own, and so has the waiting for results.
+        // Publishing and waiting have limits of their own.
         stop.beginWork()
         let publisher = try EventPublisher(properties: KafkaClientSettings.publisher(settings), topic: topic)
         func published(_ publication: EventPublisher.Publication) {
@@ -145,7 +145,7 @@ struct PublishRun {
         return output.isAllDelivered ? .done : .partlyDone
     }
 
-    /// Says why one was not delivered, as far as records tell, and which command knows more.
+    /// Prints the reason why an event was not delivered, as far as records tell, and a command for more.
     private func explain(_ entry: PublicationTracker.Entry, since began: WallTime, _ stop: StopRequest) {
         let publication = entry.publication
         let id = publication.event.id ?? publication.place.description
@@ -164,12 +164,12 @@ struct PublishRun {
                     + (invocation.parsed[GlobalOptions.config].map { " --config \(NextCommand.word($0))" } ?? "")))
     }
 
-    /// What became of the last call for an event that has no outcome yet; `nil` when none is recorded.
+    /// The result of the last call for an event without an outcome; `nil` when none is recorded.
     private func lastCall(
         of publication: EventPublisher.Publication, _ pushService: String, since began: WallTime, _ stop: StopRequest
     ) -> String? {
         let end = ContinuousClock.now + Self.explanationPatience
-        // Brokers' clocks may be behind this one's; an embedded broker finds nothing by its time.
+        // Brokers' clocks may be behind this one; an embedded broker finds nothing by time.
         for since in [began.advanced(by: -Self.clockDifference), nil] {
             var query = TimelineQuery(
                 user: publication.event.user, id: publication.event.id ?? publication.place.description)
@@ -207,7 +207,7 @@ struct PublishRun {
         }
     }
 
-    /// A signal ended it: some events may not be published, others have no outcome yet.
+    /// The failure after a signal: some events may not be published, others have no outcome yet.
     private func interruption(of publisher: EventPublisher) -> CommandFailure {
         let again = "; publish it again with --id \(SafeText.escaped(idBase))"
         return CommandFailure(
@@ -215,7 +215,7 @@ struct PublishRun {
             status: .partlyDone)
     }
 
-    /// Whether every event had its id before.
+    /// Whether every event came with its id.
     private var isNamed: Bool {
         if case .one(let event) = request.events { event.id != nil } else { false }
     }

@@ -2,7 +2,7 @@
 
 import { link } from './place.js';
 
-/** What the server refused, in its own words. */
+/** A refusal in the server's own words. */
 export class ApiError extends Error {
   constructor(message, status) {
     super(message);
@@ -30,26 +30,26 @@ async function answered(request) {
   throw new ApiError(body?.error ?? `The console answered ${response.status}.`, response.status);
 }
 
-/** Reads; query is an object, whose empty members are left out. */
+/** Reads; empty members of the query object are omitted. */
 export function get(path, query) {
   return answered(fetch(link(path, query), { credentials: 'same-origin' }));
 }
 
-/** Reads a text that is part of the page. */
+/** Reads a text file of the page. */
 export async function text(path) {
   const response = await fetch(path).catch(() => null);
   if (!response?.ok) throw new ApiError('The console does not answer. Is it still running?', response?.status ?? 0);
   return response.text();
 }
 
-/** Does something. */
+/** Sends a POST request. */
 export function post(path, object, query) {
   return answered(fetch(link(path, query), {
     method: 'POST', credentials: 'same-origin', body: JSON.stringify(object ?? {}), headers: { 'Content-Type': 'application/json' },
   }));
 }
 
-/** Says something as the page is left, when no answer can be waited for. */
+/** Sends a message while the page is being left, without waiting for an answer. */
 export function leave(path) {
   fetch(path, {
     method: 'POST', credentials: 'same-origin', body: '{}', headers: { 'Content-Type': 'application/json' }, keepalive: true,
@@ -63,13 +63,13 @@ export function postBytes(path, bytes, query) {
   }));
 }
 
-// The server tells each once when the connection opens, perhaps before any page asks for it: all are listened to from
-// the start, and the latest of each is kept.
+// The server sends each name's value once when the connection opens, perhaps before a page asks for it: all names are
+// listened to from the start, and the latest value of each is kept.
 const handlers = new Map(['verdict', 'now', 'failures', 'jobs'].map((name) => [name, new Set()]));
 const latest = new Map();
 const stateHandlers = new Set();
 let source = null;
-// 'opening'; 'open'; 'away': the console does not answer; 'silent': it answers, and sends no news.
+// 'opening'; 'open'; 'away': the console does not answer; 'silent': it answers but sends no news.
 let connection = 'opening';
 
 function setConnection(value) {
@@ -78,12 +78,12 @@ function setConnection(value) {
   for (const handler of stateHandlers) handler(value);
 }
 
-/** Whether the console answers at all decides what a stream that has ended means. */
+/** A request to the console distinguishes an ended stream from an absent console. */
 function findOut() {
   const mine = source;
   const isOver = () => source?.readyState === EventSource.OPEN || (source !== null && source !== mine);
   get('/api/session').then(
-    // A proxy may end streams that live long: the browser opens the next one within a second.
+    // A proxy may end long-lived streams: the browser opens the next one within a second.
     () => setTimeout(() => { if (!isOver()) setConnection('silent'); }, 3000),
     (error) => { if (error.status !== 401 && !isOver()) setConnection(error.status === 0 ? 'away' : 'silent'); });
 }
@@ -96,7 +96,7 @@ function listen(name) {
   });
 }
 
-/** Begins to take news; the browser comes back by itself when the connection is lost. */
+/** Starts receiving news; the browser reconnects by itself. */
 export function openNews() {
   if (source) return;
   source = new EventSource('/api/news');
@@ -104,7 +104,7 @@ export function openNews() {
   source.addEventListener('error', () => {
     findOut();
     if (source?.readyState !== EventSource.CLOSED) return;
-    // The server has refused: nobody is signed in, or too many tabs are open.
+    // The server has refused: not signed in, or too many tabs.
     source.close();
     source = null;
     get('/api/session').then(() => setTimeout(openNews, 3000), (error) => { if (error.status !== 401) setTimeout(openNews, 3000); });
@@ -112,7 +112,7 @@ export function openNews() {
   for (const name of handlers.keys()) listen(name);
 }
 
-/** Takes no more news. */
+/** Stops receiving news. */
 export function closeNews() {
   source?.close();
   source = null;
@@ -120,14 +120,14 @@ export function closeNews() {
   setConnection('opening');
 }
 
-/** Calls the handler with each value of that name, the latest at once; returns what ends that. */
+/** Calls the handler with each value of that name, the latest at once; returns a function that ends it. */
 export function onNews(name, handler) {
   handlers.get(name).add(handler);
   if (latest.has(name)) handler(latest.get(name));
   return () => handlers.get(name).delete(handler);
 }
 
-/** Calls the handler with 'opening', 'open', 'away' or 'silent', now and when that changes; returns what ends that. */
+/** Calls the handler with 'opening', 'open', 'away' or 'silent', now and at changes; returns a function that ends it. */
 export function onConnection(handler) {
   stateHandlers.add(handler);
   handler(connection);

@@ -1,15 +1,15 @@
-// The command that does the same, to be copied.
+// The equivalent command, ready to copy.
 
 import { say } from './dialog.js';
 import { h } from './dom.js';
 import { visible } from './format.js';
 
-/** A word as a POSIX shell takes it. */
+/** A word, quoted for a POSIX shell. */
 export function quoted(word) {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command with a button that copies it, nothing when there is none; a group may be named after anything. */
+/** The command with a copy button, null without a command; words are quoted, because groups can have any name. */
 export function command(words) {
   if (!words?.length) return null;
   const text = words.map((word) => quoted(visible(word))).join(' ');

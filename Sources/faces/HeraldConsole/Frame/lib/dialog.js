@@ -1,20 +1,20 @@
-// Questions before something is changed, and what is said to a screen reader.
+// Questions before a change, and announcements for screen readers.
 
 import { h, replace } from './dom.js';
 
-/** Says a sentence through the live region. */
+/** Announces a sentence through the live region. */
 export function say(sentence) {
   replace(document.getElementById('said'), sentence);
 }
 
-/** An error as an element, said aloud too. */
+/** An error as an element, also announced. */
 export function fail(error) {
   return h('p', { class: 'error', role: 'alert' }, error.message ?? String(error));
 }
 
 /**
- * Asks; true when it was confirmed. `type` is what has to be typed for that, `danger` colours the button,
- * `reason` asks for a sentence as well: then the answer is that sentence, or false.
+ * Asks; returns true when confirmed. `type` is a text to be typed first, `danger` colours the button, and `reason` also
+ * asks for a sentence: the result is then that sentence, or false.
  */
 export function ask({ title, body = [], confirm, type, danger = false, reason }) {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Elements without markup in strings: whatever comes from a record is a text node or an attribute's value.
+// Elements without markup in strings: text from a record becomes a text node or an attribute's value.
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
@@ -13,7 +13,7 @@ function build(element, attributes, children) {
   return element;
 }
 
-/** An HTML element; members that begin with "on" are listeners, null and false are left out. */
+/** An HTML element; members that begin with "on" are listeners, null and false are omitted. */
 export function h(tag, attributes, ...children) {
   return build(document.createElement(tag), attributes, children);
 }
@@ -23,7 +23,7 @@ export function svg(tag, attributes, ...children) {
   return build(document.createElementNS(svgNamespace, tag), attributes, children);
 }
 
-/** Puts these nodes in place of an element's content. */
+/** Replaces an element's content with these nodes. */
 export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
@@ -43,12 +43,12 @@ export function table({ caption, columns, rows, empty = 'Nothing.' }) {
     h('table', {}, h('caption', {}, caption), h('thead', {}, head), h('tbody', {}, body)));
 }
 
-/** A word on the ground of its kind: good, warn, bad or quiet. */
+/** A word on a background of its kind: good, warn, bad or quiet. */
 export function badge(kind, ...content) {
   return h('span', { class: `badge ${kind}` }, ...content);
 }
 
-/** A list of terms with what is known of each; terms of which nothing is known are left out. */
+/** A list of terms with their facts; terms without facts are omitted. */
 export function facts(entries) {
   const known = entries.filter((entry) => entry && ![undefined, null, false, ''].includes(entry[1]));
   return h('dl', {}, known.map(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));

@@ -1,4 +1,4 @@
-// Parts of forms: what is filled in, what is ticked, and what a button does.
+// Parts of forms: inputs, boxes and buttons.
 
 import { post } from './api.js';
 import { fail, say } from './dialog.js';
@@ -11,12 +11,12 @@ export function field(id, label, attributes, hint) {
     hint && h('p', { id: `${id}-hint`, class: 'muted hint' }, hint));
 }
 
-/** A box to be ticked. */
+/** A checkbox. */
 export function check(id, label, attributes) {
   return h('p', { class: 'check' }, h('input', { id, type: 'checkbox', ...attributes }), h('label', { for: id }, label));
 }
 
-/** A handler that says in an element what went wrong. */
+/** A handler that shows an error in an element. */
 export function attempt(problem, work) {
   return async (event) => {
     try {
@@ -27,10 +27,10 @@ export function attempt(problem, work) {
   };
 }
 
-/** What is said once a message is shown. */
+/** The announcement after a message is shown. */
 export const revealed = 'The message is shown; the audit says by whom.';
 
-/** A button for operators that asks for a message and shows it. */
+/** An operators' button that requests a message and shows it. */
 export function revealButton(problem, address, body, show) {
   return h('button', {
     type: 'button',

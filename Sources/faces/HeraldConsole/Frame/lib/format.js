@@ -1,4 +1,4 @@
-// Numbers, durations and times as people read them.
+// Numbers, durations and times for people.
 
 import { h } from './dom.js';
 
@@ -10,18 +10,18 @@ export function count(number) {
   return number === null || number === undefined ? '–' : whole.format(number).replaceAll(',', '\u202f');
 }
 
-/** A number with what it counts: `1 notification`, `420 notifications`. */
+/** A number with its noun: `1 notification`, `420 notifications`. */
 export function plural(number, one) {
   return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
 }
 
-/** So many a second. */
+/** A rate per second. */
 export function rate(perSecond) {
   if (perSecond === null || perSecond === undefined) return '–';
   return `${perSecond >= 10 ? count(perSecond) : fine.format(perSecond)}/s`;
 }
 
-/** A duration of milliseconds, with its two largest units. */
+/** A duration in milliseconds, in its two largest units. */
 export function duration(milliseconds) {
   if (milliseconds === null || milliseconds === undefined) return '–';
   if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`;
@@ -34,7 +34,7 @@ export function duration(milliseconds) {
     ? `${Math.floor(seconds / size)} ${unit} ${rest} ${units[first + 1][0]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** A part of a whole in percent: never all of it, or none, when that is not so. Commands and reports have the same rule (`CampaignWords.share`). */
+/** A part in percent: 100 % only for the whole, 0 % only for nothing; commands have the same rule (`CampaignWords.share`). */
 export function share(part, sum) {
   if (!(sum > 0)) return '–';
   if (part <= 0) return '0.0%';
@@ -42,12 +42,12 @@ export function share(part, sum) {
   return `${(tenths / 10).toFixed(1)}%`;
 }
 
-/** A share (from 0 to 1) in percent, as it is written: 0.07 is 7, and not 7.000000000000001. */
+/** A share (from 0 to 1) in percent, as written: 0.07 is 7, and not 7.000000000000001. */
 export function percent(part) {
   return String(Number((part * 100).toPrecision(12)));
 }
 
-/** The reader's zone at a moment, as its distance from UTC: names of zones are not the same everywhere. */
+/** The reader's zone at a given time, as its offset from UTC: names of zones differ between systems. */
 export function zone(date) {
   const minutes = -date.getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -55,12 +55,12 @@ export function zone(date) {
   return `UTC${minutes < 0 ? '\u2212' : '+'}${hours}${rest > 0 ? `:${String(rest).padStart(2, '0')}` : ''}`;
 }
 
-/** A moment (RFC 3339) in local time with its zone, without its day when that is today; null when the text is none. */
+/** A time (RFC 3339) in local time with its zone, without the date if that is today; null for another text. */
 export function moment(text, now = new Date()) {
   const date = new Date(text);
   if (Number.isNaN(date.valueOf())) return null;
   const isToday = date.toDateString() === now.toDateString();
-  // Not by a locale: which order its dates have depends on the browser's version.
+  // Not by locale: the order of its dates depends on the browser's version.
   const digits = (number) => String(number).padStart(2, '0');
   const clock = `${[date.getHours(), date.getMinutes(), date.getSeconds()].map(digits).join(':')} ${zone(date)}`;
   return isToday ? clock : `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].map(digits).join('-')} ${clock}`;
@@ -73,18 +73,18 @@ export function time(text) {
   return shown === null ? text : h('time', { datetime: text, title: text }, shown);
 }
 
-/** How long ago a moment was. */
+/** The time passed since then. */
 export function ago(text, now = Date.now()) {
   return text ? `${duration(Math.max(0, now - new Date(text).valueOf()))} ago` : '–';
 }
 
-/** Text that steers nothing: controls and marks of writing direction are spelled out. */
+/** Text with its control characters and writing-direction marks spelled out. */
 export function visible(text) {
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
 }
 
-/** A message's text, or that it is masked. */
+/** A message's text, or a note that it is masked. */
 export function masked(text) {
   return text === null || text === undefined ? h('span', { class: 'muted' }, 'masked') : text;
 }

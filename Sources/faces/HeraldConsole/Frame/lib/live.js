@@ -1,4 +1,4 @@
-// What changes by itself: asking again while somebody looks, and drawing anew without losing the keyboard's place.
+// Live content: polling while the tab is visible, and redrawing without losing the keyboard focus.
 
 /** Waits. */
 export function pause(milliseconds) {
@@ -6,8 +6,8 @@ export function pause(milliseconds) {
 }
 
 /**
- * Calls the function again and again, with a pause between, while the tab is visible; the function it returns ends that.
- * What it throws goes to onError, and it is called again.
+ * Calls the function repeatedly, with a pause between, while the tab is visible; returns a function that ends it.
+ * Errors go to onError, and the polling goes on.
  */
 export function repeat(milliseconds, body, onError) {
   let isOver = false;
@@ -28,7 +28,7 @@ export function repeat(milliseconds, body, onError) {
 }
 
 /**
- * Asks again until an answer is no more one of work that goes on, which is drawn; null when nobody waits for it any more.
+ * Polls and draws until an answer says that the work has ended; null when the caller is gone.
  */
 export async function settled(answer, again, { isLeft, draw = () => {}, wait = () => 400 }) {
   let latest = answer;
@@ -45,7 +45,7 @@ function mark(element) {
   return element.id || element.getAttribute('href') || element.getAttribute('aria-label') || element.textContent;
 }
 
-/** Draws into an element when the value is another than before; what has the focus has it again afterwards. */
+/** Draws into an element when the value has changed; the focused element gets the focus again afterwards. */
 export function redraw(element, value, build) {
   const text = JSON.stringify(value);
   if (element.drawn === text) return;

@@ -1,17 +1,17 @@
-// The Markdown that the runbook is written in: headings, paragraphs, code, lists, tables, links. Nothing else is known,
-// and no markup is taken over: every text becomes a text node.
+// The runbook's Markdown: headings, paragraphs, code, lists, tables, links. Other markup is not interpreted: every text
+// becomes a text node.
 
 import { h } from './dom.js';
 
 const bullet = /^(?:(\d+)\.|-) +/;
 const inlines = /`([^`]+)`|\*\*(.+?)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|\[((?:[^\]`]|`[^`]*`)+)\]\(([^)\s]+)\)/g;
 
-/** The anchor of a heading, as forges make it. */
+/** The anchor of a heading, in the form of forges. */
 export function anchor(heading) {
   return heading.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, '').replaceAll(' ', '-');
 }
 
-/** A line's parts: texts, and [kind, content, target], the content of a link being parts again. */
+/** A line's parts: texts, and [kind, content, target]; the content of a link is parts again. */
 export function inline(text) {
   const parts = [];
   let last = 0;
@@ -27,7 +27,7 @@ export function inline(text) {
   return parts;
 }
 
-/** A row's cells; a bar within code is no border. */
+/** A row's cells; a bar within code separates nothing. */
 function cells(line) {
   const found = [''];
   let isCode = false;
@@ -39,7 +39,7 @@ function cells(line) {
   return found.map((cell) => cell.trim());
 }
 
-/** The lines from a place on that are indented so far or blank, without their indentation; blank ones at the end are none. */
+/** The lines from a position that are blank or indented this far, without indentation and trailing blank lines. */
 function indented(lines, from, depth) {
   let end = from;
   while (end < lines.length && (lines[end].trim() === '' || lines[end].startsWith(' '.repeat(depth)))) end += 1;
@@ -95,7 +95,7 @@ function written(parts, address) {
     if (kind === 'code') return h('code', {}, content);
     if (kind !== 'link') return h(kind, {}, written(content, address));
     const href = address(target);
-    // What is not served here has its name alone.
+    // Without an address here a link is only its text.
     return href ? h('a', { href }, written(content, address)) : h('span', { title: target }, written(content, address));
   });
 }
@@ -105,7 +105,7 @@ function plain(parts) {
   return parts.map((part) => (typeof part === 'string' ? part : plain([part[1]].flat()))).join('');
 }
 
-/** What a screen reader calls each table: the heading that it is under, and a number where that has several. */
+/** The accessible name of each table: its heading, and a number where that has several. */
 export function tableNames(found) {
   const names = new Map();
   const counts = new Map();
@@ -134,7 +134,7 @@ function element(block, address, names = tableNames([block])) {
   }
 }
 
-/** The elements of a text; address says where a link leads here, or null. */
+/** The elements of a text; address returns a link's address here, or null. */
 export function markdown(text, address) {
   const found = blocks(text.split('\n'));
   const names = tableNames(found);

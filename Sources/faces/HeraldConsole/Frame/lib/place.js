@@ -1,4 +1,4 @@
-// Where one is: every page and filter is in the address, so that it can be sent to somebody else.
+// The current place: page and filters are in the address, so that it can be sent to another person.
 
 let onMove = () => {};
 
@@ -8,7 +8,7 @@ export function whenMoved(handler) {
   addEventListener('popstate', () => onMove());
 }
 
-/** A segment as it was meant; as it stands where a percent sign encodes nothing. */
+/** A decoded segment; unchanged where a percent sign encodes nothing. */
 function decoded(segment) {
   try {
     return decodeURIComponent(segment);
@@ -17,18 +17,18 @@ function decoded(segment) {
   }
 }
 
-/** The place that an address means: the page's name, the segments behind it, and the query. */
+/** The place of an address: the page's name, the segments after it, and the query. */
 export function placeOf({ pathname, search }) {
   const segments = pathname.split('/').filter((segment) => segment !== '').map(decoded);
   return { path: pathname, page: segments[0] ?? '', rest: segments.slice(1), query: new URLSearchParams(search) };
 }
 
-/** The place as it is now. */
+/** The current place. */
 export function current() {
   return placeOf(location);
 }
 
-/** The address of a place, for links; members of the query that say nothing are left out. */
+/** The address of a place, for links; empty query members are omitted. */
 export function link(path, query) {
   const entries = Object.entries(query ?? {}).filter(([, value]) => value !== null && value !== undefined && value !== '');
   const search = new URLSearchParams(entries).toString();
@@ -43,7 +43,7 @@ export function go(path, query) {
   onMove();
 }
 
-/** The address with some parameters changed; null takes one out. */
+/** The address with some parameters changed; null removes one. */
 export function changed({ pathname, search }, changes) {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {
@@ -53,7 +53,7 @@ export function changed({ pathname, search }, changes) {
   return text === '' ? pathname : `${pathname}?${text}`;
 }
 
-/** Changes parameters of this place; the page is shown anew unless it does that itself. */
+/** Changes parameters of this place; the page is shown again unless it updates itself. */
 export function setQuery(changes, { stay = false } = {}) {
   const target = changed(location, changes);
   if (target === location.pathname + location.search) return;
@@ -64,7 +64,7 @@ export function setQuery(changes, { stay = false } = {}) {
   }
 }
 
-/** Where a click leads within the console; null when it is the browser's: another window, another site, a file. */
+/** The target of a click within the console; null for the browser's own: another window, another site, a file. */
 export function destination(click, anchor, origin) {
   if (click.defaultPrevented || click.button !== 0 || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return null;
   const url = new URL(anchor.href);

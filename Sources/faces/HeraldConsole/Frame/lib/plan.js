@@ -1,4 +1,4 @@
-// From failures to the plan of their replay, and what failures have in common.
+// The plan to replay failures, and the pattern that failures share.
 
 import { post } from './api.js';
 import { fail } from './dialog.js';
@@ -12,7 +12,7 @@ export async function plan(request) {
   go(`/failures/plan/${made.id}`);
 }
 
-/** A button that makes a plan; describe is what it is called beside others. */
+/** A button that makes a plan; describe is its accessible name beside others. */
 export function planButton(label, request, describe, attributes = {}) {
   const problem = h('span', {});
   return h('span', {}, h('button', {
@@ -29,12 +29,12 @@ export function planButton(label, request, describe, attributes = {}) {
   }, label), problem);
 }
 
-/** Of which dead letters that is true: of those that are open, when others are shown, too. */
+/** The dead letters that the pattern holds for: the open ones, when others are shown too. */
 export function common(found, shown) {
   return found.count === shown ? 'In common: ' : `In common to the ${count(found.count)} that ${found.count === 1 ? 'is' : 'are'} open: `;
 }
 
-/** What failures have in common that deliveries have not, in a sentence; nothing when there is no such thing. */
+/** The pattern that failures share and deliveries do not, in a sentence; null without one. */
 export function pattern(found, shown) {
   if (!found?.words) return null;
   return h('p', { class: 'pattern' }, h('strong', {}, common(found, shown)), `${found.words}.`);

@@ -1,6 +1,6 @@
-// What the words mean with which something ends: HeraldEvents/Vocabulary decides, and a unit test compares.
+// The words and tones of outcomes: HeraldEvents/Vocabulary decides, and a unit test compares.
 
-/** How each outcome of a notification is shown. */
+/** The display of each outcome of a notification. */
 const outcomeTones = {
   'delivered': 'good',
   'dead-lettered': 'bad',
@@ -9,7 +9,7 @@ const outcomeTones = {
   'duplicate': 'quiet',
 };
 
-/** How each end of a call is shown. */
+/** The display of each end of a call. */
 const callTones = {
   'delivered': 'good',
   'transient': 'bad',
@@ -26,19 +26,19 @@ const callTones = {
   'oversized': 'bad',
 };
 
-/** The outcomes that a campaign counts of whom it did not reach, by their names there; the first is always shown. */
+/** A campaign's outcomes of people not reached, by their names there; the first is always shown. */
 export const unreached = [
   'failed',
   'expired',
   'cancelled',
 ];
 
-/** How an outcome is shown, or that there is none yet. */
+/** The display of an outcome, or of its absence. */
 export function outcomeTone(outcome) {
   return outcomeTones[outcome] ?? 'quiet';
 }
 
-/** How the end of a notification or of a call is shown; one that only a newer worker knows is none of the good. */
+/** The display of the end of a notification or call; an unknown one, from a newer worker, is never shown as good. */
 export function endTone(end) {
   return outcomeTones[end] ?? callTones[end] ?? 'bad';
 }

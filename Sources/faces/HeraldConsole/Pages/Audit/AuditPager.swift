@@ -1,26 +1,26 @@
 internal import HeraldText
 
-/// Goes through the audit topic backwards, a page at a time: pure but for the reading, which it is given.
+/// Pages backwards through the audit topic: pure except for the reading, which is a parameter.
 ///
-/// Each partition is read from its end in pieces, and whichever has the newest record is next. However many do not match,
-/// a page looks at a bounded number of records.
+/// Each partition is read from its end in pieces, and the newest record comes next. A page looks at a bounded number of
+/// records, even when few of them match.
 struct AuditPager {
-    /// A page, the newest first.
+    /// A page, newest first.
     struct Page: Equatable {
         var records: [AuditRecord] = []
-        /// How many were looked at.
+        /// The number of records looked at.
         var searchedCount = 0
-        /// Where the next page begins; `nil` when there is nothing more.
+        /// The start of the next page; `nil` after the last one.
         var next: Place?
     }
 
-    /// Up to where each partition is still to be shown: the offset behind the next record.
+    /// The position of a page in each partition: the offset after its first record.
     struct Place: Equatable {
         var offsets: [Int32: Int64]
 
         init(_ offsets: [Int32: Int64]) { self.offsets = offsets }
 
-        /// The place that `0:120,1:7` names.
+        /// Reads a place written as `0:120,1:7`.
         init(_ text: String) throws(InvalidArgument) {
             offsets = [:]
             for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -37,13 +37,13 @@ struct AuditPager {
     }
 
     private struct Partition {
-        /// Those that were read and not shown, in their order.
+        /// The records read and not yet shown, in their order.
         var records: [AuditRecord] = []
-        /// The offset behind the next one to show.
+        /// The offset after the next one to show.
         var position: Int64
-        /// From here on it was read.
+        /// The offset down to which it was read.
         var floor: Int64
-        /// Nothing before is asked for.
+        /// The lowest offset that is asked for.
         var low: Int64
 
         var isExhausted: Bool { records.isEmpty && floor <= low }
@@ -52,20 +52,20 @@ struct AuditPager {
 
     static let pageSize = 50
     static let searchLimit = 5_000
-    /// The first piece is small: the newest records are what is asked for most.
+    /// The first piece is small, because most requests want only the newest records.
     static let pieces: [Int64] = [64, 512]
 
     private let filter: AuditFilter
     private var partitions: [Int32: Partition]
 
     /// - Parameters:
-    ///   - ranges: the offsets that each partition has.
-    ///   - place: where a former page ended; `nil` for the newest.
+    ///   - ranges: the offsets of each partition.
+    ///   - place: the end of the previous page; `nil` for the newest.
     init(_ filter: AuditFilter, ranges: [Int32: Range<Int64>], from place: Place?) {
         self.filter = filter
         partitions = [:]
         for (number, range) in ranges {
-            // What a former page did not name has come since.
+            // A partition missing in the previous page is newer than it.
             let end = place.map { min($0.offsets[number] ?? range.lowerBound, range.upperBound) } ?? range.upperBound
             let position = max(range.lowerBound, end)
             partitions[number] = Partition(position: position, floor: position, low: range.lowerBound)
@@ -74,7 +74,7 @@ struct AuditPager {
 
     /// The next page.
     ///
-    /// - Parameter read: the records of these offsets of partitions, each partition's in their order.
+    /// - Parameter read: returns the records at these offsets, each partition's in order.
     mutating func page(_ read: ([Int32: Range<Int64>]) throws -> [AuditRecord]) rethrows -> Page {
         var page = Page()
         var piece = 0

@@ -5,7 +5,7 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// What the page *Audit* asks: who did what, when and why, the newest first.
+/// The *Audit* page: the actions with their person, time and reason, newest first.
 final class AuditPart: ConsolePart {
     private let replay: ReplayContext
     private let timeline: TimelineContext

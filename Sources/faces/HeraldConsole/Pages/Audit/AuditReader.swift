@@ -4,7 +4,7 @@ internal import HeraldTools
 
 /// Reads pieces of the audit topic.
 ///
-/// One thread.
+/// Used by one thread.
 final class AuditReader {
     private static let questionTimeout = Milliseconds.seconds(10)
 
@@ -21,7 +21,7 @@ final class AuditReader {
 
     func close() { reader.close() }
 
-    /// The offsets that each partition has, up to what is committed.
+    /// The offsets of each partition, up to the last committed one.
     func ranges() throws -> [Int32: Range<Int64>] {
         try ToolFailure.reading(topic) { () throws(KafkaError) in
             let queries = reader.consumer.queries
@@ -36,7 +36,7 @@ final class AuditReader {
         }
     }
 
-    /// The records of these offsets.
+    /// The records at these offsets.
     func records(_ ranges: [Int32: Range<Int64>]) throws -> [AuditRecord] {
         var starts: [TopicPartition: TopicReader.Start] = [:]
         var ends: [TopicPartition: Int64] = [:]

@@ -7,9 +7,9 @@ internal import HeraldTools
 struct AuditRecord: Sendable, Equatable {
     var partition: Int32
     var offset: Int64
-    /// When the broker got it.
+    /// The time at which the broker received it.
     var at: WallTime
-    /// What it says; `nil` when it is damaged, foreign, or of a later version.
+    /// Its content; `nil` when it is damaged, foreign, or of a later version.
     var entry: AuditEntry?
 
     init(partition: Int32, offset: Int64, at: WallTime, value: [UInt8]?) {
@@ -43,15 +43,15 @@ struct AuditRecord: Sendable, Equatable {
     }
 }
 
-/// Which records are asked for.
+/// The filter for records.
 struct AuditFilter: Sendable, Equatable {
-    /// A part of the name, in whatever case.
+    /// A part of the name, case-insensitive.
     var who: String?
     /// The action, such as `campaign.start`, or its beginning, such as `campaign`.
     var what: String?
     var since: WallTime?
 
-    /// Whether it is asked for, its age aside.
+    /// Whether the record matches, its age aside.
     func matches(_ record: AuditRecord) -> Bool {
         guard let entry = record.entry else { return who == nil && what == nil }
         if let who, !entry.by.lowercased().contains(who.lowercased()) { return false }

@@ -1,4 +1,4 @@
-// Who did what, when and why, the newest first.
+// The audit: actions with their person, time and reason, newest first.
 
 import { get } from '../../Frame/lib/api.js';
 import { badge, facts, h, replace, table } from '../../Frame/lib/dom.js';
@@ -58,12 +58,12 @@ function row(entry) {
   return [time(entry.at), entry.by, what, subject(entry), end, details(entry)];
 }
 
-/** What was done, and how it ended. */
+/** The action, and its end. */
 export function happened({ action, phase, end }) {
   return phase === 'done' ? [action, end ?? 'done'] : [`${action} ${phase}`, end ?? '–'];
 }
 
-/** What it was about, as a link to where that is. */
+/** The subject, as a link to its page. */
 function subject(entry) {
   const { selection } = entry;
   if (!selection) return '–';
@@ -72,7 +72,7 @@ function subject(entry) {
   return selection;
 }
 
-/** What else it says, as pairs of texts. */
+/** The other facts, as pairs of texts. */
 export function more(entry) {
   return [
     ['Reason', entry.reason], ['Job', entry.job], ['Planned', entry.planned === undefined ? undefined : count(entry.planned)],

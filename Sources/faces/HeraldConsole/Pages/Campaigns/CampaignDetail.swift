@@ -2,21 +2,21 @@ internal import HeraldCampaigns
 internal import HeraldText
 internal import HeraldTools
 
-/// One campaign as it stands, for its page.
+/// The state of one campaign, for its page.
 struct CampaignDetail: Sendable {
     private static let turn = Duration.milliseconds(250)
     private static let feedbackPause = Duration.seconds(60)
-    /// Feedback that takes longer to read is read once.
+    /// The time limit for reading feedback: if reading takes longer, it is done only once.
     private static let feedbackPatience = Duration.seconds(5)
 
-    /// How it stands; `nil` while its outcomes are read for the first time.
+    /// Its status; `nil` while its outcomes are read for the first time.
     var status: CampaignStatus?
     var feedback: FeedbackCount?
-    /// Whether brokers that have answered before do not answer now.
+    /// Whether brokers that answered before are silent now.
     var isSilent = false
     var passed: Int64 = 0
     var total: Int64 = 0
-    /// Results that the topic's retention has deleted before they could be counted.
+    /// Results deleted by the topic's retention before they could be counted.
     var deletedCount: Int64 = 0
 
     func json(_ name: String) -> JSONValue {
@@ -36,7 +36,7 @@ struct CampaignDetail: Sendable {
         return JSONValue.present(members).safe
     }
 
-    /// Follows a campaign for as long as somebody looks at it.
+    /// Follows a campaign while a page shows it.
     static func follow(_ name: String, _ service: CampaignService, _ work: AskedTasks<CampaignDetail>.Work) throws {
         var detail = CampaignDetail()
         let (context, layout) = (service.context, try service.layout())

@@ -3,18 +3,18 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// A campaign that is about to be started: its audience is read, and then it waits for a confirmation.
+/// A campaign before its start: its audience is read, then it waits for a confirmation.
 struct CampaignDraft: Sendable {
-    /// Above so many the count has to be typed.
+    /// Larger counts must be typed.
     static let typedAbove = 100
     static let mostRecipients = 10_000_000
     static let keptInvalidLines = 10_000
 
-    /// What came of it.
+    /// The result of the preview.
     final class Outcome: Sendable {
         let preview: CampaignPreview
         let audience: Audience
-        /// CSV with the first invalid lines; empty when there are none.
+        /// CSV with the first invalid lines; empty without any.
         let invalidLines: [UInt8]
 
         init(_ preview: CampaignPreview, _ audience: Audience, invalidLines: [UInt8]) {
@@ -26,20 +26,20 @@ struct CampaignDraft: Sendable {
 
     let owner: String
     let upload: String
-    /// ``StartForm/hash`` of what is previewed; a start has to name it.
+    /// ``StartForm/hash`` of the previewed form; a start must name it.
     let hash: String
     var order: CampaignOrder
     let form: StartForm
-    /// What the audience's file is called.
+    /// The name of the audience's file.
     let file: String
     var passed = 0
     var total = 0
     var outcome: Outcome?
 
-    /// Whether the viewer of the preview typed its message; else it stays masked.
+    /// Whether the preview's viewer typed the message; otherwise it stays masked.
     private var isMessageKnown: Bool { form.message?.isEmpty == false }
 
-    /// The command that starts the same: where it takes a confirmation that invalid lines are left out, it allows them.
+    /// The equivalent command; where the page asks to confirm leaving invalid lines out, the command allows them.
     ///
     /// - Parameter isMessageMasked: whether every viewer of the job may see it.
     func command(isMessageMasked: Bool) -> [String] {
@@ -48,7 +48,7 @@ struct CampaignDraft: Sendable {
         return form.command(order, file: file, isMessageMasked: isMessageMasked)
     }
 
-    /// What has to be typed to start it; `nil` when nothing has.
+    /// The count that must be typed to start it; `nil` when none must.
     var typed: Int? {
         outcome.map(\.preview.toNotify).flatMap { $0 > Self.typedAbove ? $0 : nil }
     }
@@ -73,9 +73,9 @@ struct CampaignDraft: Sendable {
         return JSONValue.object(members).safe
     }
 
-    /// Goes through the audience.
+    /// Reads the audience.
     ///
-    /// - Parameter standing: what a start of a campaign that is known comes to.
+    /// - Parameter standing: the consequence of starting a known campaign.
     static func preview(
         _ asked: CampaignDraft, _ audience: Audience, of campaign: CampaignIndex.Campaign?,
         _ work: AskedTasks<CampaignDraft>.Work,
@@ -102,9 +102,9 @@ struct CampaignDraft: Sendable {
         work.publish(draft)
     }
 
-    /// The recipients of a preview's audience, found once more.
+    /// Finds the recipients of a preview's audience again.
     ///
-    /// Ten million take 130 MB: a preview that waits for a confirmation does not keep them.
+    /// Ten million take 130 MB, so a preview that waits for a confirmation does not keep them.
     ///
     /// - Returns: `nil` when it was ended.
     static func recipients(

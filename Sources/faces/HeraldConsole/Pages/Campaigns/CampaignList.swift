@@ -4,12 +4,12 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// All campaigns as they stand, for the list.
+/// The states of all campaigns, for the list.
 struct CampaignList: Sendable {
     var statuses: [CampaignStatus] = []
-    /// Those whose outcomes were not counted to the end, for lack of time.
+    /// The campaigns whose outcomes were not all counted, for lack of time.
     var uncounted: [String] = []
-    /// Records of the topic that say nothing.
+    /// Records of the topic that cannot be read.
     var damagedCount = 0
 
     var json: JSONValue {
@@ -21,9 +21,9 @@ struct CampaignList: Sendable {
     }
 }
 
-/// Follows all campaigns for as long as somebody looks at the list.
+/// Follows all campaigns while a page shows the list.
 ///
-/// Those that are finished are counted once; the others are counted on. One thread.
+/// Finished campaigns are counted once; the others continuously. One thread.
 final class CampaignListFollower {
     private static let turnLength: Milliseconds = .milliseconds(700)
 
@@ -63,7 +63,7 @@ final class CampaignListFollower {
             CampaignStatus(campaign: campaign, count: counts[campaign.name] ?? OutcomeCount(), now: now)
         }
         return CampaignList(
-            // The newest first; those of which only an order is known last.
+            // Newest first; campaigns known only by an order come last.
             statuses: statuses.sorted { Self.start($0) > Self.start($1) }, uncounted: uncounted.sorted(),
             damagedCount: index.damages.count)
     }
@@ -94,7 +94,7 @@ final class CampaignListFollower {
         let end = ContinuousClock.now + .seconds(1)
         let isWhole = try active.catchUp(onProgress: { _, _ in work.isWanted && ContinuousClock.now < end })
         for (name, subject) in active.subjects {
-            // What was counted before stays until this reader has come as far.
+            // The earlier count stays until this reader has caught up with it.
             if isWhole || subject.count.known >= counts[name]?.known ?? 0 { counts[name] = subject.count }
             if isWhole { uncounted.remove(name) }
         }

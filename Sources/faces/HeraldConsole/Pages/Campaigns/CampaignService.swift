@@ -2,9 +2,9 @@ internal import HeraldCampaigns
 internal import HeraldText
 internal import HeraldTools
 
-/// The campaigns as the console's requests see them: each reads the campaigns topic again.
+/// The campaigns for the console's requests, each of which reads the campaigns topic again.
 struct CampaignService: Sendable {
-    /// A request does not wait for millions of results: what is not counted by then is not finished.
+    /// A request does not wait for millions of results: by then it returns what it has counted.
     static let patience = Duration.seconds(5)
 
     var context: CampaignContext
@@ -15,7 +15,7 @@ struct CampaignService: Sendable {
         timeline = context.timeline
     }
 
-    /// The same, with this name in the audit.
+    /// The context with this viewer's name in the audit.
     func signed(by viewer: Viewer) -> CampaignContext {
         var context = context
         context.operatorName = viewer.name
@@ -26,9 +26,9 @@ struct CampaignService: Sendable {
         try context.layout(reach: timeline.reach, admin: timeline.admin, isWriting: isWriting)
     }
 
-    /// What the campaigns topic says.
+    /// The content of the campaigns topic.
     ///
-    /// - Parameter isWriting: whether something is decided by it: then what is under way now is waited for.
+    /// - Parameter isWriting: whether a decision depends on it: open transactions are then waited for.
     func index(_ layout: CampaignContext.Layout, isWriting: Bool = false) throws -> CampaignIndex {
         let reader = try context.campaigns(layout)
         defer { reader.close() }
@@ -36,13 +36,13 @@ struct CampaignService: Sendable {
         return reader.index
     }
 
-    /// What is known of a campaign.
+    /// The facts about a campaign.
     static func campaign(_ name: String, in index: CampaignIndex) throws -> CampaignIndex.Campaign {
         if let campaign = index.campaign(name) { return campaign }
         throw Refused("there is no campaign \(SafeText.quoted(name, limit: 64))", status: 404)
     }
 
-    /// An order about a campaign as it stands now.
+    /// The plan of an order about a campaign in its current state.
     func plan(_ order: ControlOrder, of name: String, isWriting: Bool) throws -> ControlPlan {
         let layout = try layout(isWriting: isWriting)
         let campaign = try Self.campaign(name, in: try index(layout, isWriting: isWriting))
@@ -51,7 +51,7 @@ struct CampaignService: Sendable {
         return ControlPlan(order, status)
     }
 
-    /// The command that gives the same order.
+    /// The equivalent command.
     static func command(_ order: ControlOrder, of name: String, reason: String?) -> [String] {
         var words = ["herald", "campaign", order.rawValue, name]
         if let reason, order != .resume { words += ["--reason", reason] }

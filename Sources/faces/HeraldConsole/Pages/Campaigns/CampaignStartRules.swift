@@ -1,16 +1,16 @@
 package import HeraldEvents
 package import HeraldText
 
-/// What the settings say of new campaigns and of files that are uploaded for them.
+/// The settings for new campaigns and their uploaded files.
 package struct CampaignStartRules: Sendable {
     package var pushServices: PushServices
     /// `limits.eventBytes`.
     package var maximumEventBytes: Int
     /// `backend.users`.
     package var users: UserRule
-    /// The most bytes of an uploaded file.
+    /// The size limit of an uploaded file in bytes.
     package var uploadLimit: Int
-    /// Where uploaded files lie, without names.
+    /// The directory of uploaded files, which have no names.
     package var directory: String
 
     package init(

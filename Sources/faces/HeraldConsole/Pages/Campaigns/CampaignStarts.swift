@@ -11,13 +11,13 @@ final class CampaignStarts: Sendable {
     }
 
     private struct Word: Decodable {
-        /// That of the preview.
+        /// The preview's hash.
         var hash: String?
-        /// What stands in the form now.
+        /// The form's current content.
         var form: StartForm?
-        /// The number of recipients, which has to be typed above 100.
+        /// The number of recipients, which must be typed above 100.
         var typed: Int?
-        /// Whether the invalid lines are left out, however many they are.
+        /// Whether invalid lines are left out, regardless of their number.
         var leavesOut: Bool?
     }
 
@@ -89,7 +89,7 @@ final class CampaignStarts: Sendable {
 
     // MARK: The preview
 
-    /// What a form offers.
+    /// The choices that a form offers.
     private var choices: ConsoleAnswer {
         let requests = service.context.topics.requests
         return .json([
@@ -133,12 +133,12 @@ final class CampaignStarts: Sendable {
         return .json(draft.json.with("draft", .string(key)))
     }
 
-    /// Reads an uploaded file; one that is refused is forgotten at once, so that it takes no room.
+    /// Reads an uploaded file; a refused file is forgotten at once, so that it takes no room.
     private func refusing<Value>(_ upload: String, _ owner: String, _ read: () throws -> Value) throws -> Value {
         do {
             return try read()
         } catch let unreadable as UnreadableAudience {
-            // It is read once more, in the encoding that is chosen.
+            // It is read again in the chosen encoding.
             throw unreadable
         } catch {
             uploads.discard(upload, owner: owner)
@@ -146,7 +146,7 @@ final class CampaignStarts: Sendable {
         }
     }
 
-    /// Refuses what cannot be published; it is looked at again when the name is claimed.
+    /// Refuses orders that cannot be published; claiming the name checks again.
     private func check(_ order: CampaignOrder, _ layout: CampaignContext.Layout) throws {
         guard layout.requests[order.topic] != nil else {
             throw ToolFailure("there is no topic \(order.topic); make it with: herald topics apply")
@@ -160,7 +160,7 @@ final class CampaignStarts: Sendable {
         return .json(draft.json.with("draft", .string(request.parameters[0])))
     }
 
-    /// What to show of an audience that cannot be read; of one in another encoding how it may read.
+    /// The description of an unreadable audience; a wrong encoding comes with readable alternatives.
     private static func failed(_ failure: any Error) -> JSONValue {
         let readings = (failure as? UnreadableAudience)?.readings.map { reading in
             JSONValue.object([.init("encoding", .string(reading.encoding)), .init("lines", .words(reading.lines))])
@@ -179,7 +179,7 @@ final class CampaignStarts: Sendable {
         return .file(lines, type: "text/csv; charset=utf-8", name: "\(draft.order.text.name).invalid.csv")
     }
 
-    /// A preview has messages and users in it: only the viewer who has asked for it sees it.
+    /// The draft of a preview: it contains messages and users, so only the viewer who requested it sees it.
     private func draft(
         _ request: ConsoleRequest
     ) throws -> (snapshot: AskedTasks<CampaignDraft>.Snapshot, draft: CampaignDraft) {
@@ -204,7 +204,7 @@ final class CampaignStarts: Sendable {
         }
         if let refusal = outcome.preview.refusal {
             guard word.leavesOut == true else { throw Refused("nothing is started: \(refusal)", status: 409) }
-            // The audit says what was agreed to.
+            // The audit records the terms agreed to.
             draft.order.maxInvalid = 1
         }
         if let needed = draft.typed, word.typed != needed {

@@ -3,10 +3,10 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// What the page *Campaigns* asks: how campaigns stand, orders about them, and their reports; ``CampaignStarts`` has the
-/// new ones.
+/// The *Campaigns* page: the states of campaigns, orders about them, and their reports; ``CampaignStarts`` has the new
+/// ones.
 ///
-/// Campaigns are followed only while somebody looks at them; else nothing is read.
+/// Campaigns are followed only while a page shows them; otherwise nothing is read.
 final class CampaignsPart: ConsolePart {
     private struct Order: Decodable {
         var reason: String?
@@ -99,7 +99,7 @@ final class CampaignsPart: ConsolePart {
         return .file(page, type: "text/html; charset=utf-8", name: "\(name).html")
     }
 
-    /// Shows the message's template, after an audit record says which viewer sees it.
+    /// Shows the message's template, after an audit record of the viewer who sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = request.parameters[0]
         let campaign = try CampaignService.campaign(name, in: try service.index(try service.layout(isWriting: true)))
@@ -117,7 +117,7 @@ final class CampaignsPart: ConsolePart {
             throw Refused("there is no such order", status: 404)
         }
         let plan = try service.plan(order, of: request.parameters[0], isWriting: false)
-        // What is impossible is said before the operator is asked.
+        // An impossible order is refused before the operator is asked.
         _ = try plan.control(at: SystemClock.wall(), by: request.viewer.name, reason: nil)
         let answer: JSONValue = [
             "consequence": .string(plan.consequence), "state": .string(plan.status.state.rawValue),

@@ -3,8 +3,8 @@ internal import HeraldEvents
 internal import HeraldText
 internal import HeraldTools
 
-/// The publisher of one campaign as a job of the console: it outlives the tab, and when the process ends, the same
-/// campaign goes on where it is started again with the same audience.
+/// The publisher of one campaign as a job of the console: it outlives the tab, and after the end of the process a new
+/// start with the same audience continues the campaign.
 struct PublishingJob: Sendable {
     private static let reportPause = Duration.milliseconds(250)
     private static let again = "start it again with the same audience, and it goes on with the rest"
@@ -22,7 +22,7 @@ struct PublishingJob: Sendable {
             subject: "campaign/\(name)", about: Self.about(draft, recipients: outcome.preview.audience.recipients))
     }
 
-    /// What its page shows, to viewers too: without the message.
+    /// Its description, for viewers too: without the message.
     static func about(_ draft: CampaignDraft, recipients: Int) -> JSONValue {
         JSONValue.object([
             .init("campaign", .string(draft.order.text.name)), .init("topic", .string(draft.order.topic)),
@@ -45,7 +45,7 @@ struct PublishingJob: Sendable {
             report: Teller.object(progress))
     }
 
-    /// Tells a job's page how far the publisher is; one thread.
+    /// Reports the publisher's progress to a job's page; one thread.
     private final class Teller {
         private let control: JobControl
         private var news: String?

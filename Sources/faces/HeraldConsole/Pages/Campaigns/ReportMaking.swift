@@ -3,11 +3,11 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// How far a campaign's report is; the message's text is never in it.
+/// The progress of a campaign's report; the message's text is never in it.
 struct ReportMaking: Sendable {
     var passed: Int64 = 0
     var total: Int64 = 0
-    /// The page; `nil` while it is made.
+    /// The page; `nil` until it is made.
     var page: [UInt8]?
 
     func json(_ name: String) -> JSONValue {
@@ -23,7 +23,7 @@ struct ReportMaking: Sendable {
         ]
     }
 
-    /// Reads the campaign's results from its beginning, and makes the page.
+    /// Reads the campaign's results from its beginning and makes the page.
     static func make(_ name: String, _ service: CampaignService, _ work: AskedTasks<ReportMaking>.Work) throws {
         var making = ReportMaking()
         func show(_ passed: Int64, _ total: Int64) -> Bool {

@@ -5,7 +5,7 @@ internal import HeraldText
 import HeraldTime
 internal import HeraldTools
 
-/// What a new campaign is asked for, in the words of the command line; one that goes on need not name message and push
+/// The form of a new campaign, in the words of the command line; a continued one need not name message and push
 /// services.
 struct StartForm: Codable, Sendable, Equatable {
     private static let templateLimit = 65_536
@@ -31,22 +31,22 @@ struct StartForm: Codable, Sendable, Equatable {
     var encoding: String?
     /// `1%`.
     var maxInvalid: String?
-    /// Whether another audience may take the place of the one that the campaign had.
+    /// Whether another audience may replace the campaign's earlier one.
     var replaceAudience: Bool?
 
-    /// By what it is told apart from any other form: SHA-256 of all its fields, the file among them.
+    /// The identity of the form: SHA-256 of all its fields, including the file.
     var hash: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // Texts can be written as JSON.
+        // Texts always encode as JSON.
         return SHA256.hex(of: (try? encoder.encode(self)).map { Array($0) } ?? [])
     }
 
-    /// The order that a start carries out; what is missing or does not go together is thrown.
+    /// The order for a start; throws when fields are missing or contradict each other.
     ///
     /// - Parameters:
     ///   - requests: the request topics.
-    ///   - definition: of the campaign of this name; `nil` when there is none.
+    ///   - definition: the existing campaign of this name; `nil` when there is none.
     func order(
         _ rules: CampaignStartRules, requests: [String], definition: CampaignDefinition?
     ) throws -> CampaignOrder {
@@ -79,7 +79,7 @@ struct StartForm: Codable, Sendable, Equatable {
         return order
     }
 
-    /// The uploaded file's form; what was not given is recognised.
+    /// The format of the uploaded file; missing fields are recognised.
     var audience: AudienceForm {
         get throws {
             AudienceForm(
@@ -91,10 +91,10 @@ struct StartForm: Codable, Sendable, Equatable {
         }
     }
 
-    /// The command that starts the same.
+    /// The equivalent command.
     ///
     /// - Parameters:
-    ///   - file: what the audience's file is called.
+    ///   - file: the name of the audience's file.
     ///   - isMessageMasked: whether it is for people who may not see the message.
     func command(_ order: CampaignOrder, file: String, isMessageMasked: Bool) -> [String] {
         let masked = "…"
@@ -145,7 +145,7 @@ struct StartForm: Codable, Sendable, Equatable {
         return services
     }
 
-    /// A field that is left empty is not given.
+    /// An empty field counts as not given.
     private func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
     private func parse<Value>(

@@ -1,4 +1,4 @@
-// A new campaign, or one that goes on: the audience is uploaded, looked through, and published when somebody says so.
+// A new or continued campaign: the audience is uploaded, previewed, and published after a confirmation.
 
 import { get, leave, post, postBytes } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
@@ -22,8 +22,8 @@ function dropAll(state) {
 
 export async function showForm(main, name, app) {
   const choices = await get('/api/drafts');
-  // What the form has at the server: the file (another message on it needs no other upload) and its preview. What is left
-  // is forgotten there at once; every edit makes the preview void.
+  // The form's objects at the server: the file (another message needs no other upload) and its preview. Objects left
+  // behind are discarded there at once; every edit voids the preview.
   const state = { isLeft: false, edits: 0, uploaded: null, draft: null };
   const result = h('div', {});
   const onHide = () => dropAll(state);
@@ -85,7 +85,7 @@ function voided() {
   return h('p', { class: 'badge warn', role: 'status' }, 'The preview is void, because the form was edited. Preview it again.');
 }
 
-/** What the form asks for, as it stands. */
+/** The current content of the form. */
 function asked(filled, upload) {
   const value = (id) => filled.querySelector(`#${id}`).value.trim() || undefined;
   const services = [...filled.querySelectorAll('[name=pns]:checked')].map((box) => box.value);
@@ -95,7 +95,7 @@ function asked(filled, upload) {
   return fields;
 }
 
-/** Uploads the audience, unless it is there already, and asks for a preview; null when the page was left. */
+/** Uploads the audience, unless it is there already, and requests a preview; null when the page was left. */
 async function begin(filled, result, state) {
   const file = filled.querySelector('#audience').files[0];
   const isNew = !state.uploaded;
@@ -105,7 +105,7 @@ async function begin(filled, result, state) {
     return await post('/api/drafts', asked(filled, upload));
   } catch (error) {
     if (error.status !== 404 || isNew) throw error;
-    // The file had to give way to others.
+    // The file had to make room for others.
     state.uploaded = null;
     return begin(filled, result, state);
   }
@@ -135,7 +135,7 @@ async function preview(filled, result, app, state) {
       chooseEncoding(answer.readings, filled, result);
       return;
     }
-    // A file that is refused is forgotten.
+    // A refused file is discarded.
     state.uploaded = null;
     throw new Error(answer.error);
   }
@@ -148,7 +148,7 @@ async function preview(filled, result, app, state) {
   replace(result, voided());
 }
 
-/** Shows how a file that is no UTF-8 may read; the choice is an edit of the form, which is previewed then. */
+/** Shows how a file other than UTF-8 may read; the choice is an edit of the form, which is then previewed. */
 function chooseEncoding(readings, filled, result) {
   const choose = (encoding) => {
     filled.querySelector('#encoding').value = encoding;
@@ -170,7 +170,7 @@ function progress(result, title) {
   return bar;
 }
 
-/** Uploads the file in pieces; its key. A piece whose answer was lost is sent once more: it is not taken twice. */
+/** Uploads the file in pieces; returns its key. A lost answer's piece is sent again: the server ignores repetitions. */
 async function send(file, result, state) {
   const identity = [file.name, file.size, file.lastModified].join('/');
   if (state.uploaded?.identity === identity) return state.uploaded.key;
@@ -194,7 +194,7 @@ async function send(file, result, state) {
   return key;
 }
 
-/** What would happen, as pairs of texts. */
+/** The consequences, as pairs of texts. */
 export function expected(answer) {
   const { preview: found } = answer;
   return [

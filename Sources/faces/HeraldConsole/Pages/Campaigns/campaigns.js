@@ -110,7 +110,7 @@ function standing(answer, campaign) {
   ].filter(Boolean);
 }
 
-/** What an outcome that is known or to come is called, and how it is drawn: each in another pattern, because colours may be missing. */
+/** The name and look of each known or expected outcome: patterns differ, because colours may be missing. */
 export function parts(answer, campaign) {
   const { outcomes } = campaign;
   const known = [
@@ -133,7 +133,7 @@ function picture(outcomes) {
     x += width;
     return rect;
   });
-  // The table beside it says the same in numbers.
+  // The table beside it has the same numbers.
   return svg('svg', { viewBox: '0 0 1000 24', preserveAspectRatio: 'none', class: 'outcomes', 'aria-hidden': 'true', focusable: 'false' }, shares);
 }
 
@@ -152,19 +152,19 @@ function figures(answer, campaign) {
   });
 }
 
-/** How fast it goes, and until when. */
+/** The speed, and the expected end. */
 export function pace(answer, campaign) {
   if (answer.isOver) return 'Nothing will change any more, but by replays.';
   const speed = campaign.perSecond > 0 ? `${rate(campaign.perSecond)} in the last 30 s` : 'No outcome in the last 30 s';
   return campaign.secondsLeft === undefined ? `${speed}.` : `${speed}, about ${duration(campaign.secondsLeft * 1000)} left.`;
 }
 
-/** What is said for ever of an audience that gave way to another. */
+/** The permanent note about an audience that was replaced. */
 export function replaced(former) {
   return ` Another audience since ${moment(former.at)} by ${former.by}: ${count(former.unpublished)} of ${count(former.recipients)} were not published by then.`;
 }
 
-/** What is said for ever of people who were added. */
+/** The permanent note about people who were added. */
 export function added(addition) {
   return ` ${count(addition.recipients)} ${addition.recipients === 1 ? 'recipient' : 'recipients'} added at ${moment(addition.at)} by ${addition.by}.`;
 }
@@ -203,7 +203,7 @@ function orderButtons(name, app, problem) {
     update: (campaign) => ['pause', 'resume', 'cancel'].forEach((order, index) => {
       const button = buttons[index];
       const isHidden = !possible[order].includes(campaign.state);
-      // The keyboard's place goes to what has taken the button's.
+      // The focus goes to the element that replaced the button.
       const hadFocus = isHidden && document.activeElement === button;
       button.hidden = isHidden;
       if (hadFocus) (buttons.find((other) => !other.hidden) ?? document.getElementById('main')).focus();
@@ -226,9 +226,9 @@ async function give(order, name, problem) {
   say(answer.changed ? `The campaign is ${answer.is}.` : `The campaign was ${answer.is} already.`);
 }
 
-// MARK: What this console does for it
+// MARK: Its jobs in this console
 
-/** The newest job that publishes this campaign, in a list. */
+/** The newest job in a list that publishes this campaign. */
 export function ofCampaign(jobs, name) {
   return jobs.filter((job) => job.kind === 'campaign.publish' && job.about?.campaign === name).slice(0, 1);
 }

@@ -1,14 +1,14 @@
 package import HeraldReplay
 
-/// What the page *Failures* works on.
+/// The environment of the *Failures* page.
 package struct FailuresContext: Sendable {
-    /// A replayer that has looked at the topics; blocks for the brokers' answers.
+    /// Makes a replayer that has looked at the topics; blocks for the brokers' answers.
     ///
-    /// Its parameters are the context, with the viewer's name, and whether something is to be written.
+    /// Its parameters are the context with the viewer's name, and whether the replayer will write.
     package var replayer: @Sendable (ReplayContext, _ isWriting: Bool) throws -> Replayer
-    /// The settings file, for the commands that are shown; `nil` without one.
+    /// The settings file, for the displayed commands; `nil` without one.
     package var configuration: String?
-    /// Dead letters that are remembered at most, in 72 bytes each; of more the newest.
+    /// The number of dead letters remembered, in 72 bytes each, the newest.
     package var letterLimit = 5_000_000
 
     package init(

@@ -5,18 +5,18 @@ internal import HeraldTime
 internal import HeraldTimeline
 internal import HeraldTools
 
-/// The page *Failures*: groups of dead letters, one of them, and replay as a flow.
+/// The *Failures* page: groups of dead letters, single ones, and replays step by step.
 ///
 /// | path | answers |
 /// |---|---|
-/// | `groups` | the groups as `herald dlq list` has them |
-/// | `letters` | those that a filter means, page by page, the newest first |
-/// | `letters/NAME` | the letters of a place or an id, as `herald dlq show` has them |
-/// | `reveal` | the same with its texts; goes into the audit |
-/// | `export` | a file; POST with the texts, which goes into the audit |
-/// | `plans`, `plans/ID`, `plans/ID/start` | what would be replayed or resolved, and that it is |
-/// | `open` | replayed events that wait for their next call, since a moment |
-/// | `abandoned/JOB` | what a job was about that has ended without its last word |
+/// | `groups` | the groups of `herald dlq list` |
+/// | `letters` | the letters that match a filter, page by page, newest first |
+/// | `letters/NAME` | the letters at a place or with an id, as in `herald dlq show` |
+/// | `reveal` | the same with its texts; recorded in the audit |
+/// | `export` | a file; POST includes the texts and is recorded in the audit |
+/// | `plans`, `plans/ID`, `plans/ID/start` | a plan of a replay or resolution, and its start |
+/// | `open` | replayed events since a given time that wait for their next call |
+/// | `abandoned/JOB` | the subject of a job that ended without its last record |
 final class FailuresPart: ConsolePart {
     private static let standardPage = 50
     private static let largestPage = 200
@@ -49,12 +49,12 @@ final class FailuresPart: ConsolePart {
         follower.stop()
     }
 
-    /// The open dead letters since then; `nil` while the topic is not read.
+    /// The open dead letters since then; `nil` until the topic is read.
     func openLetters(since moment: WallTime) -> OpenLetters? {
         let snapshot = follower.snapshot
         switch snapshot.status {
         case .reading: return nil
-        // What was read before counts until it can be read again.
+        // Earlier records count until the topic can be read again.
         case .failed where snapshot.index.isEmpty: return nil
         case .failed, .current: break
         }
@@ -62,17 +62,17 @@ final class FailuresPart: ConsolePart {
             since: moment, snapshot.marks, snapshot.outcomes, delivered: board.delivered(now: SystemClock.wall()))
     }
 
-    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
         try starter.planned(partition: partition, offset: offset)
     }
 
-    /// What keeps it from reading dead letters; `nil` while it can.
+    /// The obstacle to reading dead letters; `nil` without one.
     var problem: String? {
         if case .failed(let problem) = follower.snapshot.status { problem } else { nil }
     }
 
-    /// The runs of dead letters since then, the oldest first; none while the topic is not read.
+    /// The runs of dead letters since then, oldest first; empty until the topic is read.
     func letterRuns(since moment: WallTime) -> [LetterRun] {
         let snapshot = follower.snapshot
         if case .reading = snapshot.status { return [] }
@@ -127,10 +127,10 @@ final class FailuresPart: ConsolePart {
 
     private func reveal(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = try request.decoded(Named.self).name
-        // A request that names none is not written down.
+        // A request for unknown letters is not recorded.
         let entries = try queries.entries(named: name, follower.snapshot)
         try named(request.viewer).recordReveal("show \(Selection.quoted(name))", at: SystemClock.wall())
-        // What is edited has to be what it is, whatever it does to a page; only texts can be edited.
+        // Edited values must be exact, even if they disturb a page; only texts can be edited.
         let values = entries.map { entry -> JSONValue in
             let text = entry.value.flatMap { String(validating: $0, as: UTF8.self) }
             return .present([.init("place", .string(entry.place)), .init("value", .text(text))])
@@ -188,7 +188,7 @@ final class FailuresPart: ConsolePart {
         return .json(["job": .string(try starter.start(request.parameters[0], asked, by: request.viewer.name))])
     }
 
-    /// What replayed events were answered last, and when they are called next.
+    /// The last answers to replayed events, and the times of their next calls.
     private func openReplays(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         guard let text = request.text("since"), let since = RFC3339.parse(Array(text.utf8).span.bytes) else {
             throw InvalidArgument("since: a moment such as 2026-11-23T02:14:00Z")
@@ -199,7 +199,7 @@ final class FailuresPart: ConsolePart {
         ])
     }
 
-    /// What a job that has ended without its last word was told, as it is written down.
+    /// The recorded instructions of a job that ended without its last record.
     private func abandoned(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         guard let lease = follower.snapshot.lease.abandoned(), lease.job == request.parameters[0] else {
             throw ToolFailure("this job has ended, or another has taken over")

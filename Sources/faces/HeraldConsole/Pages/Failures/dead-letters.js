@@ -1,8 +1,8 @@
-// Which dead letters are meant, and what is asked to be done with them: addresses, forms and requests say it each in their way.
+// The selected dead letters and the requested changes, in the forms of addresses, forms and requests.
 
 const filterNames = ['group', 'where', 'since', 'until', 'partitions'];
 
-/** The filter of an address, as the interface takes it in a body. */
+/** The filter of an address, as the body of a request. */
 export function filterOf(query) {
   const filter = {};
   for (const name of ['group', 'where', 'since', 'until']) if (query.get(name)) filter[name] = query.get(name);
@@ -11,23 +11,23 @@ export function filterOf(query) {
   return filter;
 }
 
-/** The same as parameters of an address. */
+/** The filter of an address, as its parameters. */
 export function parametersOf(query) {
   return Object.fromEntries(filterNames.filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
 }
 
-/** What stands in a filter of the interface, as parameters of an address. */
+/** The filter of a request, as parameters of an address. */
 export function addressOf(filter) {
   const { partitions, ids, ...rest } = filter ?? {};
   return { ...rest, partitions: partitions?.join(',') };
 }
 
-/** The parameters that a filled form of filters sets; null takes one out. */
+/** The parameters set by a submitted filter form; null removes one. */
 export function changesOf(data) {
   return Object.fromEntries(filterNames.map((name) => [name, (data.get(name) ?? '').trim() || null]));
 }
 
-/** The parameters that take every filter out. */
+/** The parameters that remove every filter. */
 export const noFilter = Object.fromEntries(filterNames.map((name) => [name, null]));
 
 /** The filter of an address as words of a command. */
@@ -39,7 +39,7 @@ export function words(query) {
   return list;
 }
 
-/** The number that somebody wrote; an error when it is none, because the server would take it for none given. */
+/** A typed number; throws for other text, because the server would treat it as missing. */
 function number(text, label) {
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -50,7 +50,7 @@ function number(text, label) {
 /** The labels of the numbers in the form "Change the plan". */
 export const labels = { stop: 'Stop above bad outcomes, %', rate: 'At most a second' };
 
-/** The plan that a filled form "Change the plan" asks for, of what the former plan was about. */
+/** The plan that a submitted form "Change the plan" asks for, with the previous plan's selection. */
 export function changedPlan(filter, data) {
   const value = (name) => (data.get(name) ?? '').trim() || undefined;
   const services = (name) => value(name)?.split(/[ ,]+/);
@@ -63,7 +63,7 @@ export function changedPlan(filter, data) {
   };
 }
 
-/** The plan of what a job has left, of which the audit tells: with the same options, which it has as texts. */
+/** The plan for a job's remainder, from the audit's record: with the same options, which it has as texts. */
 export function planOfRest({ kind, filter, selection, options }) {
   if (!filter) throw new Error(`What it was about can no longer be told in full: ${selection}`);
   if (options.correction) throw new Error(`It corrected what it replayed (${options.correction}); choose the group and give the correction again.`);

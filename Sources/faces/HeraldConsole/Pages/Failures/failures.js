@@ -1,4 +1,4 @@
-// What failed: groups of dead letters, and which page stands behind an address.
+// Failures: groups of dead letters, and the page for an address.
 
 import { get, onNews } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
@@ -66,7 +66,7 @@ async function showGroups(main, place, app) {
     replace(head, standing(answer.status, app));
   };
 
-  // With the button for what is shown, or, where all are shown, for what the pattern means.
+  // The button plans the letters shown or, if all are shown, those of the pattern.
   const common = ({ pattern: found, matched }) => {
     if (!found?.words) return null;
     const filter = filterOf(place.query);
@@ -90,13 +90,13 @@ async function showGroups(main, place, app) {
     }
   };
   let latest = null;
-  // Before the groups, which may take their time.
+  // Before the groups, which may take a while.
   const endings = [
     onNews('failures', (status) => { latest = status; replace(head, standing(status, app)); }),
     onNews('jobs', (list) => replace(jobs, jobsCard(list))),
   ];
   await load();
-  // However many come, the table stands still for two seconds.
+  // The table changes at most every two seconds.
   const timer = setInterval(() => {
     if (latest && latest.version !== shown && !place.query.get('whole')) load();
   }, 2000);

@@ -1,4 +1,4 @@
-// Dead letters one by one, and one of them.
+// Lists of dead letters, and single ones.
 
 import { get, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';

@@ -1,4 +1,4 @@
-// What pages of dead letters have in common: which of them are meant, how far the console has read, and files of them.
+// Common parts of pages of dead letters: filters, reading progress, and files.
 
 import { get } from '../../Frame/lib/api.js';
 import { ask } from '../../Frame/lib/dialog.js';
@@ -11,12 +11,12 @@ import { changesOf, filterOf, noFilter, parametersOf, planOfRest } from './dead-
 
 const fields = ['reason', 'status', 'pns', 'campaign', 'source', 'topic', 'hour'];
 
-/** Where one is below "Failures". */
+/** The current place below "Failures". */
 export function crumbs(...rest) {
   return h('p', { class: 'crumbs' }, h('a', { href: '/failures' }, 'All failures'), rest.map((item) => [' › ', item]));
 }
 
-/** The form of filters; everything it says is in the address. */
+/** The form of filters; the address holds all of them. */
 export function filters(place, { grouped }) {
   const { query } = place;
   const by = grouped && h('div', {}, h('label', { for: 'by' }, 'Group by'),
@@ -37,7 +37,7 @@ export function filters(place, { grouped }) {
     Object.keys(parametersOf(query)).length > 0 && h('button', { type: 'button', onclick: () => setQuery(noFilter) }, 'Show all')));
 }
 
-/** How far the console has read, and who works on the dead letters. */
+/** The console's reading progress, and the job that works on the dead letters. */
 export function standing(status, app) {
   if (!status) return [];
   const parts = [];
@@ -58,7 +58,7 @@ export function standing(status, app) {
   return parts;
 }
 
-/** A job whose process died: what it did is marked, and the rest can be planned. */
+/** A job whose process died: its work is marked, and the rest can be planned. */
 function abandoned(job, app) {
   const problem = h('div', {});
   return h('section', { class: 'card', 'aria-labelledby': 'abandoned' },
@@ -70,7 +70,7 @@ function abandoned(job, app) {
     }, 'Plan what is left')), problem);
 }
 
-/** Files of what the filter means. */
+/** Files of the filtered letters. */
 export function exports(query, app) {
   const problem = h('span', {});
   const masked = ['csv', 'jsonl'].map((format) => h('a', {

@@ -1,4 +1,4 @@
-// A replay as it goes on, and the jobs of this console.
+// A running replay, and the jobs of this console.
 
 import { get, onNews, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
@@ -10,7 +10,7 @@ import { redraw, repeat } from '../../Frame/lib/live.js';
 import { planButton } from '../../Frame/lib/plan.js';
 import { crumbs, stateBadge } from './parts.js';
 
-/** The jobs of this console on dead letters, the newest first. */
+/** This console's jobs on dead letters, newest first. */
 export function jobsCard(list) {
   const mine = list.filter((job) => job.kind.startsWith('dlq.')).slice(0, 5);
   if (mine.length === 0) return [];
@@ -35,7 +35,7 @@ export async function showJob(main, id, app) {
   let latest = await get(`/api/jobs/${encodeURIComponent(id)}`);
   draw(latest);
   let state = null;
-  // What the open ones wait for is known of the retry topics.
+  // The retry topics tell what the open ones wait for.
   const endOpen = repeat(2000, async () => {
     const isOpen = !latest.endedAt && latest.kind === 'dlq.replay' && latest.progress?.open > 0;
     const answer = isOpen ? await get('/api/failures/open', { since: latest.beganAt }) : { open: [] };
@@ -46,7 +46,7 @@ export async function showJob(main, id, app) {
     if (!job) return;
     latest = job;
     draw(job);
-    // A screen reader hears what changes, not each number.
+    // A screen reader announces changes, not each number.
     if (state !== null && state !== job.state) say(job.sentence ?? `The job is ${job.state}.`);
     state = job.state;
   });
@@ -56,7 +56,7 @@ export async function showJob(main, id, app) {
   };
 }
 
-/** What replayed events were answered last, and when they are called next. */
+/** The last answers to replayed events, and the times of their next calls. */
 function openReplays({ open, count: all }) {
   if (open.length === 0) return [];
   return h('section', { class: 'card', 'aria-labelledby': 'open' }, h('h2', { id: 'open' }, 'Open: what they wait for'),
@@ -99,7 +99,7 @@ function jobCard(job, app, problem) {
     problem,
     !isOver && app.viewer.canChange && h('p', { class: 'toolbar' },
       job.canPause && (job.state === 'paused' ? request('resume', 'Continue', 'primary') : request('pause', 'Pause')), request('stop', 'Stop', 'danger')),
-    // Whoever replays again cannot tell by marks what is left.
+    // For a repeated replay, marks do not show what is left.
     isOver && job.state !== 'done' && app.isOperator && about.request && !about.request.again
       && planButton('Plan what is left', () => about.request, 'Plan what is left', { class: 'primary' }),
     about.command && command([...about.command, job.kind === 'dlq.resolve' ? '--note' : '--reason', about.reason ?? '']));

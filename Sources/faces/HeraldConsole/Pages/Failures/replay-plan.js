@@ -1,4 +1,4 @@
-// What would be replayed or resolved, and the form that starts it.
+// The plan of a replay or resolution, and the form that starts it.
 
 import { get, post } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
@@ -77,7 +77,7 @@ function pairs(counts) {
   return Object.entries(counts ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(', ');
 }
 
-/** Plans the same with other options, or corrected. */
+/** Makes the same plan with other options, or corrected. */
 function changes(found) {
   const problem = h('div', {});
   return h('details', { class: 'card' }, h('summary', {}, 'Change the plan'),

@@ -2,22 +2,22 @@ internal import HeraldText
 internal import HeraldTimeline
 internal import HeraldTools
 
-/// How far a search is, and what it has found.
+/// The progress and results of a search.
 struct EventSearch: Sendable {
-    /// More events are not shown at once.
+    /// The maximum number of events shown.
     static let shownLimit = 100
-    /// Of each partition the newest events are kept, so many.
+    /// The number of events kept per partition, the newest.
     static let partitionLimit = 200
 
     let query: TimelineQuery
-    /// As it was asked for: a moment, or a duration.
+    /// As requested: a time or a duration.
     let since: String?
     var passed: Int64 = 0
     var total: Int64 = 0
-    /// What was found; `nil` while it is read.
+    /// The results; `nil` while it reads.
     var found: TimelineSearch.Found?
 
-    /// The command that finds the same.
+    /// The equivalent command.
     var command: [String] {
         var words = ["herald", "find"]
         if let user = query.user { words += ["--user", user] }
@@ -36,7 +36,7 @@ struct EventSearch: Sendable {
         guard let found else { return .object(members) }
         let shown = found.timelines.suffix(Self.shownLimit)
         members += [
-            // The newest first: a question is usually about that one.
+            // Newest first, because most questions are about the latest event.
             .init("events", .array(shown.reversed().map(Self.object))),
             .init("hidden", .integer(found.timelines.count - shown.count)), .init("isCut", .bool(found.isCut)),
             .init("gaps", .array(found.gaps.map { .string($0) })), .init("tombstones", .integer(found.tombstoneCount)),
@@ -47,7 +47,7 @@ struct EventSearch: Sendable {
         return JSONValue.object(members).safe
     }
 
-    /// The event as the command has it, each step with its words.
+    /// The event in the command's form, with a description of each step.
     private static func object(_ event: EventTimeline) -> JSONValue {
         guard case .array(let steps)? = event.json["steps"] else { return event.json }
         let told = zip(steps, event.steps).map { $0.with("words", .string($1.words)) }

@@ -5,9 +5,9 @@ internal import HeraldTime
 internal import HeraldTimeline
 internal import HeraldTools
 
-/// What the page *Find* asks: what became of a user's events or of one event, and why it stands where it stands.
+/// The *Find* page: the history of a user's events or of one event, and the reason for its current state.
 ///
-/// A search reads topics for seconds, so it is a task that ends when nobody asks for it any more.
+/// A search reads topics for seconds, so it is a task that ends when no page asks for it any more.
 final class FindPart: ConsolePart {
     private struct Reveal: Decodable {
         /// The request record, `TOPIC/PARTITION/OFFSET`.
@@ -16,7 +16,7 @@ final class FindPart: ConsolePart {
 
     private let context: TimelineContext
     private let replay: ReplayContext
-    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     private let planned: PlannedLetters
     private let searches: AskedTasks<EventSearch>
     private let housekeeping: Housekeeping
@@ -102,7 +102,7 @@ final class FindPart: ConsolePart {
         return .json(explanation.json.with("command", .words(words)).safe)
     }
 
-    /// Shows a message, after an audit record says which viewer sees it.
+    /// Shows a message, after an audit record of the viewer who sees it.
     private func message(_ request: ConsoleRequest) throws -> ConsoleAnswer {
         let name = try request.decoded(Reveal.self).origin
         guard let origin = Origin(name), context.search.topics.requests.contains(origin.topic) else {

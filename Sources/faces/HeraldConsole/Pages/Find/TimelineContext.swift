@@ -3,12 +3,12 @@ package import HeraldTime
 package import HeraldTimeline
 package import HeraldTools
 
-/// What searches for events work on.
+/// The environment of searches for events.
 package struct TimelineContext: Sendable {
     package var search: TimelineSearch
     package var reach: ClusterReach
     package var admin: Admin
-    /// What decides by the settings about an event.
+    /// The settings that decide about an event.
     package var situation: @Sendable (WallTime) -> Explanation.Situation
 
     package init(
@@ -21,7 +21,7 @@ package struct TimelineContext: Sendable {
         self.situation = situation
     }
 
-    /// Why an event stands where it stands, and what changes it.
+    /// The reason for an event's current state, and the ways to change it.
     func explanation(
         of event: EventTimeline, in found: TimelineSearch.Found, planned: Explanation.PlannedLetter?, now: WallTime
     ) throws -> Explanation {

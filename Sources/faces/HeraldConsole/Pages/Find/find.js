@@ -1,4 +1,4 @@
-// What became of a user's events, or of one event: a search, the timelines, and why an event stands where it stands.
+// The history of a user's events or of one event: a search, the timelines, and the explanation of an event's state.
 
 import { get } from '../../Frame/lib/api.js';
 import { command } from '../../Frame/lib/command.js';
@@ -11,7 +11,7 @@ import { settled } from '../../Frame/lib/live.js';
 import { go, link } from '../../Frame/lib/place.js';
 import { outcomeTone } from '../../Frame/lib/vocabulary.js';
 
-/** The search that was made last: going to one of its events does not search again. */
+/** The last search: opening one of its events does not search again. */
 let last = null;
 
 export async function show(main, place, app) {
@@ -60,7 +60,7 @@ async function search(results, query, event, app, state) {
   }
 }
 
-/** The answer of a search that is done; the server ends one that nobody asks for any more. */
+/** The answer of a finished search; the server ends one that no page asks for. */
 async function searched(results, query, state) {
   const bar = h('progress', { max: 1, 'aria-label': 'Records read' });
   const said = h('p', { class: 'muted' }, 'Reading the topics.');
@@ -87,14 +87,14 @@ function draw(results, query, chosen, app, answer) {
   if (chosen) document.getElementById('chosen')?.focus({ preventScroll: false });
 }
 
-/** How many events there are, and where others may lie. */
+/** The number of events, and places that may hold others. */
 export function something({ events, isNarrow, strayTopics }) {
   const others = isNarrow && strayTopics.length === 0
     ? ' Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.' : '';
   return `${count(events.length)} ${events.length === 1 ? 'event' : 'events'}, the newest first.${others}`;
 }
 
-/** What is said when there is no event, with what was not read. */
+/** The sentence for an empty result, with the parts that were not read. */
 export function nothing({ gaps, unread, tombstones }) {
   const others = gaps.filter((gap) => !unread.includes(gap));
   const empty = tombstones > 0 ? ` ${count(tombstones)} ${tombstones === 1
@@ -103,7 +103,7 @@ export function nothing({ gaps, unread, tombstones }) {
   return `Nothing was found in what was read.${empty}${why}${others.length > 0 ? ` Not read: ${others.join('; ')}.` : ''}`;
 }
 
-/** What the reader should know about the answer before they trust it. */
+/** Caveats about the answer. */
 export function remarks(answer) {
   const lines = answer.unread.map((reason) => `Not read: ${reason}.`);
   if (answer.strayTopics.length > 0) {
@@ -115,7 +115,7 @@ export function remarks(answer) {
   return lines;
 }
 
-/** What is known of each push service, the newest outcome of each; null where there is none yet. */
+/** The newest outcome of each push service; null where there is none yet. */
 export function newestOutcomes(event) {
   const known = new Map();
   for (const step of event.steps) if (step.step === 'settled') for (const name of step.pns.length ? step.pns : ['event']) known.set(name, step.outcome);

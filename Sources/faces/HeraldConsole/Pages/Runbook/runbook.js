@@ -1,10 +1,10 @@
-// The runbook of this version, as docs/RUNBOOK.md has it; a section is part of the address.
+// The runbook of this version, from docs/RUNBOOK.md; a section is part of the address.
 
 import { text } from '../../Frame/lib/api.js';
 import { h, replace } from '../../Frame/lib/dom.js';
 import { markdown } from '../../Frame/lib/markdown.js';
 
-/** Where a link of the runbook leads within the console; null when what it names is not served here. */
+/** The console address of a runbook link; null when its target is not served here. */
 export function address(target) {
   if (target.startsWith('#')) return `/runbook/${target.slice(1)}`;
   return target.startsWith('https://') ? target : null;

@@ -3,19 +3,19 @@ internal import HeraldThreads
 package import HeraldTime
 internal import HeraldTools
 
-/// What a job is, whatever it does.
+/// The description of a job.
 package struct JobDescription: Sendable {
-    /// What it does, such as `dlq.replay` or `campaign.publish`.
+    /// Its kind, such as `dlq.replay` or `campaign.publish`.
     package var kind: String
-    /// What it works on, for people.
+    /// Its subject, for people.
     package var name: String
-    /// Who began it.
+    /// The person who began it.
     package var owner: String
-    /// What only one job at a time works on, such as `dead-letters` or `campaign/spring`; `nil` when others do no harm.
+    /// The exclusive subject, such as `dead-letters` or `campaign/spring`; `nil` when jobs may overlap.
     package var subject: String?
     /// Whether it can be paused and resumed; every job can be stopped.
     package var canPause: Bool
-    /// What belongs to it, for its page.
+    /// Details for its page.
     package var about: JSONValue
 
     package init(
@@ -31,23 +31,23 @@ package struct JobDescription: Sendable {
     }
 }
 
-/// How a job has ended.
+/// The end of a job.
 package struct JobEnd: Sendable {
     package enum State: String, Sendable {
-        /// It has done all that it was to do.
+        /// It has done all its work.
         case done
-        /// It has done a part: it was stopped, or has stopped by itself.
+        /// It has done a part: it was stopped, or stopped by itself.
         case stopped
         case failed
     }
 
     package var state: State
-    /// What came of it, in a sentence or two.
+    /// Its result in a sentence or two.
     package var sentence: String
     /// The figures.
     package var report: JSONValue
 
-    /// That of a replay or a publisher.
+    /// The end of a replay or a publisher.
     init(_ end: PublicationEnd, _ sentence: String, report: JSONValue) {
         let state: State =
             switch end {
@@ -65,13 +65,13 @@ package struct JobEnd: Sendable {
     }
 }
 
-/// That a job is to do nothing for now.
+/// A pause of a job.
 package struct JobPause: Sendable, Equatable {
     package var by: String
     package var since: WallTime
 }
 
-/// A job's own view of itself: what it is asked for, and where it tells how far it is.
+/// A job's own view: the requests to it, and its progress reports.
 ///
 /// Any thread.
 package final class JobControl: Sendable {
@@ -91,13 +91,13 @@ package final class JobControl: Sendable {
         self.onReport = onReport
     }
 
-    /// Whether it is to end as soon as it may.
+    /// Whether it should end as soon as possible.
     package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Who has it do nothing for now; one that stops is not paused any more.
+    /// The current pause; a stopping job is never paused.
     package var pause: JobPause? { state.withLock { $0.isStopping ? nil : $0.pause } }
 
-    /// Tells how far it is; may be called as often as one likes.
+    /// Reports the progress; may be called at any rate.
     package func report(_ progress: JSONValue) {
         state.withLock { $0.progress = progress }
         onReport()
@@ -116,12 +116,12 @@ package final class JobControl: Sendable {
     }
 }
 
-/// What a running job can be asked for.
+/// A request to a running job.
 package enum JobRequest: String, CaseIterable, Sendable {
     case stop, pause, resume
 }
 
-/// A job as lists and pages show it.
+/// A job as shown in lists and pages.
 struct JobRecord: Sendable {
     let id: String
     let description: JobDescription

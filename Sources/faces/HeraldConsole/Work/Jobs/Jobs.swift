@@ -3,15 +3,15 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// The long work of the console: each job on a thread of its own in this process, even when its tab is closed.
+/// The long-running work of the console: each job on its own thread in this process, even when its tab is closed.
 ///
 /// Any thread.
 package final class Jobs: Sendable {
-    /// Running jobs at most.
+    /// The maximum number of running jobs.
     private static let runningLimit = 16
-    /// Jobs that have ended and are still shown.
+    /// The maximum number of ended jobs still shown.
     private static let endedLimit = 50
-    /// Progress is published so often at most; each beginning and end is.
+    /// The shortest interval between progress news; beginnings and ends are always published.
     private static let interval = Duration.milliseconds(250)
 
     private struct State {
@@ -24,16 +24,16 @@ package final class Jobs: Sendable {
     private let state = Guarded(State())
     private let onNews: @Sendable (JSONValue) -> Void
 
-    /// Jobs that tell of themselves.
+    /// Creates an empty list of jobs.
     ///
-    /// - Parameter onNews: called with all of them, the newest first, when there is something new.
+    /// - Parameter onNews: called with all jobs, newest first, after each change.
     package init(onNews: @escaping @Sendable (JSONValue) -> Void) {
         self.onNews = onNews
     }
 
-    /// Begins a job on a thread of its own.
+    /// Begins a job on its own thread.
     ///
-    /// - Parameter work: ends soon when ``JobControl/isStopping`` says so; what it throws becomes the failed job's sentence.
+    /// - Parameter work: ends soon after ``JobControl/isStopping`` is true; its error is the failed job's sentence.
     /// - Returns: the job's id.
     /// - Throws: a ``ToolFailure`` when another job works on the same subject, or too many run.
     @discardableResult
@@ -98,7 +98,7 @@ package final class Jobs: Sendable {
         publishNow()
     }
 
-    /// Asks a running job for something.
+    /// Sends a request to a running job.
     ///
     /// - Throws: a ``ToolFailure`` when there is no such job, it has ended, or it cannot be paused.
     package func ask(_ request: JobRequest, of id: String, by name: String) throws {
@@ -110,10 +110,10 @@ package final class Jobs: Sendable {
         publishNow()
     }
 
-    /// All of them as JSON, the newest first.
+    /// All jobs as JSON, newest first.
     package var list: JSONValue { .array(state.withLock { $0.jobs }.reversed().map(\.object)) }
 
-    /// One of them as JSON; `nil` when there is none of this id.
+    /// One job as JSON; `nil` when there is no job with this id.
     package func object(_ id: String) -> JSONValue? {
         state.withLock { state in state.jobs.first { $0.id == id } }?.object
     }
@@ -123,7 +123,7 @@ package final class Jobs: Sendable {
         state.withLock { state in state.jobs.contains { $0.end == nil && $0.description.subject == subject } }
     }
 
-    /// Asks all of them to stop, lets no new one begin, and waits for their ends.
+    /// Asks all jobs to stop, refuses new ones, and waits for their ends.
     package func stop() {
         let (controls, threads) = state.withLock { state in
             state.isClosed = true

@@ -1,22 +1,22 @@
 internal import HeraldThreads
 
-/// Work that goes on while a page asks for its progress: each piece on a thread of its own, and few at a time.
+/// Work that lasts while a page asks for its progress: each task on its own thread, and only a few at a time.
 ///
 /// | a task | until |
 /// |---|---|
 /// | works | its body returns, which it has to soon after no page has asked for `patience` |
 /// | has ended, and is kept with what came of it | no page has asked for `keeping`, or others need the room |
 final class AskedTasks<Value: Sendable>: Sendable {
-    /// How a task stands.
+    /// The state of a task.
     struct Snapshot: Sendable {
-        /// What its body has published last.
+        /// The last value its body published.
         var value: Value?
-        /// What ended it.
+        /// The error that ended it.
         var failure: (any Error)?
         var isEnded = false
     }
 
-    /// A task as its body sees it.
+    /// A task for its body.
     final class Work: Sendable {
         private struct State {
             var snapshot = Snapshot()
@@ -34,10 +34,10 @@ final class AskedTasks<Value: Sendable>: Sendable {
             state = Guarded(State(lastAsked: now()))
         }
 
-        /// Whether to go on; else the body returns.
+        /// Whether to go on; otherwise the body returns.
         var isWanted: Bool { state.withLock { !$0.isStopping && now() - $0.lastAsked < patience } }
 
-        /// What is answered from now on.
+        /// Sets the answer from now on.
         func publish(_ value: Value) { state.withLock { $0.snapshot.value = value } }
 
         fileprivate func ask() -> Snapshot {
@@ -65,7 +65,7 @@ final class AskedTasks<Value: Sendable>: Sendable {
 
     private struct State {
         var works: [String: Work] = [:]
-        /// Those whose threads have not ended, known or not.
+        /// The tasks whose threads have not ended, known or forgotten.
         var workingCount = 0
     }
 
@@ -79,9 +79,9 @@ final class AskedTasks<Value: Sendable>: Sendable {
     private let ended: Wakeup
 
     /// - Parameters:
-    ///   - name: of the threads.
-    ///   - most: so many work at a time; as many more are kept that have ended.
-    ///   - busy: what to say when there are too many.
+    ///   - name: the threads' name.
+    ///   - most: the maximum number of running tasks; the same number of ended ones is kept.
+    ///   - busy: the sentence when there are too many.
     init(
         name: String, most: Int, patience: Duration = .seconds(10), keeping: Duration = .seconds(120), busy: String,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -95,12 +95,12 @@ final class AskedTasks<Value: Sendable>: Sendable {
         ended = try Wakeup()
     }
 
-    /// Begins a task with a key, unless one of that key is at work; how it stands.
+    /// Begins a task with this key unless one is running; returns its state.
     ///
-    /// One that has failed is told of once before another begins.
+    /// A failed task is returned once before a new one begins.
     ///
-    /// - Parameter body: may block; publishes now and then, and returns when it is not wanted any more.
-    /// - Throws: a ``Refused`` when too many are at work.
+    /// - Parameter body: may block; publishes from time to time, and returns when it is no longer wanted.
+    /// - Throws: a ``Refused`` when too many are running.
     @discardableResult
     func begin(_ key: String, _ body: @escaping @Sendable (Work) throws -> Void) throws -> Snapshot {
         let work = Work(patience: patience, now: now)
@@ -140,16 +140,16 @@ final class AskedTasks<Value: Sendable>: Sendable {
         ended.signal()
     }
 
-    /// How the task with this key stands; `nil` when there is none (any more).
+    /// The state of the task with this key; `nil` when there is none (any more).
     func ask(_ key: String) -> Snapshot? { state.withLock { $0.works[key] }?.ask() }
 
-    /// Forgets a task, which ends if it is at work.
+    /// Forgets a task, and ends it if it is running.
     func drop(_ key: String) { state.withLock { $0.works.removeValue(forKey: key) }?.stop() }
 
-    /// Forgets what has ended and was not asked for in a while.
+    /// Forgets ended tasks that no page has asked for in a while.
     func sweep() { state.withLock { forget(&$0) } }
 
-    /// Ends all, and waits for their threads, for a moment at most.
+    /// Ends all tasks, and waits briefly for their threads.
     func stop(within limit: Duration = .seconds(3)) {
         let end = ContinuousClock.now + limit
         for work in state.withLock({ Array($0.works.values) }) { work.stop() }
@@ -158,7 +158,7 @@ final class AskedTasks<Value: Sendable>: Sendable {
         }
     }
 
-    /// How many are kept, ended ones too.
+    /// The number of kept tasks, including ended ones.
     var count: Int { state.withLock { $0.works.count } }
 
     private func forget(_ state: inout State) {

@@ -1,13 +1,13 @@
 internal import HeraldThreads
 
-/// Does what has to be done now and then without a request, on a thread of its own.
+/// Does periodic work without a request, on its own thread.
 final class Housekeeping: Sendable {
     private let pause: Duration
     private let work: @Sendable () -> Void
     private let stopping: Wakeup
     private let thread = Guarded<OwnThread?>(nil)
 
-    /// - Parameter work: is called once in each pause.
+    /// - Parameter work: called once per pause.
     init(every pause: Duration = .seconds(30), _ work: @escaping @Sendable () -> Void) throws {
         self.pause = pause
         self.work = work

@@ -2,8 +2,8 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTools
 
-/// Files that browsers send in pieces: bounded in size and number, readable by this process alone, and forgotten after an
-/// hour.
+/// Files that browsers send in pieces: bounded in size and number, readable by this process alone, and forgotten after
+/// an hour.
 ///
 /// | an upload is | until |
 /// |---|---|
@@ -12,15 +12,15 @@ internal import HeraldTools
 /// | in the way | all places are taken: its owner sends another one, or it was not used for the patience |
 final class UploadStore: Sendable {
     struct Limits: Sendable {
-        /// Of one upload.
+        /// The size limit of one upload.
         var bytes = 256 << 20
         var pieceBytes = 1 << 20
-        /// At a time.
+        /// The maximum number of uploads.
         var count = 4
         var lifetime = Duration.seconds(3_600)
-        /// One that was not used for so long gives way to another.
+        /// An upload unused for this long makes room for another.
         ///
-        /// A preview of it goes on: it has the file itself.
+        /// Its preview goes on, because it has the file itself.
         var patience = Duration.seconds(60)
     }
 
@@ -39,7 +39,7 @@ final class UploadStore: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let uploads = Guarded<[String: Upload]>([:])
 
-    /// - Parameter directory: where the files lie, without names.
+    /// - Parameter directory: the directory of the files, which have no names.
     init(
         in directory: String, limits: Limits,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -49,7 +49,7 @@ final class UploadStore: Sendable {
         self.now = now
     }
 
-    /// Makes room for a file; its key.
+    /// Reserves room for a file; returns its key.
     func declare(name: String, byteCount: Int, owner: String) throws -> String {
         guard byteCount > 0 else { throw Refused("the file is empty", status: 400) }
         guard byteCount <= limits.bytes else {
@@ -71,9 +71,9 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Takes a piece; how many bytes there are then.
+    /// Appends a piece; returns the file's new size.
     ///
-    /// One that was taken before is not taken again.
+    /// A repeated piece is ignored.
     func append(_ bytes: [UInt8], at offset: Int, to key: String, owner: String) throws -> Int {
         guard bytes.count <= limits.pieceBytes else {
             throw Refused("a piece has \(limits.pieceBytes) bytes at most, this one \(bytes.count)", status: 413)
@@ -95,7 +95,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// The complete file, and what it is called.
+    /// The complete file and its name.
     func file(_ key: String, owner: String) throws -> (file: SpooledFile, name: String) {
         try uploads.withLock { uploads throws -> sending (file: SpooledFile, name: String) in
             let upload = try find(key, owner, &uploads)
@@ -107,17 +107,17 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Forgets a file; a reader that has it open goes on.
+    /// Forgets a file; a reader that has opened it goes on.
     func discard(_ key: String, owner: String) {
         uploads.withLock { uploads in
             if uploads[key]?.owner == owner { uploads[key] = nil }
         }
     }
 
-    /// Forgets what was not used for the lifetime.
+    /// Forgets files unused for the lifetime.
     func sweep() { uploads.withLock { forget(&$0) } }
 
-    /// Forgets all.
+    /// Forgets all files.
     func clear() { uploads.withLock { $0 = [:] } }
 
     var count: Int { uploads.withLock { $0.count } }
@@ -135,7 +135,7 @@ final class UploadStore: Sendable {
         uploads = uploads.filter { moment - $0.value.lastUse < limits.lifetime }
     }
 
-    /// No viewer is locked out by files that others have left, or by their own.
+    /// Makes room, so that abandoned files, others' or their own, never lock a viewer out.
     private func giveWay(to owner: String, _ uploads: inout [String: Upload]) {
         let moment = now()
         let own = uploads.filter { $0.value.owner == owner && $0.value.isComplete }

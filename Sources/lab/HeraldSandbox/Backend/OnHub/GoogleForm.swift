@@ -1,15 +1,15 @@
 import HeraldHub
 
-/// How a hub reaches devices of the platform `gcm`.
+/// The interface by which a hub reaches devices of the platform `gcm`.
 package enum GoogleForm: String, Sendable, CaseIterable {
     /// FCM v1.
     case fcmv1
-    /// The legacy interface that the tutorial was written for, and Google has shut down.
+    /// The legacy interface of the tutorial, which Google has shut down.
     case gcm
 }
 
 extension PushPlatform {
-    /// A device of this platform, as a hub registers it.
+    /// A device of this platform, as registered at a hub.
     func device(_ handle: String, _ google: GoogleForm) -> HubDevice {
         switch (self, google) {
         case (.wns, _): .windows(channel: handle)
@@ -19,7 +19,7 @@ extension PushPlatform {
         }
     }
 
-    /// The value of the header `ServiceBusNotification-Format`.
+    /// The value of the `ServiceBusNotification-Format` header.
     func format(_ google: GoogleForm) -> String {
         switch self {
         case .wns: "windows"
@@ -30,7 +30,7 @@ extension PushPlatform {
 
     var mediaType: String { self == .wns ? "application/xml" : "application/json;charset=utf-8" }
 
-    /// What the push service wants to know beside the payload.
+    /// The push service's headers beside the payload.
     var hubHeaders: [(name: String, value: String)] { self == .wns ? [("X-WNS-Type", "wns/toast")] : [] }
 
     /// The tutorial's payload; FCM v1 has the same data in a message.

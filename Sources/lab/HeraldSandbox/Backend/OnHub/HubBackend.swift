@@ -5,19 +5,18 @@ import HeraldText
 import HeraldThreads
 import HeraldTime
 
-/// The reference backend's work on a notification hub: the tutorial's controllers, with their statuses.
+/// The reference backend on a notification hub: the tutorial's controllers, with their statuses.
 ///
-/// A registration may be repeated without harm, and is when the hub says "later". A notification is sent once for a
-/// request. One that is too large for its push service is answered 413, and "later" is passed on: 429 or 503 with the
-/// hub's `Retry-After`. Whatever else becomes of it but a success is answered 500: a client that repeats it may reach a
-/// device twice.
+/// A registration can be repeated without harm, and is when the hub says "later". A notification is sent once per
+/// request. One too large for its push service gets 413, and "later" is passed on: 429 or 503 with the hub's
+/// `Retry-After`. Every other failure gets 500: a client that repeats it may reach a device twice.
 package final class HubBackend: Sendable {
-    /// The hub, and what is asked of it.
+    /// The hub and the use made of it.
     package struct Configuration: Sendable {
         package var client: HubClient
         /// The form for devices of the platform `gcm`.
         package var google: GoogleForm
-        /// So many requests to the hub are made at a time.
+        /// The maximum number of concurrent requests to the hub.
         package var threads: Int
 
         package init(_ client: HubClient, google: GoogleForm = .fcmv1, threads: Int = 16) {
@@ -27,7 +26,7 @@ package final class HubBackend: Sendable {
         }
     }
 
-    /// So long a registration's request waits at most before it is repeated; its client waits for longer ones.
+    /// The longest wait before a registration's request is repeated; its client waits out longer ones.
     private static let longestWait: Milliseconds = .seconds(5)
 
     private let client: HubClient
@@ -46,7 +45,7 @@ package final class HubBackend: Sendable {
 
     func stop() { workers.stop() }
 
-    /// Carries an action out on another thread and hands over what to answer.
+    /// Carries out an action on another thread and passes on the answer.
     func carryOut(_ action: BackendAction, for caller: String, _ answer: @escaping @Sendable (BackendReply) -> Void) {
         let isTaken = workers.run { [self] in answer(reply(to: action, caller)) }
         if !isTaken { answer(.failure(503, "too many requests wait for the hub")) }
@@ -99,8 +98,7 @@ package final class HubBackend: Sendable {
         return .ok
     }
 
-    /// - Parameter users: the users in the tags; anything but a user's name could make them an expression that reaches
-    ///   others.
+    /// - Parameter users: the users in the tags; other text could make them an expression that reaches more devices.
     private func send(
         _ text: String, on platform: PushPlatform, to tags: String, users: [String]
     ) -> BackendReply {
@@ -121,12 +119,12 @@ package final class HubBackend: Sendable {
         return .ok
     }
 
-    /// What an exception in a controller becomes, but for one that only asks for patience.
+    /// The answer to a controller's exception, except one that only asks for patience.
     private static func refusal(_ failure: HubFailure) -> BackendReply {
         let answered = failure.status.map { "the hub answered \($0)" } ?? "the hub did not answer"
         var reply = BackendReply.failure(500, answered + (failure.detail.map { ": \($0)" } ?? ""))
         guard case .refused(let status, let seconds, let detail) = failure else { return reply }
-        // With 400 it is what the hub has of a push service.
+        // A 400 only passes on a push service's answer.
         if status != 400, CallVerdict(readAtHub: status, hasRetryAfter: seconds > 0, detail: detail) == .throttled {
             reply.status = 429
         } else if status == 503 {
@@ -138,7 +136,7 @@ package final class HubBackend: Sendable {
 }
 
 extension BackendAction {
-    /// Whether it is about devices and notifications.
+    /// Whether it concerns devices and notifications.
     var isForHub: Bool {
         switch self {
         case .giveID, .put, .delete, .notify, .greet, .inbox: true

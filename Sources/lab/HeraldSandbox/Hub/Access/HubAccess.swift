@@ -2,14 +2,14 @@ import HeraldHTTP
 import HeraldHub
 import HeraldText
 
-/// What a rule of a hub allows.
+/// A right that a rule of a hub grants.
 enum HubRight: Sendable {
     case listen
     case send
     case manage
 }
 
-/// The rights: the rules of a hub, and the check of a token as the service makes it.
+/// The access rules of a hub, with the service's check of tokens.
 struct HubAccess: Sendable {
     /// A shared access policy.
     struct Rule: Sendable {
@@ -18,22 +18,22 @@ struct HubAccess: Sendable {
         let rights: Set<HubRight>
     }
 
-    /// What a token's rule allows, or why the token is worth nothing.
+    /// The rights of a token's rule, or the reason why the token is invalid.
     enum Verdict {
         case rights(Set<HubRight>)
         case refused(HubReply)
     }
 
     private(set) var rules: [Rule]
-    /// So long an ended token is still taken.
+    /// The time after its expiry for which a token is accepted.
     let clockSkewSeconds: Int64
 
-    /// Gives the rule of this name another key.
+    /// Replaces the key of the rule with this name.
     mutating func replaceKey(ofRule name: String, with key: Secret) {
         for index in rules.indices where rules[index].name == name { rules[index].key = key }
     }
 
-    /// Checks the token of a request; the time in seconds of Unix time.
+    /// Checks a request's token; the time is in seconds of Unix time.
     func verdict(on request: HTTPRequest, now: Int64) -> Verdict {
         guard let authorization = request.headers["Authorization"] else {
             return .refused(.unauthorized("MissingToken", 40_102, "The request has no authorization header"))
@@ -53,9 +53,9 @@ struct HubAccess: Sendable {
         return .rights(rule.rights)
     }
 
-    /// Whether the audience, decoded, begins the request's address; scheme, port and case do not count.
+    /// Whether the decoded audience is a prefix of the request's address; scheme, port and case do not count.
     ///
-    /// The SDKs sign the namespace, the path with a slash at its end, or all with the query; the port may be missing.
+    /// The SDKs sign the namespace, the path with a trailing slash, or all with the query; the port may be missing.
     static func covers(_ encodedAudience: String, _ request: HTTPRequest) -> Bool {
         guard let target = HTTPTarget(parsing: "/?a=" + encodedAudience),
             let decoded = target.values(of: "a").first?.lowercased(), let scheme = decoded.firstRange(of: "://")
@@ -71,7 +71,7 @@ struct HubAccess: Sendable {
         return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?")
     }
 
-    /// The address without the port behind its host.
+    /// The address without its port.
     private static func withoutPort(_ address: Substring) -> String {
         let authority = address.prefix { $0 != "/" && $0 != "?" }
         let rest = address.dropFirst(authority.count)

@@ -1,7 +1,7 @@
 import HeraldHTTP
 import HeraldText
 
-/// What lies beside the hub: the feedback container, and the sandbox's controls for this machine alone.
+/// The addresses beside the hub: the feedback container, and the sandbox's controls for this machine alone.
 enum HubControl: Equatable {
     case misbehaviour
     case calls
@@ -9,7 +9,7 @@ enum HubControl: Equatable {
     case feedback
     case feedbackBlob(name: String)
 
-    /// The control of a path, `nil` for what belongs to the hub.
+    /// The control at a path; `nil` for paths of the hub.
     init?(_ segments: [String]) {
         guard segments.first == "sandbox" else { return nil }
         switch (segments.dropFirst().first, segments.count) {
@@ -22,7 +22,7 @@ enum HubControl: Equatable {
         }
     }
 
-    /// The answer; the container's only with its signature.
+    /// The answer; the container answers only with its signature.
     func response(to request: HTTPRequest, containerURL: String, signature: String, state: inout HubState)
         -> HTTPResponse
     {
@@ -83,7 +83,7 @@ enum HubControl: Equatable {
 }
 
 extension HubSend {
-    /// The send as one line of JSON with its line break; absent facts are left out.
+    /// The send as one JSON line with its line break; unknown facts are left out.
     var jsonLine: [UInt8] {
         var members: [JSONValue.Member] = [
             .init("number", .integer(number)), .init("receivedAt", .integer(Int(receivedAt))),

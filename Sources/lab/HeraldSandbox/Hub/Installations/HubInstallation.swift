@@ -2,25 +2,25 @@ import HeraldText
 
 /// An installation: a device with its native registration and one for each of its templates.
 ///
-/// It is kept as the document that came, without its nulls, so that what is not known here comes back too.
+/// It is kept as the received document, without its nulls, so that unknown members come back too.
 struct HubInstallation: Sendable {
     let id: String
     private(set) var document: [String: HubJSON]
-    /// What a send finds.
+    /// The registrations that sends search.
     private(set) var registrations: [HubRegistration] = []
-    /// Reads before this moment do not find it; milliseconds of Unix time.
+    /// The time before which reads do not find it; milliseconds of Unix time.
     var visibleAt: Int64 = 0
 
     private static let readOnly = ["pushChannelExpired", "lastUpdate", "lastActiveOn"]
-    /// The end of what does not end, as installations have it.
+    /// The expiry of an installation that never expires, in the form of installations.
     private static let never = "9999-12-31T23:59:59.9999999Z"
-    /// The members of a document and of its templates in the order in which the service writes them.
+    /// The members of a document and its templates, in the service's order.
     private static let order = [
         "body", "headers", "expiry", "installationId", "pushChannel", "pushChannelExpired", "platform",
         "expirationTime", "tags", "pushVariables", "templates", "userId",
     ]
 
-    /// Reads the document of a PUT; throws with what is wrong with it.
+    /// Reads the document of a PUT; throws a description of its fault.
     init(id: String, _ document: HubJSON) throws(InvalidArgument) {
         guard let members = document.members else { throw InvalidArgument("the body is no JSON object") }
         self.id = id
@@ -34,7 +34,7 @@ struct HubInstallation: Sendable {
         registrations = try derived()
     }
 
-    /// The changes of a PATCH: a list of `{"op":…,"path":…,"value":…}`.
+    /// Applies the changes of a PATCH: a list of `{"op":…,"path":…,"value":…}`.
     func applying(_ changes: HubJSON) throws(InvalidArgument) -> Self {
         guard let changes = changes.elements, !changes.isEmpty else {
             throw InvalidArgument("the body is no list of changes")
@@ -47,13 +47,13 @@ struct HubInstallation: Sendable {
         return changed
     }
 
-    /// The push service knows the channel no more.
+    /// Notes that the push service no longer knows the channel.
     mutating func expirePushChannel() {
         document["pushChannelExpired"] = .bool(true)
         registrations = []
     }
 
-    /// The document as JSON, with its members in the service's order; of a kind that is not known here by their names.
+    /// The document as JSON, with its members in the service's order; unknown members follow by name.
     var json: String {
         var document = document
         if document["expirationTime"] == nil { document["expirationTime"] = .string(Self.never) }
@@ -95,7 +95,7 @@ struct HubInstallation: Sendable {
 
     private mutating func changeMember(_ names: [String], _ value: HubJSON?) throws(InvalidArgument) {
         var members = document[names[0]]?.members ?? [:]
-        // The SDKs send a template as an object or as text that holds one.
+        // The SDKs send a template as an object or as text that contains one.
         var value = value
         if names.count == 2, names[0] == "templates", let text = value?.text { value = try .parse(Array(text.utf8)) }
         if names.count == 2 {
@@ -112,7 +112,7 @@ struct HubInstallation: Sendable {
 
     // MARK: Registrations
 
-    /// A template without tags has its name as one, whatever characters that has, as the service gives it.
+    /// A template without tags gets its name as one, with any characters, as the service does.
     private mutating func tagTemplates() {
         guard var templates = document["templates"]?.members else { return }
         for (name, template) in templates where template["tags"] == nil {
@@ -155,7 +155,7 @@ struct HubInstallation: Sendable {
         }
     }
 
-    /// A channel is text; that of a browser is an object, or text that holds one.
+    /// A channel is text; a browser's is an object, or text that contains one.
     private static func read(
         _ channel: HubJSON?, of platform: HubPlatform, into registration: inout HubRegistration
     ) throws(InvalidArgument) {

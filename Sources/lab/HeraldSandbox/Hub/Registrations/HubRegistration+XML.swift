@@ -4,12 +4,12 @@ import HeraldText
 extension HubRegistration {
     private static let suffix = "RegistrationDescription"
 
-    /// The elements of every description, in the order of its data contract, in front of the handle.
+    /// The elements of every description before its handle, in the order of its data contract.
     private static let commonFields = ["ETag", "ExpirationTime", "RegistrationId", "Tags", "PushVariables"]
 
     /// Reads the entry of a PUT or POST: `<entry><content><AppleRegistrationDescription>…`.
     ///
-    /// The .NET SDK's `<RegistrationDescription i:type="AppleRegistrationDescription">` is taken too.
+    /// The .NET SDK's `<RegistrationDescription i:type="AppleRegistrationDescription">` is accepted too.
     init(entry document: [UInt8]) throws(InvalidArgument) {
         let entry = try XMLElement(document: document)
         guard entry.name == "entry", entry.namespace == HubXML.atom, let content = entry["content"],
@@ -61,7 +61,7 @@ extension HubRegistration {
         template = Template(name: contract.text("TemplateName"), body: body, headers: headers, elements: elements)
     }
 
-    /// A handle as the hub keeps it: Apple's tokens are hexadecimal and come back in capitals.
+    /// A handle in the hub's form: Apple's tokens are hexadecimal and become upper case.
     static func normalised(_ handle: String, of platform: HubPlatform) throws(InvalidArgument) -> String {
         guard platform == .apns else { return handle }
         guard handle.utf8.count.isMultiple(of: 2), handle.utf8.allSatisfy({ HubTag.isHex($0) }) else {
@@ -70,7 +70,7 @@ extension HubRegistration {
         return handle.uppercased()
     }
 
-    /// Tags with commas between them, each once.
+    /// The tags of a comma-separated text, without repetitions.
     static func tags(_ text: String) throws(InvalidArgument) -> [String] {
         try tags(text.split(separator: ",").map { $0.drop { $0 == " " } }.map { String($0) })
     }
@@ -88,7 +88,7 @@ extension HubRegistration {
         return tags
     }
 
-    /// The element of the content, in the order that the SDKs' readers need and without a space between elements.
+    /// The content's element, in the order that the SDKs' readers need and without a space between elements.
     var descriptionXML: String {
         let name = platform.names.registration + (template == nil ? "" : "Template") + Self.suffix
         var text = "<\(name) xmlns=\"\(HubXML.serviceBus)\" xmlns:i=\"\(HubXML.instance)\">"
@@ -114,10 +114,9 @@ extension HubRegistration {
     }
 }
 
-/// The members of an element as .NET's `DataContractSerializer` reads them, which the service is written with.
+/// The members of an element as read by .NET's `DataContractSerializer`, in which the service is written.
 ///
-/// They have an order. An element out of its place, one that no contract has, and one of another namespace are skipped
-/// without a word.
+/// Members have an order. An element out of order, an unknown one, and one of another namespace are skipped silently.
 struct DataContract {
     private var elements: [String: XMLElement] = [:]
 
@@ -131,10 +130,10 @@ struct DataContract {
         }
     }
 
-    /// A member that came.
+    /// A member, if present.
     subscript(_ field: String) -> XMLElement? { elements[field] }
 
-    /// The text of a member; absent, empty and `i:nil="true"` are the same.
+    /// The text of a member; nil when it is absent, empty or `i:nil="true"`.
     func text(_ field: String) -> String? {
         guard let element = elements[field], !element.isNil, !element.text.isEmpty else { return nil }
         return element.text

@@ -2,35 +2,35 @@ import HeraldHub
 
 /// A registration: one device, or one of its templates, with its tags.
 struct HubRegistration: Sendable, Equatable {
-    /// What a template registration says beyond a native one.
+    /// The additional facts of a template registration.
     struct Template: Sendable, Equatable {
         var name: String?
         var body: String
-        /// The headers for the push service; their values may hold `$(name)`.
+        /// The headers for the push service; their values may contain `$(name)`.
         var headers: [HubHeader] = []
-        /// What else a description said of it, as it came.
+        /// The description's other elements, unchanged.
         var elements: [XMLElement] = []
     }
 
     var platform: HubPlatform
     var handle: String
-    /// The other elements of the handle: keys of a browser, a tile's name.
+    /// The other elements of the handle: a browser's keys, a tile's name.
     var handleDetails: [String: String] = [:]
     var tags: [String]
     var pushVariables: String?
     var expiresAt: Int64?
     var template: Template?
 
-    // What the hub adds.
+    // Added by the hub.
     var id = ""
     var number = 0
     var version = 0
     var publishedAt: Int64 = 0
     var updatedAt: Int64 = 0
-    /// The installation that it was made for.
+    /// The installation it was created for.
     var installation: String?
 
-    /// The tag in the header `ETag`.
+    /// The tag in the `ETag` header.
     var etag: String { "W/\"\(version)\"" }
 
     /// Whether an `If-Match` names this version.

@@ -2,16 +2,16 @@ internal import HeraldBytes
 import HeraldHTTP
 import HeraldText
 
-/// Which registrations a list holds, and where it goes on.
+/// The selection of a list of registrations and the position where it continues.
 struct RegistrationQuery: Sendable {
-    /// Most registrations of a page.
+    /// The maximum number of registrations per page.
     static let pageLimit = 100
     private static let tokenName = "nextRow="
 
     var tag: String?
     var handle: String?
     var count = Self.pageLimit
-    /// The number of the last registration of the page before.
+    /// The number of the previous page's last registration.
     var behind = 0
 
     /// Reads `$top`, `$filter` and the continuation token.
@@ -53,10 +53,10 @@ struct RegistrationQuery: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The token that goes on behind a registration, percent-encoded as the service does.
+    /// The continuation token after a registration, percent-encoded as the service does.
     static func token(behind number: Int) -> String { "nextRow%3D\(number)" }
 
-    /// The handle of `FIELD eq 'HANDLE'`; `ChannelUri` stands for the field of every push service.
+    /// The handle in `FIELD eq 'HANDLE'`; `ChannelUri` stands for the field of every push service.
     private static func handle(_ filter: String) throws(InvalidArgument) -> String {
         let words = filter.split(separator: " ", maxSplits: 2).map(String.init)
         let fields = HubPlatform.allCases.map { $0.identity.lowercased() }

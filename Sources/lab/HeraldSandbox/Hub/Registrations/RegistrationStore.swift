@@ -1,6 +1,6 @@
-/// The registrations of a hub, found by id, tag, handle and installation; a value without clock or randomness.
+/// The registrations of a hub, indexed by id, tag, handle and installation; a value without clock or randomness.
 struct RegistrationStore: Sendable {
-    /// So many ids that were given or deleted are remembered.
+    /// The number of remembered ids, issued or deleted.
     static let idLimit = 100_000
 
     let limit: Int
@@ -20,13 +20,13 @@ struct RegistrationStore: Sendable {
 
     subscript(_ id: String) -> HubRegistration? { registrations[id] }
 
-    /// Whether so many more fit.
+    /// Whether this many more fit.
     func hasRoom(for count: Int) -> Bool { registrations.count + count <= limit }
 
-    /// Whether a registration of this id was there and is gone.
+    /// Whether a registration with this id existed and was deleted.
     func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
-    /// Creates or replaces the registration of an id.
+    /// Creates or replaces the registration with this id.
     mutating func put(_ registration: HubRegistration, id: String, at time: Int64) -> HubRegistration {
         var registration = registration
         let former = remove(id)
@@ -43,16 +43,16 @@ struct RegistrationStore: Sendable {
         return registration
     }
 
-    /// Deletes a registration; its id is remembered as gone.
+    /// Deletes a registration and remembers its id as deleted.
     mutating func delete(_ id: String) {
         guard remove(id) != nil, deleted.insert(id).inserted else { return }
         if let forgotten = deletedInOrder.append(id) { deleted.remove(forgotten) }
     }
 
-    /// Those of one installation, in the order of their making.
+    /// The registrations of one installation, in order of creation.
     func registrations(ofInstallation id: String) -> [HubRegistration] { inOrder(idsByInstallation[id] ?? []) }
 
-    /// Those with this tag, this handle, or all, behind a number, in the order of their making.
+    /// The registrations with this tag or handle, or all, after a number, in order of creation.
     func list(tag: String? = nil, handle: String? = nil, behind number: Int = 0) -> [HubRegistration] {
         let found: [HubRegistration] =
             if let tag {
@@ -65,7 +65,7 @@ struct RegistrationStore: Sendable {
         return found.filter { $0.number > number }
     }
 
-    /// Those that a send reaches, in the order of their making.
+    /// The registrations that a send reaches, in order of creation.
     func targets(of notification: HubNotification, at time: Int64) -> [HubRegistration] {
         let found: [HubRegistration]
         switch notification.audience {

@@ -3,12 +3,12 @@ import HeraldText
 import HeraldTime
 
 extension HubNotification {
-    /// Most handles of a batch.
+    /// The maximum number of handles in a batch.
     static let batchLimit = 1_000
-    /// So far ahead a send may be scheduled.
+    /// The longest time ahead for a scheduled send.
     private static let longestWait: Milliseconds = .days(7)
 
-    /// Reads a batch: a notification and the handles that it is for.
+    /// Reads a batch: a notification and its handles.
     init(batch request: HTTPRequest) throws(InvalidArgument) {
         let body = try MultipartBody(request.body, contentType: request.headers["Content-Type"] ?? "")
         guard let notification = body.parts["notification"], let devices = body.parts["devices"] else {
@@ -23,7 +23,7 @@ extension HubNotification {
         audience = .handles(texts)
     }
 
-    /// Reads a send for later.
+    /// Reads a scheduled send.
     init(scheduled request: HTTPRequest, at time: Int64) throws(InvalidArgument) {
         try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
         guard let text = request.headers["ServiceBusNotification-ScheduleTime"], let moment = HubTime.parse(text) else {

@@ -5,10 +5,10 @@ import HeraldText
 import HeraldTime
 
 extension HubNotification {
-    /// Most bytes of a notification, whatever its push service.
+    /// The size limit of a notification for any push service.
     static let limitBytes = 65_536
 
-    /// Reads a send to tags, or to all devices, or to the handle of a direct send.
+    /// Reads a send to tags, to all devices, or to the handle of a direct send.
     init(_ request: HTTPRequest, isDirect: Bool) throws(InvalidArgument) {
         try self.init(head: request.headers, type: request.headers["Content-Type"], body: request.body)
         isTest = request.target.parameters.contains { $0.name.lowercased() == "test" }
@@ -20,7 +20,7 @@ extension HubNotification {
         }
     }
 
-    /// Reads what all sends have: the format, the headers for the push service, the tags and the body.
+    /// Reads the common parts of sends: the format, the headers for the push service, the tags and the body.
     init(head: HTTPHeaderFields, type: String?, body: [UInt8]) throws(InvalidArgument) {
         guard let name = head["ServiceBusNotification-Format"]?.lowercased() else {
             throw InvalidArgument("the header ServiceBusNotification-Format is missing")
@@ -79,7 +79,7 @@ extension HubNotification {
         }
     }
 
-    /// Whether it is a W3C date, or one as the .NET and Java SDKs write it (`MM/dd/yyyy HH:mm:ss`).
+    /// Whether it is a W3C date, or one in the form of the .NET and Java SDKs (`MM/dd/yyyy HH:mm:ss`).
     private static func isDate(_ text: String) -> Bool {
         HubTime.parse(text) != nil || text.wholeMatch(of: /\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d/) != nil
     }

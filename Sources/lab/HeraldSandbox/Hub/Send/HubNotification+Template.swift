@@ -1,9 +1,9 @@
 import HeraldHub
 import HeraldText
 
-/// What one device gets: the send itself, or its template filled with the send's properties.
+/// One device's notification: the send itself, or the device's template filled with the send's properties.
 extension HubNotification {
-    /// The headers and the payload for the push service of one device.
+    /// The headers and the payload for one device's push service.
     func delivery(to target: HubRegistration, at time: Int64) -> HubDelivery {
         guard let template = target.template else {
             return HubDelivery(platform: target.platform, headers: headers, body: body, at: time)
@@ -13,7 +13,7 @@ extension HubNotification {
         return HubDelivery(platform: target.platform, headers: headers + own, body: Array(body.utf8), at: time)
     }
 
-    /// What the text of a template is, which decides how a value is written into it.
+    /// The format of a template's text, which decides how a value is written into it.
     private enum TextKind {
         case json
         case xml
@@ -28,7 +28,7 @@ extension HubNotification {
         }
     }
 
-    /// The text with a property in place of each `$(name)`, and nothing where there is none.
+    /// The text with each `$(name)` replaced by its property, or by nothing if there is none.
     private func filled(_ text: String, _ kind: TextKind) -> String {
         text.replacing(#/\$\(\s*([^)]+?)\s*\)/#) { match in
             let value = properties[match.1.lowercased()] ?? ""
@@ -42,7 +42,7 @@ extension HubNotification {
 }
 
 extension HubDelivery {
-    /// Whether the push service takes no payload of this size.
+    /// Whether the payload is too large for the push service.
     var isTooLarge: Bool {
         let isVoIP = headers.contains { $0.name.lowercased() == "apns-push-type" && $0.value == "voip" }
         return platform.payloadLimitBytes(isVoIP: isVoIP).map { body.count > $0 } ?? false

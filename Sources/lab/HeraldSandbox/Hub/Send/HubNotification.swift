@@ -1,26 +1,26 @@
-/// A send as it was asked for.
+/// A requested send.
 struct HubNotification: Sendable {
-    /// Whom it is for.
+    /// The recipients.
     enum Audience: Sendable {
         case everybody
         case tags(TagExpression)
         case handles([String])
     }
 
-    /// The format in small letters; `template` has no platform.
+    /// The format in lower case; `template` has no platform.
     var format: String
     var platform: HubPlatform?
     var audience: Audience
-    /// The tag expression as it was sent.
+    /// The tag expression as sent.
     var tags: String?
     var isTest = false
-    /// The moment that the sender wants, in milliseconds of Unix time.
+    /// The scheduled time in milliseconds of Unix time.
     var scheduledAt: Int64?
-    /// The headers for the push service, as they were sent.
+    /// The headers for the push service as sent.
     var headers: [HubHeader]
     var contentType: String
     var body: [UInt8]
-    /// The members of a template send, by their names in small letters: templates name them in any case.
+    /// The members of a template send, by their lower-case names: templates are case-insensitive.
     var properties: [String: String] = [:]
 }
 

@@ -1,17 +1,17 @@
 import HeraldHTTP
 import HeraldTime
 
-/// How many sends a hub takes: in a minute, of test sends, and of pushes in a month.
+/// The limits of a hub's sends: per minute, of test sends, and of pushes per month.
 struct SendLimits: Sendable {
-    /// Test sends in a minute.
+    /// Test sends per minute.
     static let testLimit = 10
     private static let minute: Milliseconds = .minutes(1)
 
-    /// Sends in a minute; `nil` is any number.
+    /// Sends per minute; `nil` is unlimited.
     let perMinute: Int?
-    /// The status of a send beyond that: 429, or 403 as older versions of the interface answer.
+    /// The status of a send beyond that limit: 429, or 403 in older versions of the interface.
     let throttleStatus: Int
-    /// Pushes, one for each device, until the hub takes no more.
+    /// Pushes, one per device, until the hub refuses more.
     let pushQuota: Int?
     private var sends = MinuteWindow()
     private var tests = MinuteWindow()
@@ -23,10 +23,10 @@ struct SendLimits: Sendable {
         self.pushQuota = pushQuota
     }
 
-    /// Counts pushes, one for each device.
+    /// Counts pushes, one per device.
     mutating func count(pushes: Int) { pushCount += pushes }
 
-    /// Counts a send; the answer when it is one too many.
+    /// Counts a send; returns the refusal when it is one too many.
     mutating func refusal(isTest: Bool, at now: MonotonicTime) -> HubReply? {
         if let pushQuota, pushCount >= pushQuota {
             return .failure(403, "The quota of \(pushQuota) pushes is used up")
@@ -42,12 +42,12 @@ struct SendLimits: Sendable {
         return reply
     }
 
-    /// Counts what happens within a minute that begins with the first.
+    /// Counts the sends within a minute that starts with the first.
     private struct MinuteWindow: Sendable {
         private var start: MonotonicTime?
         private var number = 0
 
-        /// Counts one more; beyond the limit it is not counted, and the time is told until the next minute begins.
+        /// Counts one more; beyond the limit it returns the time until the next minute and does not count.
         mutating func count(within limit: Int, at now: MonotonicTime) -> Milliseconds? {
             if let start, now.time(since: start) < minute {
                 guard number < limit else { return minute - now.time(since: start) }

@@ -1,18 +1,18 @@
 import HeraldText
 
-/// Whom a send reaches: tags with `||`, `&&`, `!` and parentheses; `&&` binds closer than `||`.
+/// The recipients of a send: tags with `||`, `&&`, `!` and parentheses; `&&` binds tighter than `||`.
 indirect enum TagExpression: Sendable, Equatable {
     case tag(String)
     case any([TagExpression])
     case all([TagExpression])
     case not(TagExpression)
 
-    /// As many tags may be joined with `||` alone, and otherwise.
+    /// The maximum number of tags joined with `||` alone, and otherwise.
     static let limits = (withOrAlone: 20, otherwise: 6)
-    /// Parentheses and `!` may stand in each other so deep.
+    /// The maximum nesting of parentheses and `!`.
     private static let depthLimit = 64
 
-    /// Reads an expression; throws with what is wrong with it.
+    /// Reads an expression; throws a description of its fault.
     init(parsing text: String) throws(InvalidArgument) {
         var parser = Parser(rest: Array(text.utf8)[...])
         self = try parser.expression(depth: 0)
@@ -111,10 +111,10 @@ indirect enum TagExpression: Sendable, Equatable {
     }
 }
 
-/// What a tag may be.
+/// The rules for a tag.
 enum HubTag {
     static let lengthLimit = 120
-    /// Of one registration.
+    /// The limit per registration.
     static let countLimit = 60
 
     private static let own = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@#.:-".utf8)
@@ -128,9 +128,9 @@ enum HubTag {
         }
     }
 
-    /// What is wrong with a tag, to stand behind "has"; `nil` when nothing is.
+    /// The fault of a tag, as a phrase after "has"; `nil` for a valid tag.
     ///
-    /// Tags of the system (`$InstallationId:{…}`, `$UserId:{…}`) may be sent to, but not set.
+    /// System tags (`$InstallationId:{…}`, `$UserId:{…}`) can be sent to, but not set.
     static func mistake(in tag: String, isOfSystem: Bool = false) -> String? {
         guard !tag.isEmpty else { return "an empty tag" }
         guard tag.utf8.count <= lengthLimit else { return "a tag of more than \(lengthLimit) characters" }

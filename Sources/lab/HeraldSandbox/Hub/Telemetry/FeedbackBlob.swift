@@ -1,9 +1,9 @@
 import HeraldHTTP
 import HeraldTime
 
-/// A blob of the feedback container, and what Azure Blob Storage answers to a request for it.
+/// A blob of the feedback container, with Azure Blob Storage's answers to requests for it.
 ///
-/// Azure's clients ask for the first bytes of a blob, and for the rest with the blob's ETag as a condition.
+/// Azure's clients request the first bytes of a blob, then the rest with the blob's ETag as a condition.
 struct FeedbackBlob: Sendable {
     static let mediaType = "application/xml"
 
@@ -13,14 +13,14 @@ struct FeedbackBlob: Sendable {
     /// Milliseconds of Unix time.
     let at: Int64
 
-    /// As lists have it; in the header it has quotation marks.
+    /// The form in lists; the header adds quotation marks.
     var etag: String { "0x\(String(number, radix: 16, uppercase: true))" }
-    /// When it was made, and never changed.
+    /// The time of its creation; it never changes.
     var date: String { HTTPDate.text(WallTime(milliseconds: at)) }
 
-    /// The whole blob, the bytes that are asked for, or why not.
+    /// The whole blob, the requested bytes, or a refusal.
     ///
-    /// Of the answer to HEAD the server leaves the body out.
+    /// The server omits the body in its answer to HEAD.
     func response(method: String, _ headers: HTTPHeaderFields) -> HTTPResponse {
         var answer: HTTPResponse
         switch condition(headers) {
@@ -40,7 +40,7 @@ struct FeedbackBlob: Sendable {
         return answer
     }
 
-    /// A refusal as Azure Blob Storage writes it.
+    /// A refusal in the form of Azure Blob Storage.
     static func failure(_ status: Int, _ code: String) -> HTTPResponse {
         let text =
             "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code><Message>\(code)</Message></Error>"
@@ -52,9 +52,9 @@ struct FeedbackBlob: Sendable {
 
     private enum Condition {
         case holds
-        /// `If-None-Match` or `If-Modified-Since`: the client has it.
+        /// `If-None-Match` or `If-Modified-Since`: the client has this version.
         case known
-        /// `If-Match` or `If-Unmodified-Since`: it is another one.
+        /// `If-Match` or `If-Unmodified-Since`: the blob is a different one.
         case changed
     }
 
@@ -68,7 +68,7 @@ struct FeedbackBlob: Sendable {
         return .holds
     }
 
-    /// Whether a list of ETags has this blob's, or stands for all.
+    /// Whether a list of ETags contains this blob's, or stands for all.
     private func names(_ list: String) -> Bool {
         list.split(separator: ",").contains { item in
             let tag = item.filter { $0 != " " && $0 != "\"" }
@@ -80,7 +80,7 @@ struct FeedbackBlob: Sendable {
 
     private func content(_ method: String, _ headers: HTTPHeaderFields) -> HTTPResponse {
         let bytes = Array(text.utf8)
-        // A range says nothing about the properties that HEAD asks for.
+        // A range does not affect the properties that HEAD asks for.
         guard method == "GET", let text = headers["x-ms-range"] ?? headers["Range"],
             let (first, last) = Self.range(text)
         else { return HTTPResponse(status: 200, headers: ["Content-Type": Self.mediaType], body: bytes) }
@@ -96,7 +96,7 @@ struct FeedbackBlob: Sendable {
             body: Array(bytes[first...end]))
     }
 
-    /// The places of `bytes=FIRST-LAST` or `bytes=FIRST-`; other forms Azure does not know, and they ask for all.
+    /// The positions of `bytes=FIRST-LAST` or `bytes=FIRST-`; Azure ignores other forms and sends the whole blob.
     private static func range(_ text: String) -> (first: Int, last: Int?)? {
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, parts[0] == "bytes" else { return nil }

@@ -1,16 +1,16 @@
 import HeraldHub
 
-/// The feedback container: one blob for each device that a push service named as gone, as Azure Blob Storage lists them.
+/// The feedback container: one blob for each device reported as gone, as listed by Azure Blob Storage.
 struct HubFeedback: Sendable {
-    /// So many blobs are kept.
+    /// The number of blobs kept.
     private static let blobLimit = 10_000
-    /// Most blobs of a page.
+    /// The maximum number of blobs per page.
     private static let pageLimit = 5_000
 
     private var blobs = BoundedLog<FeedbackBlob>(limit: Self.blobLimit)
     private var lastNumber = 0
 
-    /// Adds what a push service said of a device.
+    /// Adds a push service's report about a device.
     mutating func report(_ registration: HubRegistration, _ outcome: String, messageID: String?, at time: Int64) {
         lastNumber += 1
         var text = HubXML.element("FeedbackTime", HubTime.text(time))
@@ -30,10 +30,10 @@ struct HubFeedback: Sendable {
                 text: "<PnsFeedback>\(text)</PnsFeedback>", at: time))
     }
 
-    /// The blob of this name.
+    /// The blob with this name.
     subscript(_ name: String) -> FeedbackBlob? { blobs.elements.first { $0.name == name } }
 
-    /// The answer of *List Blobs*: those behind the marker whose names begin with the prefix.
+    /// The answer of *List Blobs*: the blobs after the marker whose names have the prefix.
     func list(containerURL: String, prefix: String, marker: String, limit: Int?) -> String {
         let count = min(max(limit ?? Self.pageLimit, 1), Self.pageLimit)
         let found = blobs.elements.filter { $0.name > marker && $0.name.hasPrefix(prefix) }

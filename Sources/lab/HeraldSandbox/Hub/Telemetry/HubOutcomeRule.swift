@@ -1,13 +1,13 @@
 package import HeraldBytes
 package import HeraldText
 
-/// What a push service says to some devices, for demonstrations and tests; the first rule that applies counts.
+/// A push service's answer for some devices, in demonstrations and tests; the first applicable rule counts.
 package struct HubOutcomeRule: Sendable {
-    /// The push service as installations name it (`apns`, `fcmv1`, …); `nil` is every one.
+    /// The push service by its name in installations (`apns`, `fcmv1`, …); `nil` is every one.
     package var platform: HubPlatform?
-    /// The handles that it concerns; `*` stands for anything.
+    /// The handles it applies to; `*` matches anything.
     package var handle: Glob
-    /// It applies to this share of the devices, 0 to 1, drawn for each send.
+    /// The share of devices it applies to, 0 to 1, drawn for each send.
     package var share: Double
     /// One of the service's outcomes, such as `BadChannel`.
     package var outcome: String
@@ -19,10 +19,10 @@ package struct HubOutcomeRule: Sendable {
         self.share = share
     }
 
-    /// What the text form holds, in words.
+    /// A description of the text form.
     package static let textForm = "name=value, comma-separated, of outcome, handle, platform, share"
 
-    /// Reads a rule as flags have it: `outcome=BadChannel,handle=dead-*,platform=apns,share=0.1`.
+    /// Reads a rule in the form of flags: `outcome=BadChannel,handle=dead-*,platform=apns,share=0.1`.
     package init(parsing text: String) throws(InputError) {
         var values: [String: String] = [:]
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -45,7 +45,7 @@ package struct HubOutcomeRule: Sendable {
         self.init(outcome, handle: values["handle"] ?? "*", platform: platform ?? nil, share: share)
     }
 
-    /// The outcomes that the service has, in the order of its documents.
+    /// The service's outcomes, in the order of its documents.
     package static let outcomes = [
         "Success", "AbandonedNotificationMessages", "BadChannel", "ChannelDisconnected", "ChannelThrottled", "Dropped",
         "ExpiredChannel", "InvalidCredentials", "InvalidNotificationFormat", "InvalidNotificationSize", "NoTargets",
@@ -53,7 +53,7 @@ package struct HubOutcomeRule: Sendable {
         "UnknownError", "WrongToken",
     ]
 
-    /// Whether the hub deletes a registration with this outcome, and names it in its feedback.
+    /// Whether the hub deletes a registration with this outcome and reports it in its feedback.
     static func endsRegistration(_ outcome: String) -> Bool { outcome == "BadChannel" || outcome == "ExpiredChannel" }
 
     func applies(to registration: HubRegistration, using generator: inout SplitMix64) -> Bool {

@@ -1,8 +1,8 @@
 import HeraldTime
 
-/// A send that the hub saw, and what became of it: the tests' own witness.
+/// A send that the hub received, and its outcome: the tests' own witness.
 package struct HubSend: Sendable, Equatable {
-    /// How it was asked for.
+    /// The kind of request.
     package enum Kind: String, Sendable {
         case tags
         case direct
@@ -10,27 +10,27 @@ package struct HubSend: Sendable, Equatable {
         case scheduled
     }
 
-    /// Counts from 1, without gaps.
+    /// Counts from 1 without gaps.
     package var number: Int
     /// Milliseconds of Unix time.
     package var receivedAt: Int64
     package var kind: Kind
     package var isTest: Bool
-    /// The format in small letters; absent when the send could not be read.
+    /// The format in lower case; nil when the send could not be read.
     package var format: String?
-    /// The tag expression as it was sent; absent for all devices.
+    /// The tag expression as sent; nil for all devices.
     package var tags: String?
     /// The headers for the push service.
     package var headers: [HubHeader]
     package var body: [UInt8]
-    /// The status of the answer; absent when there was none (hung, hung up).
+    /// The status of the answer; nil when there was none (hung, hung up).
     package var status: Int?
-    /// The message's id, when the hub took it in a tier that tells it.
+    /// The message's id, if the hub accepted the send and its tier has ids.
     package var messageID: String?
-    /// How many devices had which outcome, by push service.
+    /// The number of devices by push service and outcome.
     package var outcomes: [HubPlatform: [String: Int]]
 
-    /// When it is to be sent, for one that is scheduled; milliseconds of Unix time.
+    /// The due time of a scheduled send; milliseconds of Unix time.
     var dueAt: Int64?
     var isCancelled = false
     /// Whether it was handed to the push services.
@@ -39,12 +39,12 @@ package struct HubSend: Sendable, Equatable {
     /// The body as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// Roughly what it takes of memory.
+    /// Its approximate size in memory.
     var sizeBytes: Int { body.count + (tags?.utf8.count ?? 0) + 512 }
 }
 
 extension RecordedCall {
-    /// A send as the call of a reference backend that would have caused it.
+    /// A send as the reference backend's call that would have caused it.
     package init(_ send: HubSend, idempotencyKey: String?, pns: String?, user: String?) {
         self.init(
             number: send.number, receivedAt: WallTime(milliseconds: send.receivedAt), idempotencyKey: idempotencyKey,

@@ -1,12 +1,12 @@
 import HeraldTime
 
-/// A message's telemetry as the hub tells it.
+/// A message's telemetry in the hub's form.
 struct NotificationDetails {
-    /// Between a send and its final state.
+    /// The times between a send and its final state.
     struct Timing: Sendable {
-        /// So long the hub does not know the message.
+        /// The time during which the hub does not know the message.
         var unknownTime: Milliseconds
-        /// So long, from the send on, its state is not final.
+        /// The time, counted from the send, during which its state is not final.
         var processingTime: Milliseconds
     }
 
@@ -18,7 +18,7 @@ struct NotificationDetails {
     let timing: Timing
     let guesses: HubGuesses
 
-    /// The details of a send at a moment, in the order of the service's elements.
+    /// The details of a send at a given time, in the order of the service's elements.
     func answer(for send: HubSend, location: String, at time: Int64) -> Answer {
         let start = send.dueAt ?? send.receivedAt
         let age = Milliseconds.milliseconds(time - start)

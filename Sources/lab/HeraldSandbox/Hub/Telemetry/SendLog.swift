@@ -1,6 +1,6 @@
-/// The newest sends, by number and by message id, within a number and a size.
+/// The newest sends, by number and message id, limited in number and size.
 struct SendLog: Sendable {
-    /// All bodies and tags together may be so large.
+    /// The size limit of all bodies and tags together.
     static let limitBytes = 256 << 20
 
     private let limit: Int
@@ -14,7 +14,7 @@ struct SendLog: Sendable {
         self.limit = max(limit, 1)
     }
 
-    /// The sends that are left, oldest first.
+    /// The remaining sends, oldest first.
     var elements: [HubSend] { lastNumber < oldest ? [] : (oldest...lastNumber).compactMap { sends[$0] } }
 
     /// Numbers a send and keeps it.
@@ -39,7 +39,7 @@ struct SendLog: Sendable {
         sends[number] = send
     }
 
-    /// Forgets the sends so far; their numbers are not given again.
+    /// Forgets the sends so far; their numbers are not reused.
     mutating func removeAll() {
         sends = [:]
         numbers = [:]

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HeraldText
 
-/// Any JSON value, as installations and sends bring it.
+/// Any JSON value in installations and sends.
 enum HubJSON: Codable, Sendable, Equatable {
     case null
     case bool(Bool)
@@ -39,7 +39,7 @@ enum HubJSON: Codable, Sendable, Equatable {
         }
     }
 
-    /// Reads a document; throws a sentence when it is no JSON.
+    /// Reads a document; throws a sentence for invalid JSON.
     static func parse(_ document: [UInt8]) throws(InvalidArgument) -> Self {
         guard let value = try? JSONDecoder().decode(Self.self, from: Data(document)) else {
             throw InvalidArgument("the body is no JSON")
@@ -53,7 +53,7 @@ enum HubJSON: Codable, Sendable, Equatable {
         return value
     }
 
-    /// The value with the members of each object in the given order, and the others behind them by their names.
+    /// The value with each object's members in the given order, followed by the others by name.
     func ordered(by names: [String]) -> JSONValue {
         switch self {
         case .null: .null

@@ -1,12 +1,12 @@
 import HeraldHTTP
 import HeraldHub
 
-/// An answer of the emulated hub before it is put into HTTP.
+/// An answer of the emulated hub, independent of HTTP.
 struct HubReply {
     var status: Int
     var headers: HTTPHeaderFields = [:]
     var body: [UInt8] = []
-    /// What went wrong; becomes the error body, to which tracking id and time are added.
+    /// The error; it becomes the error body, with tracking id and time added.
     var detail: String?
 
     static func failure(_ status: Int, _ detail: String) -> Self { Self(status: status, detail: detail) }
@@ -23,10 +23,10 @@ struct HubReply {
         .text(text, type: "application/xml; charset=utf-8", status: status)
     }
 
-    /// No body, but the type of one, as the service answers sends and installations.
+    /// An answer without a body but with its content type, as the service answers sends and installations.
     static func emptyXML(_ status: Int) -> Self { .xml("", status: status) }
 
-    /// The HTTP answer with what every answer of the service has.
+    /// The HTTP answer with the headers common to all answers of the service.
     func response(trackingID: String, time: String) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers, body: body)
         if let detail {

@@ -1,7 +1,7 @@
 import HeraldHTTP
 import HeraldText
 
-/// The parts of a body of the type multipart/mixed, by the names of their `Content-Disposition`.
+/// The parts of a multipart/mixed body, by the names in their `Content-Disposition`.
 struct MultipartBody {
     struct Part {
         var headers = HTTPHeaderFields()
@@ -15,7 +15,7 @@ struct MultipartBody {
         guard contentType.lowercased().hasPrefix("multipart/"),
             let boundary = Self.parameter("boundary", of: contentType), !boundary.isEmpty
         else { throw InvalidArgument("the Content-Type is no multipart/mixed with a boundary") }
-        // The first line break belongs to the boundary, too.
+        // The first line break belongs to the boundary too.
         let text = Array("\r\n".utf8) + body
         let separator = Array("\r\n--\(boundary)".utf8)
         let places = text.ranges(of: separator)
@@ -43,7 +43,7 @@ struct MultipartBody {
         parts[name] = part
     }
 
-    /// A parameter behind a value: `name=value`, with or without quotes and spaces.
+    /// A parameter after a value: `name=value`, with or without quotes and spaces.
     private static func parameter(_ name: String, of value: String) -> String? {
         for piece in value.split(separator: ";").dropFirst() {
             let pair = piece.split(separator: "=", maxSplits: 1).map { piece in

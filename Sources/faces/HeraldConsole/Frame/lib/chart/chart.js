@@ -1,4 +1,4 @@
-// One chart: a canvas that is moved along by pointer and keys, with names, values, and a table as elements.
+// One chart: a canvas navigated by pointer and keys, with names, values, and a table as elements.
 
 import { describe, extent, reading, runs, tableIndices, timeRange, valueAxis } from './axes.js';
 import { dashes, dataset, scheme, series, settings } from './drawing.js';
@@ -14,7 +14,7 @@ function legend(lines, format, place) {
     h('span', {}, `${line.name} `), h('strong', {}, format(line.values[place] ?? null))));
 }
 
-/** A chart's numbers for those who cannot see it, or who want to copy them; it is filled while it is open. */
+/** A chart's numbers as a table, for screen readers and for copying; filled while it is open. */
 function tableOf(title, format) {
   const head = h('thead', {});
   const body = h('tbody', {});
@@ -33,7 +33,7 @@ function tableOf(title, format) {
   return { details, draw(times, lines) { latest = { times, lines }; fill(); } };
 }
 
-/** One chart of a set: `point` marks a place of its times, and `pointer` hears where the reader is. */
+/** One chart of a set: `point` marks an index of its times, and `pointer` receives the reader's position. */
 export function chart(Chart, { title, format, step, empty }, pointer) {
   count += 1;
   const id = `chart-${count}`;
@@ -68,7 +68,7 @@ export function chart(Chart, { title, format, step, empty }, pointer) {
     end: () => picture.destroy(),
 
     draw(next) {
-      // Chart.js compares places alone, and the points at these are new ones.
+      // Chart.js compares only indices, and the points at them are new.
       mark([], false);
       latest = next;
       const { times, moments, faults, lines } = latest;
@@ -86,7 +86,7 @@ export function chart(Chart, { title, format, step, empty }, pointer) {
       picture.update('none');
     },
 
-    /** Shows the values of a place, or the newest; `isHere` when the reader points at this chart. */
+    /** Shows the values at an index, or the newest; `isHere` when the reader points at this chart. */
     point(place, isHere) {
       const { times, moments, faults, lines } = latest;
       const shown = place ?? times.length - 1;

@@ -1,14 +1,14 @@
-// Line charts over one span of time, drawn by Chart.js.
+// Line charts over one time span, drawn by Chart.js.
 
 import { moved, nearest } from './axes.js';
 import { chart } from './chart.js';
 
 /**
- * Charts of one page, which have one time: `draw({times, faults, lines})` with RFC 3339 times, whether each was one of
- * trouble, and for each chart its lines [{name, values, colour}], a value being a number or null. A moment that is
- * pointed at in one of them, or led to by arrow keys, is marked in all, with its values. `end` gives back what they hold.
+ * The charts of one page, with a common time axis: `draw({times, faults, lines})` takes RFC 3339 times, a flag of
+ * trouble for each, and each chart's lines [{name, values, colour}] with numbers or null. A time selected in one chart,
+ * by pointer or arrow keys, is marked in all, with its values. `end` releases their resources.
  *
- * Each of the specifications is {title, format, step, empty}: `format` writes a number, `step` rounds a step of the axis.
+ * Each specification is {title, format, step, empty}: `format` writes a number, `step` rounds a step of the axis.
  */
 export async function charts(specifications) {
   await import('./chart.min.js');
@@ -25,7 +25,7 @@ export async function charts(specifications) {
   const pointer = {
     over(plot, pixel) { point({ plot, pixel, at: plot.momentAt(pixel) }); },
     away() { point(null); },
-    /** Whether the key means something here. */
+    /** Whether the chart uses the key. */
     key(plot, key) {
       const moments = latest?.moments ?? [];
       const from = place() ?? moments.length - 1;
@@ -44,7 +44,7 @@ export async function charts(specifications) {
   function draw(next) {
     latest = { ...next, moments: next.times.map((at) => new Date(at).valueOf()) };
     all.forEach((one, index) => one.draw({ ...latest, lines: next.lines[index] }));
-    // The pointer stays where it is while time passes beneath it.
+    // The pointer stays in place while time passes beneath it.
     if (cursor?.pixel !== undefined) cursor.at = cursor.plot.momentAt(cursor.pixel);
     show();
   }
@@ -57,7 +57,7 @@ export async function charts(specifications) {
     draw,
     end() {
       dark.removeEventListener('change', again);
-      // What is drawn after that has no chart any more.
+      // Later draws have no chart any more.
       for (const one of all.splice(0)) one.end();
     },
   };

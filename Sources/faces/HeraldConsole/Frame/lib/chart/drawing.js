@@ -1,22 +1,22 @@
-// What Chart.js draws on a canvas, and how.
+// The configuration of Chart.js: lines, axes and colours on a canvas.
 
 import { isAlone, tickLabel, timeTicks } from './axes.js';
 
-/** The kinds of lines are told apart by their dashes too, not by colour alone. */
+/** The lines differ in their dashes too, not in colour alone. */
 export const dashes = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 4]];
 /** The colours of lines that are neither good nor bad. */
 const plain = [1, 5, 4];
-/** The numbers of an axis are a little smaller than text. */
+/** The labels of an axis are a little smaller than text. */
 const labelShare = 0.75;
-/** What one label of the axis of time needs, in units of its size. */
+/** The width of one label of the time axis, in units of its size. */
 const labelWidth = 5.3;
-/** Equal in all charts, so that a moment has the same place in those above each other. */
+/** Equal in all charts, so that times align in charts above each other. */
 const axisWidth = 6;
 
-/** A line's colour is its own or its place's, its dashes are its place's. */
+/** A line's colour is its own or its index's, its dashes are its index's. */
 export const series = ({ colour }, index) => colour ?? plain[index % plain.length];
 
-/** The colours of the scheme that the reader has. */
+/** The colours of the reader's scheme. */
 export function scheme() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -24,7 +24,7 @@ export function scheme() {
     .map((name) => [name, colour(typeof name === 'number' ? `series-${name}` : name)]));
 }
 
-/** What Chart.js is to do: axes from `view`, colours from `view.colours`, which are read anew whenever it draws. */
+/** The options for Chart.js: axes from `view`, colours from `view.colours`, which are read again at each drawing. */
 export function settings(view, format) {
   const of = (name) => () => view.colours[name];
   const size = labelShare * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -79,7 +79,7 @@ export function settings(view, format) {
   };
 }
 
-/** A line as Chart.js has it. */
+/** A line in the form of Chart.js. */
 export function dataset(line, index, moments, colours) {
   const colour = colours[series(line, index)];
   return {

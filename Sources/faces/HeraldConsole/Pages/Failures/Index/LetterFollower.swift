@@ -6,11 +6,11 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// Reads the dead-letter topic once, and goes on with what comes; the marks and what came of replays as well.
+/// Reads the dead-letter topic once and follows it, together with the marks and the outcomes of replays.
 ///
-/// It outlives brokers that go away and topics that are recreated: then it starts again. Any thread may ask.
+/// It survives absent brokers and recreated topics by starting again. Any thread may use it.
 final class LetterFollower: Sendable {
-    /// What is known at a moment.
+    /// The knowledge at one time.
     struct Snapshot: Sendable {
         var status = FollowerStatus.reading(passed: 0, total: 0)
         var index: LetterIndex
@@ -21,12 +21,12 @@ final class LetterFollower: Sendable {
         var lease = LeaseWatch()
     }
 
-    /// The longest wait for a record, so that a stop and the marks get their turn.
+    /// The longest wait for a record, so that stops and marks get their turn.
     private static let wait: Milliseconds = .milliseconds(200)
     private static let pause = Duration.seconds(2)
     private static let newsInterval = Duration.seconds(1)
     private static let surveyInterval = Duration.seconds(30)
-    /// A client may go on asking a leader that has moved: after so long another one asks.
+    /// A client may keep asking a leader that has moved: after this time another client takes over.
     private static let readerPatience = Duration.seconds(10)
 
     private let context: ReplayContext
@@ -36,7 +36,7 @@ final class LetterFollower: Sendable {
     private let thread = Guarded<OwnThread?>(nil)
     private let onNews: @Sendable (Snapshot) -> Void
 
-    /// - Parameter onNews: called now and then with what is known, from its thread.
+    /// - Parameter onNews: called from time to time with the current snapshot, from its thread.
     init(
         _ context: ReplayContext, _ failures: FailuresContext, onNews: @escaping @Sendable (Snapshot) -> Void
     ) throws(SystemError) {
@@ -47,7 +47,7 @@ final class LetterFollower: Sendable {
         end = try Wakeup()
     }
 
-    /// What is known now; costs next to nothing, because nothing is copied before it changes.
+    /// The current knowledge; cheap, because nothing is copied before it changes.
     var snapshot: Snapshot { state.withLock { $0 } }
 
     func start() throws {
@@ -75,9 +75,9 @@ final class LetterFollower: Sendable {
 
     private var isStopping: Bool { end.wait(for: .zero) }
 
-    // MARK: - One life
+    // MARK: - One round
 
-    /// Reads everything and follows until something ends it.
+    /// Reads everything and follows until an error or a stop.
     private func follow() throws {
         let replayer = try failures.replayer(context, false)
         let reader = try replayer.context.deadLetters(patience: Self.readerPatience)
@@ -95,7 +95,7 @@ final class LetterFollower: Sendable {
         try goOn(replayer, reader, marks)
     }
 
-    /// Forgets what was, and chooses where to begin: so that what is there now has room.
+    /// Forgets everything and chooses where to begin, so that the current letters fit.
     private func begin(_ replayer: Replayer, _ reader: DeadLetterReader) throws -> [Int32: Int64] {
         let extent = try reader.extent(of: replayer.deadLetterPartitions)
         let room = Int64(failures.letterLimit)
@@ -115,7 +115,7 @@ final class LetterFollower: Sendable {
         }
     }
 
-    /// Reads to the end that there is now; `false` when it is to stop.
+    /// Reads to the current end; returns `false` when stopping.
     private func readToEnd(_ reader: DeadLetterReader) throws -> Bool {
         var lastNews = ContinuousClock.now
         var steps = 0
@@ -159,7 +159,7 @@ final class LetterFollower: Sendable {
         }
     }
 
-    /// Takes what has come; whether there may be more.
+    /// Reads new records; returns whether there may be more.
     private func poll(_ reader: DeadLetterReader, wait: Milliseconds) throws -> Bool {
         for number in 0..<1_024 {
             switch try reader.next(wait: number == 0 ? wait : .zero) {
@@ -193,9 +193,9 @@ final class LetterFollower: Sendable {
         }
     }
 
-    /// Looks whether the topic has other partitions, and drops what it has deleted.
+    /// Checks for new partitions, and drops the letters that the topic has deleted.
     private func survey(_ replayer: Replayer, _ reader: DeadLetterReader) throws {
-        // Brokers that are away are waited for.
+        // Absent brokers are waited for.
         guard let now = try? failures.replayer(context, false) else { return }
         guard now.deadLetterPartitions == replayer.deadLetterPartitions, now.hasState == replayer.hasState else {
             throw ToolFailure("the dead-letter or the state topic has changed; it is read again")
@@ -207,21 +207,21 @@ final class LetterFollower: Sendable {
     }
 }
 
-/// How far the follower is.
+/// The follower's progress.
 enum FollowerStatus: Sendable, Equatable {
     case reading(passed: Int64, total: Int64)
     case current
-    /// What keeps it from reading; it tries again.
+    /// The obstacle to reading; it tries again.
     case failed(String)
 }
 
-/// The lease on the dead letters as it was seen, and whether its job is alive.
+/// The lease on the dead letters as last seen, and whether its job is alive.
 struct LeaseWatch: Sendable {
     private(set) var lease: Lease?
-    /// When it changed last.
+    /// The time of its last change.
     private var changedAt = ContinuousClock.now
 
-    /// Notes the lease as it was read last; `nil` when there never was one.
+    /// Notes the lease as last read; `nil` when there never was one.
     mutating func note(_ read: Lease?, at now: ContinuousClock.Instant = .now) {
         guard let read, read != lease else { return }
         lease = read
@@ -231,7 +231,7 @@ struct LeaseWatch: Sendable {
     /// The job that works on the dead letters now.
     func holder(at now: ContinuousClock.Instant = .now) -> Lease? { lease.flatMap { isAlive($0, now) ? $0 : nil } }
 
-    /// The job that has ended without its last word.
+    /// The job that ended without its last record.
     func abandoned(at now: ContinuousClock.Instant = .now) -> Lease? {
         lease.flatMap { !$0.isOver && !isAlive($0, now) ? $0 : nil }
     }

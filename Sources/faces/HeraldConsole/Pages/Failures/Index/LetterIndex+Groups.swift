@@ -2,19 +2,19 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// What the index answers.
+/// An answer of the index.
 struct IndexAnswer<Value> {
     var value: Value
-    /// How many dead letters match.
+    /// The number of matching dead letters.
     var matched: Int
-    /// Whether it could tell of all of them.
+    /// Whether it knew enough about all of them.
     var isCertain: Bool
 }
 
 extension IndexAnswer: Sendable where Value: Sendable {}
 
 extension LetterIndex {
-    /// The groups of those that match, the largest first; of details, which it does not remember, it tells nothing.
+    /// The groups of the matching letters, largest first; empty for details, which it does not remember.
     func groups(
         by field: GroupField, _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes,
         isOver: () -> Bool
@@ -46,7 +46,7 @@ extension LetterIndex {
         return IndexAnswer(value: groups.sorted, matched: matched, isCertain: isCertain)
     }
 
-    /// What became of a row; `nil` when nothing was done.
+    /// The fate of a row; `nil` when it is open.
     func fate(
         of row: borrowing LetterRow, _ partition: Int32, _ marks: MarkIndex, _ outcomes: ReplayOutcomes
     ) -> LetterFate? {
@@ -64,7 +64,7 @@ extension LetterIndex {
     }
 }
 
-/// Dead letters that are alike in everything that a group asks for: counted together, and once in the groups.
+/// Dead letters that are equal in everything a group needs: counted together, and added to the groups once.
 private struct LikeLetters {
     struct Key: Hashable {
         var traits: UInt32
@@ -103,7 +103,7 @@ private struct LikeLetters {
     }
 }
 
-/// A row with everything that a group asks for.
+/// A row with all facts that a group needs.
 struct IndexedLetter: GroupedLetter {
     let partition: Int32
     let offset: Int64
@@ -113,7 +113,7 @@ struct IndexedLetter: GroupedLetter {
     /// `nil` when it is not kept.
     let knownCampaign: String??
 
-    /// Whether it is known what it is grouped by.
+    /// Whether the grouping field's value is known.
     func isKnown(for field: GroupField) -> Bool {
         switch field {
         case .hour: true

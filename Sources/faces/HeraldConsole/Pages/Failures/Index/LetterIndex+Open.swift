@@ -1,14 +1,14 @@
 internal import HeraldReplay
 internal import HeraldTime
 
-/// Those that are open: neither replayed nor resolved. What a replay did not deliver is a dead letter of its own again.
+/// The open letters: neither replayed nor resolved. A failed replay leaves a new dead letter.
 extension LetterIndex {
-    /// So many are looked at, of each partition, for those of the last hour.
+    /// The number of letters per partition examined for those of the last hour.
     private static let recentLimit = 100_000
-    /// Moments do not rise strictly: workers' clocks differ.
+    /// Times do not rise strictly: workers' clocks differ.
     static let clockDifference: Milliseconds = .minutes(5)
 
-    /// The traits of those that match and are open.
+    /// The traits of the open letters that match.
     func open(
         _ condition: Condition, _ marks: MarkIndex, _ outcomes: ReplayOutcomes, isOver: () -> Bool
     ) -> IndexAnswer<TraitTally> {
@@ -20,9 +20,9 @@ extension LetterIndex {
         return IndexAnswer(value: value, matched: value.total, isCertain: isCertain)
     }
 
-    /// Those that came since then and are open, told apart by their causes.
+    /// The open letters since then, separated by their causes.
     ///
-    /// - Parameter delivered: what a cause is told apart from.
+    /// - Parameter delivered: the deliveries that a cause is compared with.
     func open(
         since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes, delivered: TraitTally
     ) -> OpenLetters {
@@ -48,22 +48,22 @@ extension LetterIndex {
     }
 }
 
-/// Dead letters that are open, and the same told apart by their causes.
+/// Open dead letters, whole and separated by their causes.
 struct OpenLetters: Sendable, Equatable {
-    /// Fewer are no cause of their own: they stand in the share of another.
+    /// The minimum size of a cause; fewer letters belong to another cause's share.
     private static let leastOfCause = 5
     private static let causeLimit = 4
 
     var whole = TraitTally()
-    /// Each at least one; the whole alone where one cause explains all, or nothing is known of causes.
+    /// At least one; only the whole where one cause explains all, or no cause is known.
     var causes: [TraitTally] = []
 
     init() {}
 
-    /// Tells rows apart by their causes.
+    /// Separates rows by their causes.
     ///
-    /// What all have in common is one cause. Else those that have what most have are one, and the rest is looked at alone: a
-    /// cause that has just begun does not hide behind an older one.
+    /// A trait shared by all is one cause. Otherwise the letters with the majority's traits are one, and the rest is
+    /// examined alone, so that a new cause does not hide behind an older one.
     init(_ rows: [OpenRow], _ tables: LetterTables, delivered: TraitTally) {
         whole = OpenTally(rows).whole(tables)
         var (rest, tally) = (rows, whole)
@@ -88,14 +88,14 @@ struct OpenLetters: Sendable, Equatable {
     }
 }
 
-/// What of a row tells its cause, its user and its moment.
+/// The facts of a row about its cause, its user and its time.
 struct OpenRow: Sendable {
     struct Key: Hashable, Sendable {
         var traits: UInt32
         var campaign: UInt32
         var detail: UInt32
 
-        /// Without a user.
+        /// The traits, without the user.
         func traits(_ tables: LetterTables) -> NotificationTraits {
             var traits = NotificationTraits()
             if let known = tables.traits[self.traits] {
@@ -121,7 +121,7 @@ struct OpenRow: Sendable {
     }
 }
 
-/// Counts rows by their numbers, so that texts are looked at once for all that have them.
+/// Counts rows by their numbers, so that texts are examined once for all rows that share them.
 struct OpenTally {
     private var counts: [OpenRow.Key: Int] = [:]
     private var users = TraitTally()

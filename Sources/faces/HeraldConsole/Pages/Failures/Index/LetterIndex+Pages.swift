@@ -2,7 +2,7 @@ internal import HeraldReplay
 internal import HeraldTime
 
 extension LetterIndex {
-    /// The newest of those that match and come behind a place in that order.
+    /// The newest matching letters after a position in that order.
     func newest(
         _ condition: Condition, atMost limit: Int, behind cursor: LetterOrder?, isOver: () -> Bool
     ) -> IndexAnswer<[LetterOrder]> {

@@ -1,22 +1,22 @@
 internal import HeraldReplay
 internal import HeraldTime
 
-/// Dead letters that came one soon after the other.
+/// Dead letters that followed one another closely.
 struct LetterRun: Sendable, Equatable {
     var from: WallTime
     var to: WallTime
     var tally: TraitTally
-    /// How many of them are open.
+    /// The number of open ones.
     var open: Int
 }
 
 extension LetterIndex {
-    /// What comes later is a run of its own.
+    /// The gap that starts a new run.
     private static let gapMinutes: Int64 = 10
-    /// So many of each partition are looked at, the newest.
+    /// The number of letters examined per partition, the newest.
     private static let lookedAtLimit = 500_000
 
-    /// The runs since a moment, the oldest first, whatever was done about them.
+    /// The runs since a given time, oldest first, whether handled or not.
     func runs(since moment: WallTime, _ marks: MarkIndex, _ outcomes: ReplayOutcomes) -> [LetterRun] {
         var minutes: Set<Int64> = []
         visitNewest(since: moment) { _, row in minutes.insert(row.moment / Milliseconds.minutes(1).count) }

@@ -2,18 +2,18 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// What is in the dead-letter topic, in memory: pure, fed with dead letters in the order of their partitions.
+/// The dead-letter topic in memory: pure, fed with dead letters in the order of their partitions.
 ///
-/// It remembers the newest ``limit`` of them, each in 72 bytes (``LetterRow``), and knows how many it has dropped.
+/// It remembers the newest ``limit`` letters, each in 72 bytes (``LetterRow``), and counts those it has dropped.
 struct LetterIndex: Sendable {
     let limit: Int
     private(set) var tables = LetterTables()
     private(set) var partitions: [Int32: LetterRows] = [:]
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
-    /// Where the topic's partitions begin, as far as that is known.
+    /// The first offsets of the topic's partitions, as far as known.
     private var starts: [Int32: Int64] = [:]
-    /// The partitions of which older dead letters were dropped, or never read.
+    /// The partitions of which older dead letters were dropped or never read.
     private var shortened: Set<Int32> = []
     /// Rises with each change.
     private(set) var version = 0
@@ -30,7 +30,7 @@ struct LetterIndex: Sendable {
         if count > limit { makeRoom() }
     }
 
-    /// Lets go of an eighth of each partition, the oldest ones.
+    /// Drops the oldest eighth of each partition.
     private mutating func makeRoom() {
         for (partition, rows) in partitions {
             guard let offset = rows.offset(leaving: rows.count - rows.count / 8 - 1) else { continue }
@@ -39,10 +39,10 @@ struct LetterIndex: Sendable {
         }
     }
 
-    /// Notes that a partition is not read from its beginning, because there is no room for all of it.
+    /// Notes that a partition is not read from its beginning, for lack of room.
     mutating func noteShortened(_ partition: Int32) { shortened.insert(partition) }
 
-    /// Notes where a partition begins now, and drops what lay before it.
+    /// Notes a partition's first offset, and drops the letters before it.
     mutating func noteStart(_ offset: Int64, of partition: Int32) {
         starts[partition] = offset
         let dropped = partitions[partition]?.drop(before: offset) ?? 0
@@ -53,10 +53,10 @@ struct LetterIndex: Sendable {
         }
     }
 
-    /// Notes that something else has changed that answers are made of.
+    /// Notes a change in other data that answers depend on.
     mutating func noteChange() { version += 1 }
 
-    /// About how many the topic has that are not remembered.
+    /// The approximate number of letters in the topic that are not remembered.
     var forgotten: Int64 {
         shortened.reduce(0) { sum, partition in
             guard let start = starts[partition], let first = partitions[partition]?.firstOffset else { return sum }
@@ -66,15 +66,15 @@ struct LetterIndex: Sendable {
 
     subscript(partition: Int32, offset: Int64) -> LetterRow? { partitions[partition]?[offset: offset] }
 
-    /// Visits the rows for which a condition holds.
+    /// Visits the rows that satisfy a condition.
     ///
-    /// - Parameter isOver: whether it takes too long; asked now and then.
-    /// - Returns: `false` when the index cannot tell of some, or has not asked about all: these are not visited.
+    /// - Parameter isOver: whether it takes too long; called from time to time.
+    /// - Returns: `false` when it skipped rows because the index knows too little about them, or time ran out.
     func visit(
         _ condition: Condition, isOver: () -> Bool, _ body: (Int32, borrowing LetterRow) -> Void
     ) -> Bool {
         var (visited, isEnded) = (0, false)
-        // What follows from traits and campaign is decided once for all that have them.
+        // The part that depends on traits and campaign is decided once for all rows that share them.
         var decided: [UInt64: (facts: RowFacts, holds: Bool?)] = [:]
         var lastKey: UInt64?
         var last = (facts: RowFacts(traits: nil, campaign: nil, partition: 0), holds: Bool?.none)

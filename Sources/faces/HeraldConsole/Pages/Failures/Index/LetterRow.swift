@@ -2,30 +2,30 @@ internal import HeraldEvents
 internal import HeraldReplay
 internal import HeraldTime
 
-/// What the index remembers of a dead letter, in 72 bytes; its partition is known by where it lies.
+/// The index's memory of a dead letter, in 72 bytes; its position in the index gives its partition.
 struct LetterRow: Sendable {
     var offset: Int64
-    /// When it became a dead letter, epoch milliseconds.
+    /// The time at which it became a dead letter, in epoch milliseconds.
     var moment: Int64
-    /// 64 bits of a keyed hash; 0 when there is none.
+    /// 64 bits of a keyed hash; 0 without a user.
     var userHash: UInt64
     var idHash: UInt64
     /// As ``UserMark/start``.
     var userStart: UInt64
-    /// The request record; partition -1 when that is not known.
+    /// The request record; partition -1 when it is unknown.
     var originOffset: Int64
     var originPartition: Int32
     /// Their numbers in ``LetterTables``.
     var traits: UInt32
     var campaign: UInt32
     var detail: UInt32
-    /// The number of attempts; ``noNumber`` when there is none, ``otherNumber`` when it does not fit.
+    /// The number of attempts; ``noNumber`` when it has none, ``otherNumber`` when the number does not fit.
     var attempts: Int32
 
     static let noNumber = Int32.min
     static let otherNumber = Int32.max
 
-    /// The row of a dead letter, whose traits and campaign it puts into the tables.
+    /// Makes the row of a dead letter, and puts its traits and campaign into the tables.
     init(_ entry: inout DeadLetterEntry, _ tables: inout LetterTables) {
         let origin = entry.origin
         offset = entry.offset
@@ -46,16 +46,16 @@ struct LetterRow: Sendable {
     }
 }
 
-/// The rows of a partition, by rising offsets; in pieces, so that growing never copies all of them.
+/// The rows of a partition in ascending offsets; in pieces, so that growing never copies all of them.
 struct LetterRows: Sendable {
     private static let pieceCount = 16_384
 
     private var pieces: [ContiguousArray<LetterRow>] = []
-    /// Rows at the beginning of the first piece that are dropped.
+    /// The number of dropped rows at the beginning of the first piece.
     private var dropped = 0
     private(set) var count = 0
 
-    /// Appends a row, unless it comes out of turn; whether it did.
+    /// Appends a row unless it is out of order; returns whether it did.
     mutating func append(_ row: LetterRow) -> Bool {
         if let last = pieces.last?.last, row.offset <= last.offset { return false }
         if pieces.last?.count ?? Self.pieceCount == Self.pieceCount {
@@ -68,7 +68,7 @@ struct LetterRows: Sendable {
         return true
     }
 
-    /// Drops what lies before this offset; how many there were.
+    /// Drops the rows before this offset; returns their number.
     mutating func drop(before offset: Int64) -> Int {
         let former = count
         while let first = pieces.first, first[first.count - 1].offset < offset {
@@ -84,7 +84,7 @@ struct LetterRows: Sendable {
         return former - count
     }
 
-    /// Visits the rows from the oldest to the newest.
+    /// Visits the rows, oldest first.
     func visit(_ body: (borrowing LetterRow) -> Void) {
         for (index, piece) in pieces.enumerated() {
             let first = index == 0 ? dropped : 0
@@ -96,7 +96,7 @@ struct LetterRows: Sendable {
 
     var firstOffset: Int64? { pieces.first.map { $0[dropped].offset } }
 
-    /// Visits the rows from the newest to the oldest, as long as the body wants more.
+    /// Visits the rows, newest first, while the body returns true.
     func visitNewest(_ body: (borrowing LetterRow) -> Bool) {
         for (index, piece) in pieces.enumerated().reversed() {
             let first = index == 0 ? dropped : 0
@@ -106,7 +106,7 @@ struct LetterRows: Sendable {
         }
     }
 
-    /// The offset behind which so many rows are left.
+    /// The offset after which this many rows are left.
     func offset(leaving rest: Int) -> Int64? {
         guard rest < count else { return firstOffset }
         var surplus = count - rest + dropped
@@ -117,7 +117,7 @@ struct LetterRows: Sendable {
         return nil
     }
 
-    /// The row of this offset.
+    /// The row at this offset.
     subscript(offset offset: Int64) -> LetterRow? {
         let piece = pieces.partitioningIndex { $0[$0.count - 1].offset >= offset }
         guard piece < pieces.count else { return nil }
@@ -129,7 +129,7 @@ struct LetterRows: Sendable {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The first index whose element is so, where those that are so come last.
+    /// The first index whose element satisfies the predicate, in an array where those elements come last.
     fileprivate func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

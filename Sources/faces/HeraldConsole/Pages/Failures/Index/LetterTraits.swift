@@ -1,20 +1,20 @@
 internal import HeraldEvents
 internal import HeraldReplay
 
-/// What many dead letters have in common, beside their campaign: what they are grouped by, and what conditions ask most.
+/// The traits that many dead letters share, beside their campaign: grouping fields and the most frequent conditions.
 struct LetterTraits: Hashable, Sendable {
     var reasonText: String?
     var reason: DeadLetterReason?
     var statusNumber: Int64?
     var pushServices: [String]
-    /// The push services' header as it is, which conditions ask; `nil` when there is none.
+    /// The raw push services header, for conditions; `nil` without one.
     var pushServicesText: String?
     var source: String?
     var replays: Int
-    /// The topic that it came from, as far as that is told.
+    /// The topic it came from, as far as known.
     var topic: String?
     var hasLongMessage: Bool
-    /// Whether a person may have got it all the same.
+    /// Whether the notification may have arrived all the same.
     var mayHaveArrived: Bool
 
     init(_ entry: DeadLetterEntry) {
@@ -31,16 +31,16 @@ struct LetterTraits: Hashable, Sendable {
     }
 }
 
-/// Each different value once, by number: most of a million dead letters share a few.
+/// A table of distinct values by number: most of a million dead letters share a few.
 ///
-/// Bounded in bytes, whatever stands in headers: of what comes beyond that nothing is known (``NumberedValues/unknown``).
+/// It is bounded in bytes, even with hostile headers: values beyond the bound become ``NumberedValues/unknown``.
 struct NumberedValues<Value: Hashable & Sendable>: Sendable {
     /// The number of values that are not kept.
     static var unknown: UInt32 { .max }
-    /// Longer ones are no real values.
+    /// Longer texts are not real values.
     private static var longest: Int { 8 << 10 }
 
-    /// Bytes of all values together at most.
+    /// The size limit of all values together.
     let byteLimit: Int
     private(set) var all: [Value] = []
     private var numbers: [Value: UInt32] = [:]
@@ -50,7 +50,7 @@ struct NumberedValues<Value: Hashable & Sendable>: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// The number of this value, which takes about so many bytes; it is kept from now on if there is room.
+    /// The number of this value, whose size is about this; it is kept from then on if there is room.
     mutating func number(of value: Value, byteCount bytes: @autoclosure () -> Int) -> UInt32 {
         if let number = numbers[value] { return number }
         let bytes = bytes()
@@ -66,10 +66,10 @@ struct NumberedValues<Value: Hashable & Sendable>: Sendable {
     subscript(number: UInt32) -> Value? { number == Self.unknown ? nil : all[Int(number)] }
 }
 
-/// What rows refer to by number.
+/// The tables that rows refer to by number.
 struct LetterTables: Sendable {
     var traits = NumberedValues<LetterTraits>(byteLimit: 32 << 20)
-    /// The empty one of the optional is that there is none.
+    /// The inner `nil` stands for letters without a campaign.
     var campaigns = NumberedValues<String?>(byteLimit: 16 << 20)
     var details = NumberedValues<String?>(byteLimit: 16 << 20)
 
@@ -90,7 +90,7 @@ struct LetterTables: Sendable {
 }
 
 extension LetterTraits {
-    /// About what it takes in memory.
+    /// The approximate memory size.
     fileprivate var byteCount: Int {
         let texts = [reasonText, source, topic, pushServicesText].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return 320 + texts + pushServices.reduce(0) { $0 + $1.utf8.count + 16 }

@@ -1,14 +1,14 @@
 internal import HeraldBytes
 internal import HeraldReplay
 
-/// What the index knows of a dead letter, or of all that have the same traits and campaign, as conditions ask it.
+/// The index's facts for conditions, about one dead letter or all that share traits and campaign.
 struct RowFacts: ConditionFacts {
     /// `nil` when they are not kept.
     let traits: LetterTraits?
     /// `nil` when it is not kept.
     let campaign: String??
     let partition: Int32
-    /// `nil` of all that have these traits and this campaign.
+    /// `nil` when it stands for all with these traits and this campaign.
     var row: LetterRow?
 
     func holds(_ test: Condition.TextTest, for field: WhereField) -> Bool? {

@@ -3,7 +3,7 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// Dead letters as a file to be saved; bounded, because the file is made in memory.
+/// A downloadable file of dead letters; bounded, because it is made in memory.
 struct LetterExport {
     enum Format: String, Sendable {
         case jsonl, csv
@@ -25,7 +25,7 @@ struct LetterExport {
         if format == .csv { text = DeadLetterView.csvHeading(isRevealed: isRevealed) }
     }
 
-    /// Adds a letter; `false` when there is no room for it.
+    /// Adds a letter; returns `false` when there is no room for it.
     mutating func add(_ letter: DeadLetterView) -> Bool {
         guard count < Self.letterLimit, text.utf8.count < Self.byteLimit else { return false }
         count += 1
@@ -45,7 +45,7 @@ struct LetterExport {
 }
 
 extension LetterQueries {
-    /// A file of those that a filter means; refused when they are too many, because half a file looks like a whole one.
+    /// A file of the filtered letters; refused when there are too many, because half a file looks like a whole one.
     func export(_ filter: LetterFilter, _ export: LetterExport) throws -> ConsoleAnswer {
         var export = export
         let selection = try filter.selection(now: SystemClock.wall())

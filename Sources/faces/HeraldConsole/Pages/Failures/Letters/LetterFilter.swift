@@ -3,12 +3,12 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// Which dead letters a page means, as its address or a request's body has it.
+/// The filter of a page, from its address or a request's body.
 struct LetterFilter: Decodable, Sendable, Equatable {
     /// `FIELD=VALUE`.
     var group: String?
     var `where`: String?
-    /// Moments (RFC 3339), or how long ago: `12h`.
+    /// Times (RFC 3339) or ages: `12h`.
     var since: String?
     var until: String?
     var partitions: [Int32]?
@@ -32,7 +32,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
         }
     }
 
-    /// The filter of a selection that was written down; `nil` when it cannot be told from its text.
+    /// The filter of a recorded selection; `nil` when its text does not tell.
     init?(text: String) {
         guard let request = Selection.Request(text: text), request.groups.count <= 1 else { return nil }
         group = request.groups.first
@@ -45,7 +45,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
 
     var isEmpty: Bool { self == LetterFilter() }
 
-    /// A longer condition, and one with more ids, is work for the command, which holds up no other viewer.
+    /// Longer conditions and more ids are work for the command, which delays no other viewer.
     private static let conditionByteLimit = 4_096
     private static let idLimit = 1_000
 
@@ -75,7 +75,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
         return moment
     }
 
-    /// As a command takes it.
+    /// The filter as words of a command.
     var words: [String] {
         var words: [String] = []
         if let group { words += ["--group", group] }
@@ -88,7 +88,7 @@ struct LetterFilter: Decodable, Sendable, Equatable {
         return words + (ids ?? [])
     }
 
-    /// As JSON, with texts as they are.
+    /// The filter as JSON, with texts unchanged.
     var object: JSONValue {
         .present([
             .init("group", .text(group)), .init("where", .text(self.where)), .init("since", .text(since)),

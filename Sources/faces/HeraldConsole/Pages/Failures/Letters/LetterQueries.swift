@@ -5,22 +5,22 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// What the page asks of dead letters: answered by the index, and by the topic where the index cannot tell.
+/// The page's queries about dead letters: the index answers, or the topic where the index does not know enough.
 final class LetterQueries: Sendable {
-    /// Groups in one answer.
+    /// The maximum number of groups in one answer.
     private static let groupLimit = 200
-    /// Letters of one id; of which there are more is no id.
+    /// The maximum number of letters with one id; a name with more is not an id.
     static let letterLimit = 100
-    /// A viewer does not wait for longer.
+    /// The longest time that a viewer waits.
     private static let patience = Duration.seconds(20)
-    /// A condition that needs longer for all that is remembered is asked of the topic, which shows a part.
+    /// The time limit of the index; after it the topic is asked, which shows a part.
     private static let indexPatience = Duration.seconds(5)
 
     private let context: ReplayContext
     private let failures: FailuresContext
     let follower: LetterFollower
     private let board: TroubleBoard
-    /// How many read the topic for an answer; a page that is loaded again and again must not stop all others.
+    /// The number of current readers of the topic; bounded, so that reloading a page does not block others.
     private let readers = Guarded(0)
     private static let readerLimit = 6
 
@@ -33,7 +33,7 @@ final class LetterQueries: Sendable {
         self.follower = follower
     }
 
-    /// Whether an answer of the index takes too long, from now on.
+    /// A timer that tells whether an answer of the index takes too long.
     private static func timer() -> () -> Bool {
         let end = ContinuousClock.now + indexPatience
         return { ContinuousClock.now >= end }
@@ -41,7 +41,7 @@ final class LetterQueries: Sendable {
 
     // MARK: - Groups
 
-    /// The groups of those that a filter means, each as `herald dlq list` has it, with its name as a filter takes it.
+    /// The groups of the filtered letters in the form of `herald dlq list`, with their names as filters.
     func groups(by field: GroupField, _ filter: LetterFilter, isWhole: Bool) throws -> JSONValue {
         let selection = try filter.selection(now: SystemClock.wall())
         let snapshot = follower.snapshot
@@ -68,7 +68,7 @@ final class LetterQueries: Sendable {
         isCut: Bool = false, pattern: FailurePattern? = nil
     ) -> JSONValue {
         let shown = groups.prefix(groupLimit).map { group in
-            // The filter's value is no text to show.
+            // The filter's value is not display text.
             JSONValue.object(group.members.map { .init($0.name, $0.value.safe) } + [.init("key", .text(group.name))])
         }
         return [
@@ -79,8 +79,8 @@ final class LetterQueries: Sendable {
         ]
     }
 
-    /// What those that match and are open have in common, and deliveries have not; `nil` when the index cannot tell, or none
-    /// is open.
+    /// The pattern that the matching open letters share and deliveries do not; `nil` when the index does not know
+    /// enough, or none is open.
     func pattern(_ condition: Condition) -> FailurePattern? {
         let snapshot = follower.snapshot
         let open = snapshot.index.open(condition, snapshot.marks, snapshot.outcomes, isOver: Self.timer())
@@ -90,7 +90,7 @@ final class LetterQueries: Sendable {
 
     // MARK: - Letters
 
-    /// A page of those that a filter means, the newest first, each as `herald dlq list --group-by none` has it.
+    /// A page of the filtered letters, newest first, in the form of `herald dlq list --group-by none`.
     func letters(_ filter: LetterFilter, behind cursor: LetterOrder?, atMost limit: Int) throws -> JSONValue {
         let selection = try filter.selection(now: SystemClock.wall())
         let snapshot = follower.snapshot
@@ -120,7 +120,7 @@ final class LetterQueries: Sendable {
         ]
     }
 
-    /// The letters in these places, in this order; those that their topic has no longer are left out.
+    /// The letters at these places, in this order; letters no longer in the topic are left out.
     private func views(
         at places: [LetterOrder], _ snapshot: LetterFollower.Snapshot
     ) throws -> [DeadLetterView] {
@@ -145,7 +145,7 @@ final class LetterQueries: Sendable {
 
     // MARK: - One
 
-    /// The letters of a place or an id, each as `herald dlq show` has it, with what was done about it.
+    /// The letters at a place or with an id in the form of `herald dlq show`, with their history.
     func letters(named name: String, isRevealed: Bool) throws -> [JSONValue] {
         let snapshot = follower.snapshot
         let letters = try entries(named: name, snapshot).map { entry in
@@ -164,7 +164,7 @@ final class LetterQueries: Sendable {
         }
     }
 
-    /// The dead letters of a place or an id.
+    /// The dead letters at a place or with an id.
     func entries(named name: String, _ snapshot: LetterFollower.Snapshot) throws -> [DeadLetterEntry] {
         var filter = LetterFilter()
         filter.ids = [name]
@@ -207,7 +207,7 @@ final class LetterQueries: Sendable {
 
     // MARK: - The topic
 
-    /// Reads the topic; `false` when that took too long.
+    /// Reads the topic; returns `false` when that took too long.
     func read(_ selection: Selection, _ body: (inout DeadLetterEntry) throws -> Bool) throws -> Bool {
         try reading {
             let replayer = try failures.replayer(context, false)
@@ -249,7 +249,7 @@ extension MarkRecord {
 }
 
 extension LetterOrder {
-    /// It as a text for addresses.
+    /// The position as a text for addresses.
     var cursor: String { "\(moment.milliseconds):\(partition):\(offset)" }
 
     init?(cursor: String) {
@@ -262,7 +262,7 @@ extension LetterOrder {
 }
 
 extension LetterFollower.Snapshot {
-    /// How far the index is, and which job works on the dead letters.
+    /// The index's progress, and the job that works on the dead letters.
     var object: JSONValue {
         var members: [JSONValue.Member] = [
             .init("count", .integer(index.count)), .init("forgotten", .integer(Int(index.forgotten))),

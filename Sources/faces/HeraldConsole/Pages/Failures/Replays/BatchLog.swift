@@ -1,7 +1,7 @@
 internal import HeraldReplay
 internal import HeraldText
 
-/// What came of each batch of a replay: pure, fed with how far it is.
+/// The results of each batch of a replay: pure, fed with its progress.
 struct BatchLog: Sendable {
     struct Batch: Sendable, Equatable {
         var number: Int
@@ -10,14 +10,14 @@ struct BatchLog: Sendable {
         var failed = 0
     }
 
-    /// Of more batches only the last ones are shown.
+    /// The number of batches shown, the last ones.
     private static let limit = 50
     private(set) var batches: [Batch] = []
     private var before = ReplayProgress()
 
     mutating func note(_ progress: ReplayProgress) {
         if batches.last?.number != progress.batch {
-            // What is known when a batch begins came of those before it.
+            // The counts at the beginning of a batch belong to earlier ones.
             update(progress)
             before = progress
             batches.append(Batch(number: progress.batch))

@@ -3,11 +3,11 @@ internal import HeraldReplay
 internal import HeraldThreads
 internal import HeraldTimeline
 
-/// Questions to the job of this console that works on dead letters: it answers each in one of its turns.
+/// Questions to the job of this console that works on dead letters; it answers each in one of its turns.
 ///
 /// Any thread asks; the job's thread answers.
 final class LetterQuestions: Sendable {
-    /// A job turns often; one that does not answer by then reads a topic, or waits for a broker.
+    /// A job turns often; one that does not answer in this time reads a topic or waits for a broker.
     private static let patience = Duration.milliseconds(500)
 
     private struct Question {
@@ -24,9 +24,9 @@ final class LetterQuestions: Sendable {
 
     private let state = Guarded(State())
 
-    /// In which job a dead letter is planned, and why it is not replayed yet; `nil` when it is not, or none answers.
+    /// The job that plans to replay a dead letter, and the reason why it has not yet; `nil` without a job or an answer.
     ///
-    /// Blocks until the job's next turn, or until its time is over.
+    /// Blocks until the job's next turn or the time limit.
     func ask(partition: Int32, offset: Int64) throws(SystemError) -> Explanation.PlannedLetter? {
         let answer = Guarded<Explanation.PlannedLetter?>(nil)
         let news = try Wakeup()
@@ -44,7 +44,7 @@ final class LetterQuestions: Sendable {
         return answer.withLock { $0 }
     }
 
-    /// Answers what was asked meanwhile.
+    /// Answers the open questions.
     func answer(_ standing: ReplayStanding) {
         let open = state.withLock { state in
             defer { state.open = [] }

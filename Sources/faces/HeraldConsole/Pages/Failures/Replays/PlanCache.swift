@@ -3,7 +3,7 @@ internal import HeraldText
 internal import HeraldThreads
 internal import HeraldTools
 
-/// A plan, fixed and ready to be carried out once.
+/// A fixed plan that can be carried out once.
 struct ReadyPlan: Sendable {
     enum Work: Sendable {
         case replay(ReplayPlan, ReplayRules, ReplayOptions)
@@ -12,9 +12,9 @@ struct ReadyPlan: Sendable {
 
     var work: Work
     var request: PlanRequest
-    /// Which dead letters, as it is written down.
+    /// The selected dead letters, in the form of records.
     var selection: String
-    /// What is shown of it.
+    /// Its display.
     var object: [JSONValue.Member]
 
     var count: Int {
@@ -25,11 +25,11 @@ struct ReadyPlan: Sendable {
     }
 }
 
-/// The plans that were made: each can be started once, within ``PlanCache/lifetime``, from any tab.
+/// The plans made so far: each can be started once, within ``PlanCache/lifetime``, from any tab.
 ///
-/// Bounded: of more than ``PlanCache/limit`` the oldest are dropped. Any thread.
+/// Bounded: beyond ``PlanCache/limit`` the oldest are dropped. Any thread.
 final class PlanCache: Sendable {
-    /// A plan so old no longer shows what is in the topic.
+    /// A plan this old may no longer match the topic.
     static let lifetime = Duration.seconds(15 * 60)
     static let limit = 20
 
@@ -37,13 +37,13 @@ final class PlanCache: Sendable {
         case planning(passed: Int64, total: Int64)
         case ready(ReadyPlan, until: ContinuousClock.Instant)
         case failed(String)
-        /// Somebody has started it.
+        /// A viewer has started it.
         case used(by: String, job: String?)
     }
 
     private let plans = Guarded<[(id: String, state: State)]>([])
 
-    /// Begins a plan; its id.
+    /// Begins a plan; returns its id.
     func begin() -> String {
         let id = String(UInt64.random(in: .min ... .max), radix: 36)
         plans.withLock { plans in
@@ -53,7 +53,7 @@ final class PlanCache: Sendable {
         return id
     }
 
-    /// Notes how far it is, or how it has ended; whether it is still wanted.
+    /// Notes the plan's progress or end; returns whether it is still wanted.
     @discardableResult
     func note(_ state: State, of id: String) -> Bool {
         plans.withLock { plans in
@@ -63,18 +63,18 @@ final class PlanCache: Sendable {
         }
     }
 
-    /// The plan as it stands.
+    /// The state of a plan.
     ///
-    /// - Throws: a ``ToolFailure`` when there is none of this id.
+    /// - Throws: a ``ToolFailure`` when there is no plan with this id.
     func state(of id: String) throws -> State {
         guard let plan = plans.withLock({ plans in plans.first { $0.id == id } }) else { throw Self.unknown }
         return plan.state
     }
 
-    /// Takes a plan for the viewer who starts it: no other gets it.
+    /// Takes a plan for the viewer who starts it: no other viewer can.
     ///
-    /// - Parameter count: what was typed; has to be the plan's count when that is over 100.
-    /// - Throws: a ``ToolFailure`` with why not.
+    /// - Parameter count: the typed count; must equal the plan's when that is over 100.
+    /// - Throws: a ``ToolFailure`` with the reason for refusing.
     func take(
         _ id: String, by name: String, count: Int?, at now: ContinuousClock.Instant = .now
     ) throws -> ReadyPlan {
@@ -100,7 +100,7 @@ final class PlanCache: Sendable {
         }
     }
 
-    /// Up to so many need no typed count.
+    /// Larger counts must be typed.
     static let untypedLimit = 100
 
     private static var unknown: ToolFailure {

@@ -4,20 +4,20 @@ internal import HeraldText
 internal import HeraldTime
 internal import HeraldTools
 
-/// What a plan is asked for: which dead letters, and what is done with them.
+/// A request for a plan: the selected dead letters, and the action on them.
 struct PlanRequest: Decodable, Sendable {
     enum Kind: String, Decodable, Sendable {
         case replay, resolve
     }
 
-    /// What is said otherwise in each.
+    /// The changes to make in each.
     struct Change: Decodable, Sendable {
         var user: String?
         var message: String?
         var pns: [String]?
     }
 
-    /// A value that one dead letter is replayed with.
+    /// The value with which one dead letter is replayed.
     struct Edit: Decodable, Sendable {
         var place: String
         var value: String
@@ -33,12 +33,12 @@ struct PlanRequest: Decodable, Sendable {
     var ramp: String?
     /// From 0 to 1.
     var stopIfFailures: Double?
-    /// Dead letters a second.
+    /// Dead letters per second.
     var rate: Double?
     /// Such as `10m`.
     var wait: String?
 
-    /// How it is carried out.
+    /// The options of the replay.
     func options(_ selection: Selection) throws(InvalidArgument) -> ReplayOptions {
         var options = ReplayOptions()
         if let ramp {
@@ -69,7 +69,7 @@ struct PlanRequest: Decodable, Sendable {
         return options
     }
 
-    /// What is replayed, and as what.
+    /// The rules that select and change the events.
     ///
     /// - Parameter services: those of the settings.
     func rules(_ base: ReplayRules, _ services: PushServices) throws -> ReplayRules {
@@ -103,7 +103,7 @@ struct PlanRequest: Decodable, Sendable {
         return resolved
     }
 
-    /// The command that does the same.
+    /// The equivalent command.
     func command(configuration: String?) -> [String] {
         var words = ["herald", "dlq", (kind ?? .replay).rawValue] + filter.words
         if kind != .resolve {
@@ -115,7 +115,7 @@ struct PlanRequest: Decodable, Sendable {
             if freshKey ?? false { words.append("--fresh-key") }
             if again ?? false { words.append("--again") }
             if let user = set?.user { words += ["--set", "user=\(user)"] }
-            // Every viewer of the console sees it, and viewers who may only look must not see a message's text.
+            // Every viewer sees the command, and viewers without the right must not see a message's text.
             if set?.message != nil { words += ["--set", "message=TEXT"] }
             if let pns = set?.pns { words += ["--set", "pns=\(pns.joined(separator: ","))"] }
             if edit != nil { words.append("--edit") }
@@ -123,7 +123,7 @@ struct PlanRequest: Decodable, Sendable {
         return words + (configuration.map { ["--config", $0] } ?? [])
     }
 
-    /// It as JSON, to be sent again; nothing when it corrects something, whose texts are not shown to all viewers.
+    /// The request as JSON, for sending again; null for a correction, whose texts not all viewers may see.
     var object: JSONValue {
         guard set == nil, edit == nil else { return .null }
         return .present([

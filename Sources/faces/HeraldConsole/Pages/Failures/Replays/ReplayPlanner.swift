@@ -5,9 +5,9 @@ internal import HeraldThreads
 internal import HeraldTime
 internal import HeraldTools
 
-/// Makes plans: each on a thread of its own, because a topic of millions takes its time.
+/// Makes plans, each on its own thread, because a topic of millions takes time to read.
 final class ReplayPlanner: Sendable {
-    /// Plans that are made at the same time; each reads the topic.
+    /// The maximum number of concurrent plans; each reads the topic.
     private static let limit = 3
 
     let cache = PlanCache()
@@ -27,9 +27,9 @@ final class ReplayPlanner: Sendable {
         self.failures = failures
     }
 
-    /// Begins a plan; its id.
+    /// Begins a plan; returns its id.
     ///
-    /// - Throws: what is wrong with the request.
+    /// - Throws: a description of the request's fault.
     func plan(_ request: PlanRequest) throws -> String {
         guard !request.filter.isEmpty || request.edit != nil else {
             throw InvalidArgument(
@@ -39,7 +39,7 @@ final class ReplayPlanner: Sendable {
         if let place = request.edit?.place, request.filter.isEmpty { request.filter.ids = [place] }
         let selection = try request.filter.selection(now: SystemClock.wall())
         let options = try request.options(selection)
-        // Whatever is wrong with it is said at once.
+        // Mistakes in the request are reported at once.
         let rules = try request.rules(context.rules, context.decoder.pushServices)
         let id = cache.begin()
         let asked = request
@@ -126,7 +126,7 @@ final class ReplayPlanner: Sendable {
             work: .replay(plan, rules, options), request: request, selection: selection.text, object: members)
     }
 
-    /// What was edited has to be an event: else the plan would only say that it is left out.
+    /// An edited value must be an event: otherwise the plan would only say that it is left out.
     private func checkEdit(_ place: String, _ rules: ReplayRules, _ replayer: Replayer) throws {
         var filter = LetterFilter()
         filter.ids = [place]
@@ -150,9 +150,9 @@ final class ReplayPlanner: Sendable {
             "no dead letter matches \(missing.prefix(20).map { SafeText.quoted($0) }.joined(separator: ", "))")
     }
 
-    // MARK: - What is shown
+    // MARK: - Display
 
-    /// A plan as a page shows it.
+    /// The display of a plan.
     func object(_ id: String, at now: ContinuousClock.Instant = .now) throws -> JSONValue {
         let state: String
         var members: [JSONValue.Member]

@@ -6,13 +6,13 @@ internal import HeraldTime
 internal import HeraldTimeline
 internal import HeraldTools
 
-/// Carries plans out, as jobs of the console.
+/// Carries plans out as jobs of the console.
 struct ReplayStarter: Sendable {
-    /// What a start is asked for.
+    /// The request to start.
     struct Request: Decodable, Sendable {
-        /// What was typed.
+        /// The typed count.
         var count: Int?
-        /// Why; the note of the viewer who resolves.
+        /// The reason; the note of a viewer who resolves.
         var reason: String?
     }
 
@@ -31,16 +31,15 @@ struct ReplayStarter: Sendable {
         self.jobs = jobs
     }
 
-    /// The job of this console in which a dead letter is planned, and why it is not replayed yet.
+    /// The job of this console that plans to replay a dead letter, and the reason why it has not yet.
     func planned(partition: Int32, offset: Int64) throws -> Explanation.PlannedLetter? {
         guard jobs.isBusy(with: Self.subject) else { return nil }
         return try questions.ask(partition: partition, offset: offset)
     }
 
-    /// Starts a plan in the name of a viewer; the job's id.
+    /// Starts a plan in the name of a viewer; returns the job's id.
     ///
-    /// - Throws: a ``ToolFailure`` when the plan has aged or is used, another job is at work, or the count is not
-    ///   typed.
+    /// - Throws: a ``ToolFailure`` when the plan is too old or used, another job is running, or the count is not typed.
     func start(_ id: String, _ request: Request, by name: String) throws -> String {
         let reason = request.reason?.trimmed ?? ""
         guard !reason.isEmpty, reason.count <= Self.reasonLength else {
@@ -75,11 +74,11 @@ struct ReplayStarter: Sendable {
         return job
     }
 
-    /// One at a time works on the dead letters, as the lease has it.
+    /// The lease lets one job at a time work on the dead letters.
     private static let subject = "dead-letters"
 }
 
-/// Where a plan is carried out.
+/// The place where a plan is carried out.
 private struct ReplayPlace: Sendable {
     let context: ReplayContext
     let failures: FailuresContext
@@ -128,7 +127,7 @@ private struct ReplayPlace: Sendable {
 }
 
 extension ReplayStanding {
-    /// Why the job does not go on; empty when it is at its work.
+    /// The reason why the job waits; empty while it works.
     fileprivate var waitsMembers: [JSONValue.Member] {
         wait.map { [.init("waits", $0.json.safe)] } ?? []
     }
