@@ -6,7 +6,7 @@ import Testing
 @Suite("From publication to outcome")
 struct LatencyQuantileTests {
     @Test(
-        "the seconds are those of the bucket in which the share lies, in proportion",
+        "the seconds are those of the bucket that contains the share, in proportion",
         arguments: [
             (0.5, [:], nil), (0.5, [1: 0, .infinity: 0], nil),
             (0.5, [1: 10, 2: 10, .infinity: 10], 0.5), (0.5, [1: 0, 2: 10, .infinity: 10], 1.5),
@@ -21,7 +21,7 @@ struct LatencyQuantileTests {
         #expect(found.map { ($0 * 1_000).rounded() } == seconds.map { ($0 * 1_000).rounded() })
     }
 
-    @Test("is the growth of the workers' histograms, of all topics together, from one look to the next")
+    @Test("is the growth of the workers' histograms, of all topics together, between two looks")
     func growth() throws {
         func numbers(_ fast: Int, _ all: Int) throws -> WorkerNumbers {
             let text = """

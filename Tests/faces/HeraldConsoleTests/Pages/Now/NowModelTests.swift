@@ -7,7 +7,7 @@ import Testing
 @testable import HeraldConsole
 @testable import HeraldKafka
 
-@Suite("What the pages Verdict and Now are told")
+@Suite("The data of the pages Verdict and Now")
 struct NowModelTests {
     private static let begin = WallTime(milliseconds: 1_795_400_040_000)
 
@@ -43,7 +43,7 @@ struct NowModelTests {
         return observation
     }
 
-    @Test("A new tab gets all points and the present, a tab that is open the newest point alone")
+    @Test("A new tab gets all points and the present, an open tab only the newest point")
     func history() throws {
         var model = NowModel()
         for (index, count) in [1_000.0, 1_020, 1_040].enumerated() {
@@ -87,7 +87,7 @@ struct NowModelTests {
         #expect(json["next"]?["section"] == "heraldbrokersunreachable" && json["next"]?["href"] == .null)
     }
 
-    @Test("What a worker writes is cut, and can steer nothing")
+    @Test("A worker's texts are cut, and can control nothing")
     func hostile() {
         let long = String(repeating: "x", count: 100_000)
         let page = WorkerSurvey.Page(
@@ -99,12 +99,12 @@ struct NowModelTests {
         #expect(bounded.reasons[0].reason == "r0\\u{202E}" && bounded.reasons[0].sentence.hasPrefix("\\u{1B}[2J"))
     }
 
-    @Test("Workers are asked where somebody says, or where the members run, also while no broker answers")
+    @Test("Workers are asked at configured addresses, or where the members run, even without brokers")
     func addresses() {
         var plan = NowPlan(
             topics: Topics(), delays: [], group: "g", reach: ClusterReach(bootstrapServers: []),
             clientProperties: [], groupProperties: [], readerProperties: [], listen: ("0.0.0.0", 9_464))
-        // A worker that its group does not let in is no member; where none answers, nothing is said of it.
+        // A worker that is not admitted to its group is no member; without answers nothing is said about it.
         #expect(NowModel.addresses(plan, .unasked) == ["127.0.0.1:9464"])
         let there = WorkerObservation(
             address: "127.0.0.1:9464", state: .answered(.init(ready: false)), at: MonotonicTime(nanoseconds: 0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("Workers are asked side by side")
+@Suite("Workers are asked in parallel")
 struct WorkerWatchTests {
     private static let page = #"{"ready":true,"reasons":[],"warnings":[],"surprise":[1,{"a":null}]}"#
 
@@ -18,7 +18,7 @@ struct WorkerWatchTests {
         }
     }
 
-    @Test("One that hangs, one that lies, one that never ends and one that is gone hold up nobody")
+    @Test("A hanging, a lying, an endless and an absent worker delay no other")
     func hostile() async throws {
         let good = try Self.worker()
         let hanging = try ScriptedServer { peer in _ = peer.readToEnd() }
@@ -59,7 +59,7 @@ struct WorkerWatchTests {
         #expect(try await eventually { good.acceptedCount > asked + 2 })
     }
 
-    @Test("Those that are not named any more are forgotten, and more than can be asked are left out")
+    @Test("Workers no longer named are forgotten, and those beyond the limit are left out")
     func follow() async throws {
         let worker = try Self.worker()
         defer { worker.stop() }
