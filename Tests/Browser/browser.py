@@ -1,4 +1,4 @@
-"""Chromium, driven as a person uses it, and everything that it noticed on the way."""
+"""Chromium, driven as a person uses it, with everything it noticed on the way."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 
-# What an element is called for a person: what a screen reader says, without what is only decoration.
+# An element's accessible name: a screen reader's words, without decoration.
 NAME = """
 const label = element.getAttribute('aria-label')
     ?? (element.labels?.length ? [...element.labels].map((each) => each.textContent).join(' ') : element.textContent);
@@ -30,7 +30,7 @@ FIELDS = "input, select, textarea"
 
 
 class Browser:
-    """One window. What is wrong in it (console errors, CSP, foreign requests) is collected until `complaints`."""
+    """One window. Its complaints (console errors, CSP, foreign requests) are collected until `complaints`."""
 
     def __init__(self, width=1280, height=900, dark=False):
         options = webdriver.ChromeOptions()
@@ -58,7 +58,7 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def looks(self, width, height=900, dark=False):
-        """The size of the page (narrower than any window can be), and the scheme that the person prefers."""
+        """The size of the page (narrower than any window can be), and the preferred colour scheme."""
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
@@ -67,7 +67,7 @@ class Browser:
     # Places
 
     def forget(self):
-        """Leaves one empty tab of the usual looks, nobody signed in, and nothing noticed."""
+        """Leaves one empty tab of the usual looks, signed out, without complaints."""
         first, *others = self.driver.window_handles
         for each in others:
             self.driver.switch_to.window(each)
@@ -80,7 +80,7 @@ class Browser:
             self.driver.get_log(log)
 
     def sign_in(self, fixture):
-        """Opens the one-time link, as the person does who has started the console."""
+        """Opens the one-time link, like the person who started the console."""
         self.driver.get(fixture.link())
         self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, "#pages a"), "nobody was signed in")
 
@@ -90,7 +90,7 @@ class Browser:
         self.wait(lambda: self.heading(), f"{path} has no heading")
 
     def close_tab(self):
-        """Closes the tab; a new one is in its place, and shows nothing yet."""
+        """Closes the tab; a new empty one replaces it."""
         first = self.driver.current_window_handle
         self.driver.switch_to.new_window("tab")
         second = self.driver.current_window_handle
@@ -100,7 +100,7 @@ class Browser:
 
     @property
     def path(self):
-        """The place that the address names, its query included."""
+        """The address's place, including its query."""
         url = urllib.parse.urlsplit(self.driver.current_url)
         return url.path + (f"?{url.query}" if url.query else "")
 
@@ -108,10 +108,10 @@ class Browser:
         found = self.driver.find_elements(By.CSS_SELECTOR, "main h1")
         return found[0].text if found else ""
 
-    # What is there
+    # Content
 
     def text(self, selector="main"):
-        """What a person reads there; the empty text while it is not there."""
+        """An element's text; empty while it is absent."""
         return self._safely(lambda: "\n".join(
             element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector))) or ""
 
@@ -119,7 +119,7 @@ class Browser:
         self.wait(lambda: text in self.text(selector), f"{text!r} was not to be read")
 
     def wait(self, condition, what):
-        """Waits until the page is so."""
+        """Waits for a condition of the page."""
         try:
             return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.05).until(lambda _: self._safely(condition))
         except TimeoutException:
@@ -129,14 +129,14 @@ class Browser:
 
     @staticmethod
     def _safely(question):
-        """The page may change while it is looked at; then it is looked at again."""
+        """Repeats a look at the page if it changes meanwhile."""
         try:
             return question()
         except StaleElementReferenceException:
             return None
 
     def named(self, selector, name, within=None):
-        """The visible elements with exactly this name, or one that begins with it when it ends with `…`."""
+        """The visible elements with exactly this name, or with this beginning when it ends with `…`."""
         def matches(element):
             called = self.driver.execute_script(f"const element = arguments[0]; {NAME}", element)
             return called.startswith(name[:-1]) if name.endswith("…") else called == name
@@ -144,19 +144,19 @@ class Browser:
         return [each for each in scope.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed() and matches(each)]
 
     def the(self, selector, name):
-        """The first visible and enabled element of that name, once it is there."""
+        """The first visible and enabled element of that name; waits for it."""
         def find():
             return next((each for each in self.named(selector, name) if each.is_enabled()), None)
         return self.wait(find, f"there was no {selector} {name!r}")
 
-    # What a person does
+    # Actions
 
     def press(self, name):
         """Clicks a button or a link."""
         self.the(f"{BUTTONS}, {LINKS}", name).click()
 
     def press_button(self, name):
-        """Clicks a button; there may be a link of the same name."""
+        """Clicks a button, even if a link has the same name."""
         self.the("button", name).click()
 
     def fill(self, label, text):
@@ -171,7 +171,7 @@ class Browser:
         next(each for each in field.find_elements(By.TAG_NAME, "option") if each.text == option).click()
 
     def focused(self):
-        """What has the focus, as a screen reader would say it."""
+        """The accessible name of the focused element."""
         return self.driver.execute_script(f"const element = document.activeElement; {NAME}")
 
     def focused_tag(self):
@@ -182,7 +182,7 @@ class Browser:
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()
 
     def tab_to(self, name, limit=200):
-        """Presses Tab until something of this name has the focus; how often that was."""
+        """Presses Tab until an element of this name has the focus; returns the number of presses."""
         for number in range(1, limit + 1):
             self.key(Keys.TAB)
             focused = self.focused()
@@ -190,14 +190,14 @@ class Browser:
                 return number
         raise AssertionError(f"Tab does not lead to {name!r} on {self.path}:\n{self.text('body')[:2000]}")
 
-    # What is wrong
+    # Complaints
 
     def complaints(self):
-        """Errors and refusals that the browser has logged since it was asked last: scripts, CSP, missing files."""
+        """Errors and refusals that the browser has logged since the last call: scripts, CSP, missing files."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
     def foreign_requests(self, fixture):
-        """Requests since it was asked last that went to anybody else than the console."""
+        """Requests since the last call to any server but the console."""
         urls = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -208,7 +208,7 @@ class Browser:
         return [url for url in urls if not url.startswith(allowed)]
 
     def accessibility_findings(self):
-        """What axe-core finds on the page as it is now, one line for each element."""
+        """The findings of axe-core on the current page, one line for each element."""
         self.driver.execute_script(AXE)
         result = self.driver.execute_async_script("""
             const done = arguments[arguments.length - 1];
@@ -220,12 +220,12 @@ class Browser:
                 for finding in result["violations"] for node in finding["nodes"]]
 
     def is_wider_than_the_window(self):
-        """Whether the page has to be moved sideways to be read."""
+        """Whether the page has to be scrolled sideways to be read."""
         return self.driver.execute_script(
             "return document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
     def screenshot(self, file, height=None):
-        """A picture of the page, its whole height if none is given."""
+        """A picture of the page, in full height by default."""
         if height is None:
             height = self.driver.execute_script("return document.documentElement.scrollHeight")
         width = self.driver.execute_script("return document.documentElement.clientWidth")

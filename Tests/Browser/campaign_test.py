@@ -27,23 +27,23 @@ class CampaignTest(ConsoleTest):
         self.browser.wait_for_text("What would happen")
 
     def confirm(self, typed=None):
-        """Answers the question: types what it asks for, and presses its first button."""
+        """Answers the question: types the required text, and presses its first button."""
         self.browser.wait(lambda: self.browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), "nothing was asked")
         if typed:
             self.browser.fill("Type…", typed)
         self.browser.driver.find_element(By.CSS_SELECTOR, "dialog[open] button[type=submit]").click()
 
     def hold_calls(self):
-        """No call ends until `misbehave()` says so: a campaign is met at work on any machine."""
+        """Calls end only after `misbehave()`, so that a campaign is still running on any machine."""
         self.fixture.misbehave({"user": "user-*", "hold": True})
 
     def users(self):
-        """Who was notified, or is about to be."""
+        """The people notified so far or currently."""
         return sorted(call["user"] for call in self.fixture.calls())
 
     @gate
     def test_pause_and_resume(self):
-        """A campaign is previewed, started, paused and resumed, and nobody is notified twice or skipped"""
+        """A campaign is previewed, started, paused and resumed, and no person is notified twice or skipped"""
         self.hold_calls()
         self.fill_in("autumn", begin_with="40")
         text = self.browser.text()
@@ -73,7 +73,7 @@ class CampaignTest(ConsoleTest):
         self.assert_accessible()
 
     def test_refused_files(self):
-        """Files that are refused, or left with Back, lock nobody out"""
+        """Files that are refused, or left with Back, lock no viewer out"""
         for number in range(5):
             file = self.fixture.directory / f"refused-{number}.csv"
             file.write_text(f"name\nann {number}\n")
@@ -91,7 +91,7 @@ class CampaignTest(ConsoleTest):
             self.browser.press("Back")
 
     def test_report(self):
-        """The page of a campaign that has ended makes a report to save"""
+        """The page of an ended campaign makes a report to save"""
         self.fixture.run_campaign("spring", ["carl", "dora"])
         self.browser.open(self.fixture, "/campaigns")
         self.browser.wait_for_text("spring")
@@ -107,7 +107,7 @@ class CampaignTest(ConsoleTest):
         self.assert_accessible()
 
     def test_tab_is_closed(self):
-        """A campaign goes on when the tab that began it is closed, and is found again in another one"""
+        """A campaign goes on when its tab is closed, and is found again in another one"""
         self.hold_calls()
         self.fill_in("winter", begin_with="40")
         self.browser.press("Start it")
@@ -131,7 +131,7 @@ class CampaignTest(ConsoleTest):
         self.assertEqual(self.browser.focused(), "Start it")
 
     def upload(self, name, text, encoding="utf-8", **fields):
-        """Uploads an audience and asks for its preview."""
+        """Uploads an audience and requests its preview."""
         file = self.fixture.directory / f"{name}.csv"
         file.write_text(text, encoding=encoding)
         self.browser.press("Campaigns")
@@ -146,7 +146,7 @@ class CampaignTest(ConsoleTest):
 
     @gate
     def test_spreadsheet(self):
-        """A spreadsheet's file is read as it is, and too many invalid lines are left out only when that is agreed to"""
+        """A spreadsheet's file is read as it is, and too many invalid lines are left out only after consent"""
         text = "sep=;\nE-Mail;name\nann@x.org;Ann\n" + "b b;Bob\n" * 19 + ";;\n"
         self.upload("sheet", text)
         self.browser.wait_for_text('its columns are "E-Mail", "name"')
@@ -163,7 +163,7 @@ class CampaignTest(ConsoleTest):
 
     @gate
     def test_encoding(self):
-        """A list that is not UTF-8 is shown as it may read, and is notified as it reads when that is chosen"""
+        """A list that is not UTF-8 is shown in likely encodings, and is notified in the chosen one"""
         self.upload("cyrillic", "user,name\nann,Анна\nbob,Борис\n", encoding="cp1251")
         self.browser.wait_for_text("ann,Анна")
         self.assertIn("ann,Àííà", self.browser.text())
@@ -176,12 +176,12 @@ class CampaignTest(ConsoleTest):
         self.assertEqual(self.users(), ["ann", "bob"])
 
     def test_people_are_added(self):
-        """People who are appended to the audience of a finished campaign are notified, and its page says so"""
+        """People added to the audience of a finished campaign are notified, and its page says so"""
         self.upload("grown", "user,name\nann,Ann\n")
         self.browser.press("Start it")
         self.confirm()
         self.browser.wait_for_text("finished")
-        # Every moment has its zone.
+        # Every time has its zone.
         self.assertRegex(self.browser.text(), r"since \d\d:\d\d:\d\d UTC")
         self.assertNotIn("is at work", self.browser.text())
         self.upload("grown", "user,name\nann,Ann\nben,Ben\n")
@@ -194,7 +194,7 @@ class CampaignTest(ConsoleTest):
 
     @gate
     def test_voided_preview(self):
-        """Every edit voids the preview: what goes out is what was previewed last"""
+        """Every edit voids the preview: only the last previewed text is sent"""
         self.fill_in("edited")
         self.browser.fill("Message", "Hi {{first_name}}, the sale is over")
         self.browser.wait_for_text("The preview is void")

@@ -1,4 +1,4 @@
-"""What the tests of the console have in common: one broker, fixtures that classes share, one or two browsers."""
+"""The common part of the console's tests: one broker, fixtures that classes share, one or two browsers."""
 
 import pathlib
 import re
@@ -9,23 +9,23 @@ from cluster import ROOT, Broker
 from fixture import Fixture
 from selenium.webdriver.common.by import By
 
-# Where the pictures of tests that failed are put.
+# The folder for pictures of failed tests.
 PICTURES = ROOT / ".build/browser"
 REGISTRY = ROOT / "Sources/faces/HeraldConsole/Frame/pages.js"
-# Each page's title, by its path, in the order of the navigation.
+# Each page's title by its path, in navigation order.
 PAGES = {f"/{name}": title for name, title in re.findall(r"\{ name: '(\w*)', title: '(\w+)'", REGISTRY.read_text())}
 
 
 
 
 def gate(test):
-    """Marks a test of the gate's set: the main way of a page, or what would be worst to lose."""
+    """Marks a test of the gate's set: the main way of a page, or the most important protections."""
     test.is_in_gate = True
     return test
 
 
 class Scene:
-    """What a run starts when a test first needs it, and ends at its end."""
+    """Resources that a run starts when a test first needs them, and ends at its end."""
 
     def __init__(self):
         self.broker = None
@@ -33,7 +33,7 @@ class Scene:
         self.browsers = []
 
     def fixture(self, plan):
-        """The fixture with these arguments; classes with equal ones share it."""
+        """The fixture with these arguments; classes with equal arguments share it."""
         key = tuple(sorted(plan.items()))
         if key not in self.fixtures:
             if self.broker is None:
@@ -43,7 +43,7 @@ class Scene:
         return self.fixtures[key]
 
     def browser(self, number):
-        """A browser of its own for each number; it knows nothing of what was done in it before."""
+        """A separate browser for each number, without the earlier tests' state."""
         while number >= len(self.browsers):
             self.browsers.append(Browser())
         self.browsers[number].forget()
@@ -65,13 +65,13 @@ SCENE = Scene()
 
 
 class ConsoleTest(unittest.TestCase):
-    """After each test the browser must have nothing to complain about, and must have asked nobody but the console."""
+    """After each test the browser must have no complaint, and must have called only the console."""
 
     # Arguments of the class's fixture.
     plan = {}
-    # Parts of what the browser may complain about.
+    # Parts of complaints that the class allows.
     accepted = ()
-    # The widths and schemes in which a page has to be accessible.
+    # The widths and schemes in which a page must be accessible.
     looks = tuple((width, dark) for width in (1280, 360) for dark in (False, True))
 
     @classmethod
@@ -81,10 +81,10 @@ class ConsoleTest(unittest.TestCase):
 
     @classmethod
     def prepare(cls):
-        """What has happened before the first test of the class."""
+        """The events before the first test of the class."""
 
     def setUp(self):
-        # What the last test held is let go, and its calls are none of this test's.
+        # Releases calls held by the previous test, and forgets its calls.
         self.fixture.misbehave()
         self.fixture.forget_calls()
         self.browser_count = 0
@@ -104,7 +104,7 @@ class ConsoleTest(unittest.TestCase):
             file = PICTURES / f"{self.id()}.png"
             self.browser.screenshot(file)
             print(f"        a picture: {pathlib.Path(file).relative_to(ROOT)}")
-            # It may be what failed.
+            # The fixture may be the cause of the failure.
             self.addCleanup(SCENE.end_browsers)
         complaints = [each for each in self.browser.complaints() if not any(part in each for part in self.accepted)]
         self.assertEqual(complaints, [], "the browser complains")
@@ -115,7 +115,7 @@ class ConsoleTest(unittest.TestCase):
         return any(test is self for test, _ in outcome.failures + outcome.errors)
 
     def assert_accessible(self):
-        """axe-core finds nothing, in both schemes, wide and narrow; and nothing is to be read only by moving sideways."""
+        """axe-core finds nothing, in both schemes, wide and narrow; and reading needs no sideways scrolling."""
         for width, dark in self.looks:
             self.browser.looks(width, dark=dark)
             where = f"{self.browser.path}, {width} px, {'dark' if dark else 'light'}"
@@ -124,7 +124,7 @@ class ConsoleTest(unittest.TestCase):
         self.browser.looks(1280)
 
     def assert_harmless(self):
-        """Nothing has run, nothing became an element, and nothing that turns text around is in it."""
+        """No script has run, no text became an element, and no text contains direction marks."""
         self.assertNotIn("hacked", self.browser.driver.title)
         for selector in ("img", "main script", "main iframe", "main [onerror]", "main [onfocus]", "main [onmouseover]",
                          "a[href^='javascript:' i]"):

@@ -1,11 +1,11 @@
-"""The charts of Now: axes with numbers, one time for all, by pointer and by keys, in the scheme that the reader has."""
+"""The charts of Now: axes with numbers, one time for all, by pointer and by keys, in the reader's colour scheme."""
 
 from case import ConsoleTest, gate
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-# What each chart shows at one moment: its numbers are the canvas's, so Chart.js is asked for them.
+# The state of each chart at one time: the canvas hides its numbers, so Chart.js is asked for them.
 CHARTS = """
 return [...document.querySelectorAll('main .chart')].filter((each) => !each.querySelector('.plot').hidden).map((each) => {
     const plot = each.querySelector('.plot');
@@ -25,7 +25,7 @@ return [...document.querySelectorAll('main .chart')].filter((each) => !each.quer
 });
 """
 
-# How many pixels of the chart's canvas have a colour of the scheme.
+# The number of pixels of the chart's canvas in a colour of the scheme.
 PIXELS = """
 const [title, name] = arguments;
 const section = [...document.querySelectorAll('main .chart')].find((each) => each.querySelector('h2').textContent === title);
@@ -61,7 +61,7 @@ class ChartsTest(ConsoleTest):
 
     @gate
     def test_axes(self):
-        """The axes of a chart have numbers, and the charts of the page have one axis of time"""
+        """The axes of a chart have numbers, and the charts of the page share one time axis"""
         charts = self.charts()
         self.assertGreaterEqual(len(charts), 4)
         for chart in charts:
@@ -80,7 +80,7 @@ class ChartsTest(ConsoleTest):
 
     @gate
     def test_pointer(self):
-        """A pointer over one chart shows the values of one moment in all charts of the page"""
+        """A pointer over one chart shows the values of one time in all charts of the page"""
         self.assertTrue(all(each["readout"].startswith("Newest, ") for each in self.charts()))
         plot = self.plot(1)
         ActionChains(self.browser.driver).move_to_element_with_offset(plot, plot.size["width"] // 3, 0).perform()
@@ -92,12 +92,12 @@ class ChartsTest(ConsoleTest):
             # The same values, in a sentence: "10:00:02 UTC: apns delivered 3/s, gcm delivered 3/s".
             self.assertEqual(chart["said"].split(": ", 1)[1], ", ".join(chart["names"]))
             self.assertIn(chart["said"].split(": ", 1)[0], chart["readout"])
-        # While time passes the pointer stays where it is, and so does what it shows: the moment that is beneath it.
+        # While time passes the pointer stays in place, and shows the time beneath it.
         newest = charts[0]["at"]
         self.browser.wait(lambda: self.charts()[0]["at"] > newest, "time does not pass beneath the pointer")
         charts = self.charts()
         self.assertEqual(len({each["at"] for each in charts}), 1)
-        # Each line that has a value at that moment has a point there, and nowhere else.
+        # Each line with a value at that time has a point there, and nowhere else.
         for chart in charts:
             self.assertEqual(set(chart["marked"]) - {chart["place"]}, set(), chart)
             self.assertEqual(len(chart["marked"]), sum(not name.endswith("–") for name in chart["names"]), chart)
@@ -106,7 +106,7 @@ class ChartsTest(ConsoleTest):
 
     @gate
     def test_keys(self):
-        """Arrow keys lead from moment to moment, in all charts of the page, and Escape leads back to the newest"""
+        """Arrow keys move from time to time, in all charts of the page, and Escape returns to the newest"""
         plot = self.plot(0)
         self.assertEqual(plot.get_attribute("role"), "slider")
         self.browser.driver.execute_script("arguments[0].focus()", plot)
@@ -122,14 +122,14 @@ class ChartsTest(ConsoleTest):
         self.assertEqual(len({each["at"] for each in second}), 1)
         self.assertTrue(first[0]["at"] < second[0]["at"] < third[0]["at"])
         self.assertTrue(all(each["readout"].startswith("At ") for each in second))
-        # What keys have led to stays while time passes.
+        # A time selected by keys stays while time passes.
         self.browser.wait(lambda: self.charts()[0]["newest"] > second[0]["newest"], "no time passes")
         self.assertEqual(self.charts()[0]["at"], second[0]["at"])
         self.browser.key(Keys.ESCAPE)
         self.assertTrue(all(each["readout"].startswith("Newest, ") for each in self.charts()))
 
     def test_schemes(self):
-        """The lines have the colours of the scheme that the reader has, and change with it"""
+        """The lines have the colours of the reader's scheme, and change with it"""
         seen = set()
         for dark in (False, True):
             self.browser.looks(1280, dark=dark)

@@ -1,4 +1,4 @@
-"""One node of Apache Kafka on loopback, which all fixtures of a run share."""
+"""One node of Apache Kafka on loopback, shared by all fixtures of a run."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ class Broker:
             self.node = Node(
                 self.processes, java(self.processes, os.environ["KAFKA_HOME"]), 1,
                 {"PLAINTEXT": self.address, "CONTROLLER": f"127.0.0.1:{controller}"},
-                # However slow the machine is, its own controller does not take it for dead.
+                # Even on a slow machine its own controller does not count it as dead.
                 {"broker.session.timeout.ms": 60_000}, cluster_id())
             self.node.start()
         except BaseException:
@@ -42,7 +42,7 @@ class Broker:
         self.node.process.wait()
 
     def revive(self):
-        """Starts the broker again; what it held is kept."""
+        """Starts the broker again, with its data."""
         # It may come back when the session of the killed one has run out. The last line of a property counts.
         with self.node.properties.open("a") as properties:
             properties.write("broker.session.timeout.ms=2000\nbroker.heartbeat.interval.ms=500\n")

@@ -1,4 +1,4 @@
-"""The last day: what a console tells of a time in which none ran; the runbook; links; and all of it on a phone."""
+"""The last day: a console's view of a time in which none ran; the runbook; links; and all of it on a phone."""
 
 import json
 import time
@@ -21,7 +21,7 @@ class DayTest(ConsoleTest):
         fixture.kill_console()
         fixture.misbehave({"status": 503})
         began = int(time.time() * 1000) - 1_500_000
-        # As if the backend had been away for twenty-five minutes: Kafka has the moment at which a record was published.
+        # As if the backend had been away for twenty-five minutes: Kafka has each record's publication time.
         fixture.produce(fixture.topic("notifications"), [
             (f"user-{number}", json.dumps(event(number)), [("traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")], began + number * 1000)
             for number in range(100, 160)])
@@ -30,7 +30,7 @@ class DayTest(ConsoleTest):
         # Some may have become dead letters before the outage was known.
         fixture.wait(lambda: fixture.ended() == 128, "they have no outcome")
         late = [call["user"] for call in fixture.calls() if call["status"] == 200 and int(call["user"][5:]) >= 100]
-        # An event counts once, however many push services it is for.
+        # An event counts once, for any number of push services.
         cls.deliveries, cls.late = len(late), len(set(late))
         cls.began = began
         fixture.start_console()
@@ -42,7 +42,7 @@ class DayTest(ConsoleTest):
         self.browser.wait(lambda: f"{self.late}, by up to 2" in self.browser.text(), "not all are told that came late")
 
     def test_outage_before_start(self):
-        """A console that is started after an outage tells from Kafka when it was, and how many waited and came late"""
+        """A console started after an outage reads from Kafka when it was, and how many events waited and came late"""
         self.open_day()
         row = next(row for row in self.browser.driver.find_elements(By.CSS_SELECTOR, "main tbody tr") if "Delivered late" in row.text)
         self.assertIn(f"{self.late} waited at most", row.text)
@@ -108,7 +108,7 @@ class DayTest(ConsoleTest):
 
 
 class NotKnownTest(ConsoleTest):
-    # Where its admin port is nobody knows: it has none.
+    # The location of its admin port is unknown: it has none.
     plan = {"name": "unknown.", "worker": False, "admin": False}
 
     @classmethod
@@ -116,7 +116,7 @@ class NotKnownTest(ConsoleTest):
         cls.fixture.start_worker_only()
 
     def test_not_known(self):
-        """Without a worker's admin port nothing is green: it is not known whether anything is delivered, and why"""
+        """Without a worker's admin port nothing is green: whether events are delivered is unknown, with the reason"""
         self.browser.open(self.fixture, "/")
         self.browser.wait(lambda: "Not known" in self.browser.heading(), "the verdict is known")
         self.browser.wait_for_text("console.workers")
@@ -129,5 +129,5 @@ def event(number, **more):
 
 
 def moment(milliseconds):
-    """A moment as the console writes it."""
+    """A time in the console's form."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03}Z"

@@ -1,4 +1,4 @@
-"""The pages Find and Audit: what became of an event, why, and who did what."""
+"""The pages Find and Audit: the history of an event, the reasons, and the audit of actions."""
 
 import json
 import urllib.request
@@ -53,12 +53,12 @@ class FindTest(ConsoleTest):
         self.assertIn("order-18", self.browser.text())
 
     def test_nothing(self):
-        """What was never published is said not to be found"""
+        """An event that was never published is reported as not found"""
         self.browser.open(self.fixture, "/find?id=nobody-has-this")
         self.browser.wait_for_text("Nothing was found")
 
     def test_reveal(self):
-        """A message is masked until somebody reveals it, and the audit says who did"""
+        """A message is masked until a viewer reveals it, and the audit records who did"""
         self.browser.open(self.fixture, "/find?id=order-17")
         self.browser.wait_for_text("masked")
         self.assertNotIn("parcel", self.browser.driver.page_source)
@@ -69,7 +69,7 @@ class FindTest(ConsoleTest):
 
     @gate
     def test_audit_filter(self):
-        """The audit is filtered by what was done, and the filter lies in the address"""
+        """The audit is filtered by action, and the filter is in the address"""
         self.browser.open(self.fixture, "/audit")
         self.browser.choose("What", "dlq.replay")
         self.browser.press("Show")
@@ -97,7 +97,7 @@ class WaitingEventTest(ConsoleTest):
         wait_for(is_behind, PATIENCE, "her code does not wait behind her first event")
 
     def test_why(self):
-        """An event that waits in a worker's memory is shown with what it waits for, and with what changes it"""
+        """An event that waits in a worker's memory is shown with the reason, and with ways to change it"""
         self.hold_behind()
         self.browser.open(self.fixture, "/find?id=code")
         self.browser.wait_for_text("it waits behind 1 earlier event of its user, of which news (")
@@ -123,7 +123,7 @@ class HostileTextTest(ConsoleTest):
 
     @gate
     def test_find(self):
-        """Hostile user, id, source and campaign are texts on the page Find, and so is the message when it is revealed"""
+        """Hostile user, id, source and campaign are texts on the page Find, and so is the revealed message"""
         self.browser.open(self.fixture, "/find")
         self.browser.fill("User", hostile.USER)
         self.browser.press_button("Find")
@@ -148,7 +148,7 @@ class HostileTextTest(ConsoleTest):
         self.assert_accessible()
 
     def test_address(self):
-        """A hostile address fills fields with texts, and is no place for a script"""
+        """A hostile address fills fields with texts, and runs no script"""
         self.browser.driver.get(self.fixture.address + "/find?user=%3Cscript%3Edocument.title%3D%27hacked%27%3C%2Fscript%3E")
         self.browser.wait_for_text("Nothing was found")
         self.assert_harmless()

@@ -1,4 +1,4 @@
-"""What tests of the console share: a reference backend, a worker, a console, and topics on a broker, all on loopback."""
+"""The common environment of the console's tests: backend, worker, console and topics on a broker, all on loopback."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ from processes import Failure, Processes, free_ports, is_alive, wait_for
 
 # The tests and the screenshots name the program in HERALD when it is not the debug build's.
 HERALD = os.environ.get("HERALD", ROOT / ".build/debug/herald")
-# Much longer than anything takes, on a machine that is ten times slower, too.
+# Much longer than any step takes, even on a machine that is ten times slower.
 PATIENCE = 240
 
 SETTINGS = """\
@@ -46,7 +46,7 @@ admin:
 
 
 class Fixture:
-    """Starts everything that is asked for, and ends it all when the `with` statement does.
+    """Starts everything requested, and ends it all when the `with` statement does.
 
     On a broker that others share, its topics and its group have names of their own, which begin with `name`.
     """
@@ -55,7 +55,7 @@ class Fixture:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="herald-browser-"))
         self.processes = Processes(self.directory)
         if operator:
-            # Who works with sudo is the one who is named in the audit.
+            # Under sudo the audit names the real user.
             self.processes.environment["SUDO_USER"] = operator
         self.name = name
         self.worker = None
@@ -106,13 +106,13 @@ class Fixture:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def topic(self, name):
-        """What the topic with this usual name is called here."""
+        """The fixture's name for the topic with this usual name."""
         return self.name + name
 
     # Programs
 
     def herald(self, *words, may_fail=False):
-        """Runs a command to its end; its standard output."""
+        """Runs a command to its end; returns its standard output."""
         return self.processes.run(
             [HERALD, *words, "--config", self.settings], seconds=2 * PATIENCE, may_fail=may_fail)
 
@@ -122,11 +122,11 @@ class Fixture:
         self.wait(lambda: self.is_ready(), "the worker was not ready")
 
     def start_worker_only(self):
-        """Starts the worker, and waits for nothing."""
+        """Starts the worker without waiting."""
         self.worker = self.processes.start([HERALD, "worker", "--config", self.settings], log="worker")
 
     def reasons(self):
-        """What the worker's `/readyz` says, whatever its status; None when nobody answers."""
+        """The worker's `/readyz` for any status; None without an answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/readyz", timeout=5) as answer:
                 return answer.read().decode()
@@ -136,7 +136,7 @@ class Fixture:
             return None
 
     def ended(self):
-        """How many notifications have their outcome, as the worker counts them."""
+        """The number of notifications with an outcome, as the worker counts them."""
         lines = (self.ask(f"http://127.0.0.1:{self.admin_port}/metrics") or "").splitlines()
         return sum(float(line.split()[-1]) for line in lines if line.startswith("herald_notifications_total{"))
 
@@ -149,11 +149,11 @@ class Fixture:
         self.processes.end(self.worker)
 
     def start_console(self):
-        """Starts the console; `link()` is what it prints for a browser."""
+        """Starts the console; `link()` returns the link it prints for a browser."""
         words = ["console", "--config", self.settings.name, "--listen", f"127.0.0.1:{self.console_port}", "--link"]
         self.processes.log("console").unlink(missing_ok=True)
         self.console = self.processes.start(
-            # The commands that it shows name the file as it was given.
+            # The commands that it shows name the file as given.
             ["env", f"--chdir={self.directory}", HERALD, *words, *(["--allow-changes"] if self.allows_changes else [])], log="console")
         self.wait(lambda: self._links() or self.is_console_up(), "the console was not up")
 
@@ -171,7 +171,7 @@ class Fixture:
         return [word for word in words if word.startswith("http://") and "#key=" in word]
 
     def link(self):
-        """A link that nobody has used: each use prints the next."""
+        """An unused link: each use prints the next."""
         self.wait(lambda: any(link not in self.used_links for link in self._links()), "there was no new link")
         self.used_links.append(self._links()[-1])
         return self.used_links[-1]
@@ -180,10 +180,10 @@ class Fixture:
     def address(self):
         return f"http://127.0.0.1:{self.console_port}"
 
-    # What happens
+    # Events
 
     def _sandbox(self, method, path, body=None):
-        """What the backend answers to who controls it."""
+        """The backend's answer to its sandbox controls."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.backend_port}/sandbox/{path}", method=method,
             data=None if body is None else json.dumps(body).encode(),
@@ -196,25 +196,25 @@ class Fixture:
         self._sandbox("PUT", "misbehaviour", list(rules))
 
     def calls(self):
-        """The calls that the backend has seen."""
+        """The calls that the backend has received."""
         return [json.loads(line) for line in self._sandbox("GET", "calls").splitlines()]
 
     def forget_calls(self):
         self._sandbox("DELETE", "calls")
 
     def run_campaign(self, name, users, message="Hello"):
-        """A campaign from its start to its end, by command."""
+        """Runs a campaign from start to end by command."""
         file = self.directory / f"{name}.csv"
         file.write_text("user\n" + "".join(f"{user}\n" for user in users))
         self.herald("campaign", "start", "--name", name, "--audience", file, "--message", message, "--pns", "apns",
                     "--yes", "--quiet", may_fail=True)
 
     def publish(self, events):
-        """Publishes events as a service does, and waits until each has its outcome, whatever it is."""
+        """Publishes events as a service does, and waits until each has an outcome of any kind."""
         self._publish(events, "--wait", f"{PATIENCE}s", may_fail=True)
 
     def publish_only(self, events):
-        """Publishes events, and waits for nothing but the broker."""
+        """Publishes events, and waits only for the broker."""
         self._publish(events)
 
     def _publish(self, events, *words, may_fail=False):
@@ -224,7 +224,7 @@ class Fixture:
         self.herald("publish", "--file", file, "--quiet", *words, may_fail=may_fail)
 
     def produce(self, topic, records):
-        """Writes records `(key, value, headers)` as they are, at a moment (milliseconds) that may follow."""
+        """Writes raw records `(key, value, headers)`, optionally with a time in milliseconds."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5, "partitioner": "murmur2_random",
                              "queue.buffering.max.messages": 1_000_000})
         failures = []
@@ -248,7 +248,7 @@ class Fixture:
 
     @staticmethod
     def ask(url):
-        """The body of a page that answers 200; None when it does not."""
+        """The body of a page that answers 200; None otherwise."""
         try:
             with urllib.request.urlopen(url, timeout=5) as answer:
                 return answer.read().decode()

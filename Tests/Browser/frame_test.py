@@ -1,4 +1,4 @@
-"""The frame of all pages: signing in and out, navigation, roles, and what every page has to be."""
+"""The frame of all pages: signing in and out, navigation, roles, and the rules for every page."""
 
 import urllib.request
 
@@ -14,7 +14,7 @@ viewer victor viewer-token-0123456789abcdef0123456789ab
 
 
 class SigningInTest(ConsoleTest):
-    # Who is not signed in is told so by status 401, and the browser notes it.
+    # Signed-out requests get status 401, and the browser notes it.
     accepted = ("status of 401",)
 
     @gate
@@ -29,7 +29,7 @@ class SigningInTest(ConsoleTest):
         self.assertEqual(other.heading(), "Sign in")
 
     def test_sign_out(self):
-        """Who signs out sees nothing any more, and neither does the tab beside it"""
+        """Signing out empties the page, and the tab beside it too"""
         first = self.browser.driver.current_window_handle
         self.browser.driver.switch_to.new_window("tab")
         self.browser.open(self.fixture, "/audit")
@@ -40,7 +40,7 @@ class SigningInTest(ConsoleTest):
         self.browser.wait(lambda: self.browser.heading() == "Sign in", "the other tab goes on")
 
     def test_address_is_kept(self):
-        """An address is kept while somebody signs in: it is where they are then"""
+        """An address is kept during signing in, and shown afterwards"""
         self.browser.press("Sign out")
         self.browser.wait(lambda: self.browser.heading() == "Sign in", "it did not sign out")
         link = self.fixture.link()
@@ -49,7 +49,7 @@ class SigningInTest(ConsoleTest):
         self.assertEqual(self.browser.path, "/find?user=ann")
 
     def test_page_is_accessible(self):
-        """Whoever has to sign in can do so with a screen reader, in the dark, and on a phone"""
+        """Signing in works with a screen reader, in the dark scheme, and on a phone"""
         self.browser.press("Sign out")
         self.browser.wait(lambda: self.browser.heading() == "Sign in", "it did not sign out")
         self.assert_accessible()
@@ -68,7 +68,7 @@ class RolesTest(ConsoleTest):
         self.browser.press("Sign in")
 
     def test_viewer(self):
-        """A viewer signs in with a token, and is told that nothing can be changed"""
+        """A viewer signs in with a token, and learns that nothing can be changed"""
         self.sign_in_with(TOKENS.split()[5])
         self.browser.wait_for_text("victor", "#who")
         self.assertIn("read-only", self.browser.text("#who"))
@@ -81,7 +81,7 @@ class RolesTest(ConsoleTest):
         self.assertNotIn("read-only", self.browser.text("#who"))
 
     def test_wrong_token(self):
-        """A wrong token signs nobody in, and the page says so"""
+        """A wrong token signs no viewer in, and the page says so"""
         self.sign_in_with("nothing-that-is-in-the-file-0123456789")
         self.browser.wait(lambda: self.browser.text(".error"), "nothing was said")
         self.assertEqual(self.browser.heading(), "Sign in")
@@ -109,7 +109,7 @@ class FrameTest(ConsoleTest):
             self.assert_accessible()
 
     def test_back(self):
-        """Back and forward lead through the pages, and a page that is loaded anew is the same one"""
+        """Back and forward lead through the pages, and a reloaded page is the same one"""
         self.browser.press("Find")
         self.browser.wait(lambda: self.browser.path == "/find", "Find was not opened")
         self.browser.press("Audit")
@@ -120,7 +120,7 @@ class FrameTest(ConsoleTest):
         self.browser.wait(lambda: self.browser.heading() == "Find", "loaded anew it is another page")
 
     def test_unknown(self):
-        """An address that there is not is said to be none"""
+        """An unknown address is reported as such"""
         self.accepted = ("status of 404",)
         self.browser.driver.get(self.fixture.address + "/nowhere")
         self.browser.wait_for_text("no such page", "body")

@@ -1,4 +1,4 @@
-"""Texts that would do harm if anybody took them for markup, and how they reach the console."""
+"""Texts that would do harm if treated as markup, and their ways into the console."""
 
 import json
 import time
@@ -9,7 +9,7 @@ IMAGE = "<img src=http://192.0.2.1/x onerror=\"document.title = 'hacked'\">"
 ATTRIBUTE = "\"' onmouseover=document.title='hacked' autofocus onfocus=document.title='hacked' x="
 LINK = "javascript:document.title='hacked'"
 TEMPLATE = "</textarea></title>{{constructor.constructor('document.title=1')()}}${document.title=1}"
-# What turns text around, and a line that would look like another one.
+# Text with direction marks, and a line that would look like another one.
 BIDI = "invoice\u202egnp.exe\u0007\r\nApproved: yes"
 
 USER = IMAGE
@@ -20,7 +20,7 @@ EVENT = "id-" + IMAGE
 
 
 def event(user="mallory"):
-    """An event of which every text is hostile that may be; no valid user is."""
+    """An event with hostile text wherever it is allowed; no user can be."""
     return {"id": EVENT, "user": user, "pns": ["apns"], "message": MESSAGE, "campaign": CAMPAIGN, "source": SOURCE}
 
 

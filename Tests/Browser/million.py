@@ -1,4 +1,4 @@
-"""Measures the page Failures over a million dead letters: how long the first reading takes, and the page after that.
+"""Measures the page Failures over a million dead letters: the time of the first reading, and of the page afterwards.
 
 `scripts/browser --million [COUNT]` runs it; it asserts nothing, because the figures are the machine's.
 """
@@ -11,12 +11,12 @@ import time
 from browser import Browser
 from fixture import Fixture, wait_for
 
-# Reading a million takes longer than anything else does.
+# Reading a million takes longer than anything else.
 READING_SECONDS = 900
 
 
 def dead_letters(count):
-    """Small ones, in groups as an outage leaves them."""
+    """Small ones, in groups like those of an outage."""
     now = int(time.time() * 1000)
     for number in range(count):
         value = f'{{"id":"n{number}","user":"u{number}","pns":["gcm"],"message":"Your table is free"}}'

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/CONSOLE.md: each page, wide in light and dark, and narrow, with a day's worth of content."""
+"""Makes the pictures of docs/CONSOLE.md: each page, wide in light and dark, and narrow, with a day's content."""
 
 import io
 import json
@@ -21,7 +21,7 @@ def event(number, **more):
 
 
 def dead_letters(count):
-    """What a night in which the backend was away has left behind, as workers write it."""
+    """The records that workers write in a night without the backend."""
     now = int(time.time() * 1000)
     chance = random.Random(17)
     kinds = [
@@ -49,17 +49,17 @@ def dead_letters(count):
 
 
 def live_through_a_day(fixture):
-    """Everything that the pages show: rates, retries, failures, campaigns, and who did what."""
+    """The content of all pages: rates, retries, failures, campaigns, and the audit."""
     fixture.produce("notifications.dead-letter", dead_letters(4_988))
     fixture.run_campaign("back-in-stock", NAMES)
     fixture.run_campaign("spring-sale", [f"customer-{number}" for number in range(200)])
     fixture.herald("dlq", "resolve", "--group", "reason=expired", "--note", "too late to matter", "--yes", "--quiet")
     fixture.herald("dlq", "replay", "--group", "status=404", "--yes", "--reason", "devices were registered again, INC-1234",
                    "--ramp", "1,20,all", "--quiet", may_fail=True)
-    # One event that failed twice before it was delivered, to be found.
+    # One event that failed twice before it was delivered, for Find.
     fixture.misbehave({"user": "annika", "pns": "gcm", "status": 503, "callsPerKey": 1})
     fixture.publish([event(17, user="annika")])
-    # Work that goes on while the pages are looked at: a push service that is slow, and one that fails now and then.
+    # Work in progress on the pages: a push service that is slow, and one that fails now and then.
     fixture.misbehave({"pns": "gcm", "share": 0.003, "seed": 7, "status": 503}, {"latency": "20-80"})
 
 

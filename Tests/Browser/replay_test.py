@@ -6,16 +6,16 @@ from selenium.webdriver.common.keys import Keys
 
 
 class FailuresTest(ConsoleTest):
-    """Dead letters of the push service gcm, which rejects everything until it is well again."""
+    """Dead letters of the push service gcm, which rejects everything until it recovers."""
 
-    # So many rejections are meant here, and no outage.
+    # These many rejections are intended, and no outage.
     plan = {"name": "replay.", "settings": "outages: {deadLetterBreaker: {of: 0}}\n"}
 
     def break_gcm(self):
         self.fixture.misbehave({"pns": "gcm", "status": 400})
 
     def make(self, name, count):
-        """Makes so many dead letters of a campaign of this name."""
+        """Makes a number of dead letters of a campaign of this name."""
         self.break_gcm()
         self.fixture.publish([
             {"id": f"{name}-{number}", "user": f"{name}-user-{number}", "pns": ["gcm"], "message": f"Secret of {name}",
@@ -37,7 +37,7 @@ class FailuresTest(ConsoleTest):
 class ReplayTest(FailuresTest):
     @gate
     def test_three_clicks(self):
-        """From the verdict to a running replay it is three clicks and a reason, and all of it is delivered"""
+        """From the verdict to a running replay it takes three clicks and a reason, and everything is delivered"""
         self.make("clicks", 30)
         self.fixture.misbehave()
         self.fixture.forget_calls()
@@ -57,7 +57,7 @@ class ReplayTest(FailuresTest):
 
     @gate
     def test_canary_stops(self):
-        """A replay whose canary fails again stops by itself, and nothing behind it is touched"""
+        """A replay whose canary fails again stops by itself, and no later letter is touched"""
         self.make("canary", 40)
         self.fixture.forget_calls()
         self.plan_group("canary")
@@ -69,7 +69,7 @@ class ReplayTest(FailuresTest):
         self.wait_for_job("stopped")
         self.assertEqual(len(self.fixture.calls()), 1)
         self.assert_accessible()
-        # The rest can be planned, and the new dead letter of the canary; the old one is left out.
+        # The rest can be planned, with the canary's new dead letter; the old one is left out.
         self.fixture.misbehave()
         self.browser.press("Plan what is left")
         self.browser.wait_for_text("40 of 41 would be replayed")
@@ -96,7 +96,7 @@ class ReplayTest(FailuresTest):
         self.wait_for_job("done")
 
     def test_two_tabs(self):
-        """Two tabs show the same job; a plan is started once, and a second replay is told whose the first one is"""
+        """Two tabs show the same job; a plan is started once, and a second replay names the first one's owner"""
         self.make("tabs", 60)
         self.fixture.misbehave({"pns": "gcm", "hold": True})
         self.plan_group("tabs")
@@ -114,7 +114,7 @@ class ReplayTest(FailuresTest):
         other.open(self.fixture, "/failures")
         other.wait_for_text("Jobs of this console")
         other.press("--group reason=rejected --where 'campaign = tabs'")
-        # The canary's call is held: both tabs see a job that is at work.
+        # The canary's call is held: both tabs see a running job.
         other.wait_for_text("1 of 60 dead letters replayed")
         self.browser.wait_for_text("1 of 60 dead letters replayed")
         self.fixture.misbehave()
@@ -123,7 +123,7 @@ class ReplayTest(FailuresTest):
         self.assertEqual([each for each in other.complaints() if "status of 409" not in each], [])
 
     def test_tab_is_closed(self):
-        """A replay goes on when its tab is closed; whoever comes back finds it again"""
+        """A replay goes on when its tab is closed, and is found again later"""
         self.make("closed", 60)
         self.fixture.misbehave({"pns": "gcm", "hold": True})
         self.plan_group("closed")
@@ -138,7 +138,7 @@ class ReplayTest(FailuresTest):
         self.assertIn("60 of 60 dead letters replayed: 60 notifications delivered", self.browser.text())
 
     def test_filters_in_address(self):
-        """Filters and grouping lie in the address, which shows the same to somebody else"""
+        """Filters and grouping are in the address, which shows the same to another person"""
         self.make("address", 5)
         self.browser.open(self.fixture, "/failures")
         self.browser.choose("Group by", "campaign")
@@ -154,7 +154,7 @@ class ReplayTest(FailuresTest):
         self.assertIn("campaign=address", other.text())
 
     def test_wrong_condition(self):
-        """A condition that is wrong is said to be, with its place"""
+        """A wrong condition is reported with the position of its mistake"""
         self.accepted = ("status of 400",)
         self.browser.open(self.fixture, "/failures")
         self.browser.fill("Condition", "status = abc")
@@ -162,7 +162,7 @@ class ReplayTest(FailuresTest):
         self.browser.wait(lambda: "whole number" in self.browser.text(".error"), "nothing was said")
 
     def test_letter(self):
-        """A dead letter shows its attempts, masks its message, and says in the audit who revealed it"""
+        """A dead letter shows its attempts, masks its message, and records in the audit who revealed it"""
         self.make("letter", 1)
         self.browser.open(self.fixture, self.dead_letters("letter"))
         self.browser.press("reason=…")
@@ -178,7 +178,7 @@ class ReplayTest(FailuresTest):
         self.browser.wait_for_text("dlq.reveal")
 
     def test_edit(self):
-        """An event that was invalid is edited, and delivered as it is then"""
+        """An invalid event is edited, and delivered in its new form"""
         self.fixture.misbehave()
         self.fixture.produce(self.fixture.topic("notifications"), [
             (b"ed", b'{"id":"edited","user":"ed","pns":["apnss"],"message":"Hello","campaign":"edit"}', [])])
@@ -197,7 +197,7 @@ class ReplayTest(FailuresTest):
         self.assertEqual([call["user"] for call in self.fixture.calls()], ["ed"])
 
     def test_resolve(self):
-        """Dead letters that were dealt with otherwise are marked, and no replay takes them"""
+        """Dead letters handled otherwise are marked, and no replay takes them"""
         self.make("resolved", 4)
         self.browser.open(self.fixture, "/failures/letters?where=campaign+%3D+resolved")
         self.browser.press("Plan to mark all that match as dealt with")

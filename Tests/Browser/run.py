@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of the console in Chromium: all, those of the gate, or those whose name or sentence has a part.
+"""Runs the tests of the console in Chromium: all, the gate's, or those with a part in their name or sentence.
 
     run.py [--gate] [PART]
 
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Sentences(unittest.TextTestResult):
-    """Says each test's sentence and how long it took."""
+    """Prints each test's sentence and duration."""
 
     def startTest(self, test):
         unittest.TestResult.startTest(self, test)

@@ -15,12 +15,12 @@ class VerdictTest(ConsoleTest):
     """It comes last, because it ends with a broker that was killed; its topics have seen no failure before it."""
 
     plan = {"name": "verdict."}
-    # The browser notes that the console was away, and that it knows nobody when it is back.
+    # The browser notes that the console was away, and that its sessions are gone afterwards.
     accepted = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
                 "ERR_EMPTY_RESPONSE", "status of 401")
 
     def fail_letters(self, first, last):
-        """Dead letters of one service that writes nonsense."""
+        """Dead letters of one service that publishes nonsense."""
         now = int(time.time() * 1000)
         self.fixture.produce(self.fixture.topic("notifications.dead-letter"), [(f"user-{number}", json.dumps(event(number)), [
             ("herald-id", f"n{number}"), ("herald-pns", "apns"), ("herald-attempts", "0"), ("herald-reason", "invalid"),
@@ -32,7 +32,7 @@ class VerdictTest(ConsoleTest):
 
     @gate
     def test_1_all_is_well(self):
-        """While a worker delivers, the verdict is that it does, and there is nothing to do"""
+        """While a worker delivers, the verdict says so, and there is nothing to do"""
         self.fixture.publish([event(number) for number in range(20)])
         self.browser.open(self.fixture, "/")
         self.wait_for_verdict("Delivering")
@@ -42,7 +42,7 @@ class VerdictTest(ConsoleTest):
 
     @gate
     def test_2_now(self):
-        """Now shows rates and limits as they change, without being loaded anew"""
+        """Now shows rates and limits as they change, without reloading"""
         self.browser.open(self.fixture, "/now")
         self.browser.wait_for_text("1 of 1")
         self.fixture.publish([event(number) for number in range(100, 400)])
@@ -54,7 +54,7 @@ class VerdictTest(ConsoleTest):
         self.assert_accessible()
 
     def test_3_backend_is_away(self):
-        """When the backend answers 503, every page says so, with the cause, since when, and the runbook's step"""
+        """When the backend answers 503, every page says so, with the cause, the beginning, and the runbook's step"""
         self.fixture.misbehave({"status": 503})
         self.fixture.publish_only([event(number) for number in range(500, 700)])
         self.browser.open(self.fixture, "/")
@@ -71,15 +71,15 @@ class VerdictTest(ConsoleTest):
         self.browser.wait(lambda: "Outage" not in self.browser.heading(), "the outage has no end")
 
     def test_4_no_worker(self):
-        """Without a worker the verdict says how many events wait, and goes when one runs"""
+        """Without a worker the verdict says how many events wait, and clears once one runs"""
         self.fixture.stop_worker()
-        # What the backend's absence left behind is dealt with.
+        # The letters from the backend's absence are handled.
         self.fixture.herald("dlq", "resolve", "--where", "offset >= 0", "--note", "a test", "--yes", may_fail=True)
         self.fixture.publish_only([event(number) for number in range(700, 712)])
         self.browser.open(self.fixture, "/")
         self.wait_for_verdict("No worker runs")
         self.browser.wait_for_text("12 events wait")
-        # What stands below the worst is current, too, with nobody loading the page anew.
+        # The findings below the worst are current, too, without reloading.
         self.fail_letters(0, 3)
         self.browser.wait_for_text("3 of the last hour are open")
         self.browser.driver.execute_script("window.isTheSame = true;")
@@ -97,7 +97,7 @@ class VerdictTest(ConsoleTest):
         self.browser.wait(lambda: "No worker" not in self.browser.heading(), "the worker is not seen")
 
     def test_5_broker_is_away(self):
-        """The broker away and back: the page says so and recovers, with nobody loading it anew"""
+        """The broker away and back: the page says so and recovers, without reloading"""
         self.browser.open(self.fixture, "/")
         self.browser.driver.execute_script("window.isTheSame = true;")
         self.fixture.broker.kill()
@@ -118,6 +118,6 @@ class VerdictTest(ConsoleTest):
         self.fixture.kill_console()
         self.browser.wait_for_text("does not answer", "#verdict-line")
         self.fixture.start_console()
-        # Sessions lie in the console's memory: whoever was signed in signs in again.
+        # Sessions are only in the console's memory, so viewers sign in again.
         self.browser.wait(lambda: self.browser.heading() == "Sign in", "the page does not find the console again")
         self.browser.sign_in(self.fixture)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The areas of Sources")
 struct AreaTests {
-    /// The areas of the table in docs/DESIGN.md, from the program down to what knows nothing of it.
+    /// The areas of the table in docs/DESIGN.md, from the program down to the base.
     private static func areas() throws -> [String] {
         let design = try String(contentsOf: Repository.root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
         let table = try #require(design.firstRange(of: "| area | modules |")).lowerBound

@@ -42,7 +42,7 @@ struct CampaignPageTests {
         CampaignPage(status: status, width: width) { text, _ in text }.lines
     }
 
-    @Test("What to type names the settings file that was given")
+    @Test("The suggested command names the settings file in use")
     func settingsFile() throws {
         let page = CampaignPage(
             status: try status(["delivered": 300, "dead-lettered": 3]), configuration: "h.yaml", width: 120
@@ -51,7 +51,7 @@ struct CampaignPageTests {
         #expect(page.lines.contains { $0.hasSuffix(line) }, "\(page.lines)")
     }
 
-    @Test("No line is wider than the terminal, whatever is in it", arguments: [20, 40, 79, 80, 120, 200])
+    @Test("No line is wider than the terminal, for any content", arguments: [20, 40, 79, 80, 120, 200])
     func width(columns: Int) throws {
         for author in ["ann@web1", String(repeating: "名", count: 200), Self.hostile] {
             for line in lines(try status(["delivered": 300, "dead-lettered": 3], by: author), width: columns) {
@@ -60,7 +60,7 @@ struct CampaignPageTests {
         }
     }
 
-    @Test("Why it is paused is said whole, however narrow the page is", arguments: [60, 100, 200])
+    @Test("The reason for a pause is printed whole, even on a narrow page", arguments: [60, 100, 200])
     func cause(columns: Int) throws {
         let cause = "its users are rejected: 200 of a worker's latest 200 calls with status 404"
         let page = lines(
@@ -69,7 +69,7 @@ struct CampaignPageTests {
         #expect(page.allSatisfy { $0.displayWidth <= columns })
     }
 
-    @Test("What became of notifications behind a hub is said in a line and in JSON, if anything is known of it")
+    @Test("The outcomes of notifications behind a hub, if known, are in a line and in JSON")
     func feedback() throws {
         let status = try status(["delivered": 998_412], recipients: 1_000_000, published: 1_000_000)
         #expect(!lines(status).contains { $0.contains("taken by the backend") })
@@ -108,7 +108,7 @@ struct CampaignPageTests {
         #expect(object?["open"] == .integer(997_202) && object?["devices"]?["Success"] == .integer(2_000))
     }
 
-    @Test("The bar has a place for everything that there is, in proportion, and is never full before the end")
+    @Test("The bar shows every part, in proportion, and is never full before the end")
     func bar() throws {
         let page = lines(try status(["delivered": 700, "dead-lettered": 1], published: 999))
         let bar = try #require(page.first { $0.hasPrefix("█") && !$0.contains("delivered") })
@@ -121,7 +121,7 @@ struct CampaignPageTests {
         #expect(whole.contains { $0.hasSuffix("  100.0%") } && whole.first == "spring  finished")
     }
 
-    @Test("It says where to look for failures, and what to do when nobody publishes the rest")
+    @Test("It names the place of failures, and the next step when no publisher is running")
     func advice() throws {
         let silent = lines(try status(["delivered": 300, "dead-lettered": 3], after: 60))
         #expect(silent.contains { $0.contains("herald dlq list --where \"campaign = 'spring'\"") })

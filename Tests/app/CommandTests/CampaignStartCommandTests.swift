@@ -18,7 +18,7 @@ struct CampaignStartCommandTests {
             + (message.map { ["--message", $0] } ?? []) + more
     }
 
-    @Test("A dry run needs neither settings nor a broker, and says what would happen, harmless to a terminal")
+    @Test("A dry run needs neither settings nor a broker, and shows the consequences, harmless to a terminal")
     func dryRun() async throws {
         try await inDirectory { directory in
             let input = "user,first_name\nann,Ann\nbob,\u{1B}[31m\u{202E}Bob\nann,again\na b,=1+1\n"
@@ -47,7 +47,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("What an editor puts around a message's text is not sent, and another tool's filter is refused")
+    @Test("An editor's additions to a message are not sent, and another tool's filter is refused")
     func editors() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "message.txt")
@@ -63,7 +63,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("A file from a spreadsheet is read as it is, and too many invalid lines stop it with the reason")
+    @Test("A spreadsheet's file is read as it is, and too many invalid lines stop it with the reason")
     func spreadsheet() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "users.csv")
@@ -92,7 +92,7 @@ struct CampaignStartCommandTests {
     }
 
     @Test(
-        "An audience of nobody is no success, and lines without anything are counted", arguments: ["", ";;\r\n ; \r\n"])
+        "An empty audience is not a success, and blank lines are counted", arguments: ["", ";;\r\n ; \r\n"])
     func nobody(rows: String) async throws {
         try await inDirectory { directory in
             let run = try await HeraldProgram.run(
@@ -106,7 +106,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("Empty fields and single braces are warned of, and one recipient takes a moment")
+    @Test("Empty fields and single braces draw a warning, and one recipient takes a moment")
     func warnings() async throws {
         try await inDirectory { directory in
             let message = "Hi {{first_name}}, {{first_name}}! {last_name} {not this} {}"
@@ -148,7 +148,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("A message comes from a file without its last line end")
+    @Test("A message from a file loses its last line end")
     func messageFileEnd() async throws {
         try await inDirectory { directory in
             let file = directory.appending(path: "message.txt")
@@ -161,7 +161,7 @@ struct CampaignStartCommandTests {
     }
 
     @Test(
-        "What is missing or wrong is said before anything is read",
+        "Missing or wrong options are named before anything is read",
         arguments: [
             (["--audience", "-"], "Hi {{#name}}", "the message, column 6: a section cannot be used", 2),
             (["--audience", "-"], nil, "--message or --message-file is needed", 2),
@@ -206,7 +206,7 @@ struct CampaignStartCommandTests {
         }
     }
 
-    @Test("Standard input cannot be both the audience and the answer, and a cluster out of reach ends with 5")
+    @Test("Standard input cannot be both the audience and the answer, and an unreachable cluster ends with 5")
     func withoutBroker() async throws {
         try await inDirectory { directory in
             let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]

@@ -2,7 +2,7 @@ import HeraldKafka
 import HeraldTime
 import TestSupport
 
-/// Topics that only one test uses, on the real broker, and the settings that name them.
+/// A test's own topics on the real broker, and the settings that name them.
 struct ClusterFixture: Sendable {
     let kafka: RealKafka
     let requests: String
@@ -13,7 +13,7 @@ struct ClusterFixture: Sendable {
     let state: String
     let audit: String
 
-    /// Names; nothing is made.
+    /// Chooses names; creates nothing.
     init() async throws {
         kafka = try await RealKafka.shared()
         requests = RealKafka.uniqueName("requests")
@@ -40,7 +40,7 @@ struct ClusterFixture: Sendable {
         try await HeraldProgram.run(words, environment: environment, input: input)
     }
 
-    /// Makes the request topic and the results topic.
+    /// Creates the request topic and the results topic.
     func makeTopics() async throws {
         let topics = [requests, results].map { NewTopic(name: $0, partitions: 3) }
         try await Blocking.run { try kafka.makeTopics(topics) }
@@ -54,7 +54,7 @@ struct ClusterFixture: Sendable {
         var value: String
     }
 
-    /// The topic's first records, when so many are there.
+    /// The topic's first records, once this many are there.
     func records(of topic: String, count: Int, partitions: Int32 = 3) async throws -> [Record] {
         try await Blocking.run {
             let reader = try TopicReader(properties: [
@@ -98,7 +98,7 @@ struct ClusterFixture: Sendable {
         }
     }
 
-    /// Writes an event of alice's to the first request topic for each of these, where they say.
+    /// Writes an event of alice's to the first request topic for each of these, at the given places.
     func write(requests places: [(key: String?, partition: Int32)]) async throws {
         try await Blocking.run {
             let producer = try Producer(properties: [("bootstrap.servers", kafka.bootstrapServers)])
@@ -122,7 +122,7 @@ struct ClusterFixture: Sendable {
             + #""origin":{"topic":"\#(requests)","partition":\#(record.partition),"offset":\#(record.offset)}}"#
     }
 
-    /// Removes what the program has made.
+    /// Deletes the topics that the program has created.
     func deleteTopics() async throws {
         let names = all
         _ = try await Blocking.run { try kafka.admin().deleteTopics(names, timeout: Patience.timeout) }

@@ -8,7 +8,7 @@ import Testing
 struct CommandTableTests {
     private static let paths = CommandPath(root: CommandTable.root).all
 
-    @Test("Every declared command can be run, and says what it does in a sentence")
+    @Test("Every declared command can be run, and describes itself in a sentence")
     func runnable() {
         for path in Self.paths {
             #expect(path.command.summary.hasSuffix("."), "\(path.name)")
@@ -17,7 +17,7 @@ struct CommandTableTests {
         }
     }
 
-    @Test("No command understands two options of one name or letter, and every option says what it does")
+    @Test("No command has two options of one name or letter, and every option has a description")
     func unique() {
         for path in Self.paths {
             let names = path.options.map(\.name)
@@ -28,7 +28,7 @@ struct CommandTableTests {
         }
     }
 
-    @Test("Defaults of options are right, and the value of each can be read")
+    @Test("Defaults of options are valid, and each option's value can be read")
     func defaults() {
         for path in Self.paths {
             for option in path.options {
@@ -44,7 +44,7 @@ struct CommandTableTests {
         #expect(Set(path.options.map(\.name)).isSuperset(of: SettingsFlag.all.map(\.name)))
     }
 
-    /// The options that stand in a page of help.
+    /// The options in a page of help.
     private static func names(_ page: String) -> Set<String> {
         Set(
             page.split(separator: "\n").compactMap { line in
@@ -54,7 +54,7 @@ struct CommandTableTests {
             })
     }
 
-    @Test("A command uses settings that there are, and its help shows those alone until all are asked for")
+    @Test("A command uses existing settings, and its help shows only those unless all are requested")
     func used() throws {
         for path in Self.paths {
             guard let command = CommandTable.command(at: path.words) else { continue }
@@ -76,7 +76,7 @@ struct CommandTableTests {
         #expect(!publish.options.filter { $0.isUnused }.map(\.name).contains("limits-event-bytes"))
     }
 
-    @Test("An unknown flag says which one is near; flags of settings belong to commands that take settings")
+    @Test("An unknown flag suggests a similar one; settings' flags belong to commands that use settings")
     func unknownFlags() {
         #expect(
             CommandTable.mistake(in: ["config", "check", "--backend-ulr", "x"])
@@ -87,7 +87,7 @@ struct CommandTableTests {
 }
 
 extension CommandTable {
-    /// What is wrong with a command line; `nil` when it can be read.
+    /// The fault of a command line; `nil` when it can be read.
     static func mistake(in words: [String]) -> String? {
         do {
             _ = try CommandLineParser.parse(words, root: root)

@@ -20,7 +20,7 @@ struct ConfigCommandTests {
         return try await body(file.path)
     }
 
-    @Test("config show prints every value and where it came from, as data on standard output")
+    @Test("config show prints every value and its source, as data on standard output")
     func show() async throws {
         try await withFile("retry:\n  immediate: 4\n") { file in
             let run = try await herald(
@@ -39,7 +39,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("config show fits a hundred columns, and breaks what is longer at commas")
+    @Test("config show fits a hundred columns, and breaks longer values at commas")
     func width() async throws {
         try await withFile("topics: {requests: [{name: \(String(repeating: "n", count: 120))}]}\n") { file in
             let run = try await herald(
@@ -56,7 +56,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("config show prints the whole table of statuses that is in force")
+    @Test("config show prints the whole table of statuses in force")
     func statuses() async throws {
         let run = try await herald("config", "show", "-o", "jsonl", "--backend-statuses", "403=rejected,404=transient")
         #expect(
@@ -66,7 +66,7 @@ struct ConfigCommandTests {
             "\(run.output)")
     }
 
-    @Test("A secret is in no output of any format, right or wrong")
+    @Test("A secret is in no output of any format, valid or invalid")
     func canary() async throws {
         let yaml =
             "backend: {url: http://h.example, auth: {username: u, password: CANARY}}\nkafka: {bootstrapServers: [k]}\n"
@@ -98,7 +98,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("A client certificate for the brokers that is none is said of its own setting, and once")
+    @Test("An invalid client certificate for the brokers is a mistake of its own setting, named once")
     func brokerCertificate() async throws {
         try await withFile("no certificate\n") { noPEM in
             let yaml = """
@@ -126,7 +126,7 @@ struct ConfigCommandTests {
     }
 
     @Test(
-        "What librdkafka or TLS would refuse is refused with 78, all at once, by config check and a worker",
+        "Values that librdkafka or TLS would refuse end config check and a worker with 78, all at once",
         arguments: [["config", "check"], ["worker"]])
     func libraries(command: [String]) async throws {
         try await withFile("no certificate\n") { noPEM in
@@ -167,7 +167,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("A misspelt property is a mistake wherever settings are loaded; a file only where it is needed")
+    @Test("A misspelt property is always a mistake; a missing file only where it is needed")
     func misspelt() async throws {
         let environment = ["HERALD_KAFKA_PROPERTIES": "ssl.ca.locatoin=x", "HERALD_BACKEND_TLS_CA_FILE": "/no/such/ca"]
         for command in [["config", "show"], ["topics", "plan"], ["dlq", "list"], ["send", "--self"]] {
@@ -179,7 +179,7 @@ struct ConfigCommandTests {
         }
     }
 
-    @Test("After a file that is no YAML nothing else is said to be missing")
+    @Test("After an unreadable YAML file no setting is reported as missing")
     func broken() async throws {
         try await withFile("kafka:\n\tbootstrapServers: k\n") { file in
             let run = try await herald("config", "check", "--config", file)
@@ -190,7 +190,7 @@ struct ConfigCommandTests {
         #expect(run.error.split(separator: "\n").count == 2 && !run.error.contains("is missing"), "\(run.error)")
     }
 
-    @Test("Help and version go to standard output with 0, a mistake of usage to standard error with 2")
+    @Test("Help and version go to standard output with 0, a usage mistake to standard error with 2")
     func usage() async throws {
         let help = try await herald("config", "show", "--help")
         #expect(help.status == 0 && help.error.isEmpty && help.output.contains("--retry-max-elapsed DURATION"))
@@ -209,7 +209,7 @@ struct ConfigCommandTests {
     }
 
     @Test(
-        "A rule of misbehaviour that cannot be read is refused with the part that is wrong",
+        "An unreadable rule of misbehaviour is refused with the faulty part",
         arguments: [
             ("user=ann,status=abc", "status: abc is not a whole number from 200 to 599"),
             ("staus=503", "staus: unknown; allowed are name=value, comma-separated, of path, user, pns"),
@@ -222,7 +222,7 @@ struct ConfigCommandTests {
         #expect(message?.hasPrefix("--misbehave: \(expected)") == true, "\(message ?? "")")
     }
 
-    @Test("The help of the backend names what a rule of misbehaviour may hold")
+    @Test("The help of the backend lists the parts of a rule of misbehaviour")
     func misbehaviourHelp() throws {
         let path = try #require(CommandPath(root: CommandTable.root).descending(through: ["backend"]))
         let help = HelpPage.render(path, width: 100)

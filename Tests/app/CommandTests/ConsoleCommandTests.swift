@@ -4,7 +4,7 @@ import Testing
 
 @Suite("herald console, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct ConsoleCommandTests {
-    /// Nobody listens there.
+    /// An address where no broker listens.
     private static let away = ["--kafka-bootstrap-servers", "127.0.0.1:1"]
 
     @Test("It prints a link that signs in once, prints the next one, is read-only, and ends with 0 on SIGTERM")
@@ -33,7 +33,7 @@ struct ConsoleCommandTests {
         #expect(try await Blocking.run { console.wait() } == 0)
     }
 
-    @Test("With a file of tokens it prints no link, unless it is asked for one")
+    @Test("With a file of tokens it prints a link only on request")
     func noLink() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "herald-console-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,7 +57,7 @@ struct ConsoleCommandTests {
     }
 
     @Test(
-        "What it cannot serve is refused before anybody is let in, with the setting and what to do",
+        "Settings it cannot serve are refused before the start, with the setting and the fix",
         arguments: [
             (["--listen", "0.0.0.0:0"], "console.tokenFile: is missing, and console.listen (0.0.0.0:0) is open"),
             (["--listen", "off"], "console.listen: off serves nobody"),

@@ -14,7 +14,7 @@ struct DemoCommandTests {
         return (status, try String(contentsOf: output, encoding: .utf8))
     }
 
-    @Test("--once shows every outcome as it must be, in plain text, and ends with 0")
+    @Test("--once shows every expected outcome, in plain text, and ends with 0")
     func once() async throws {
         let run = try await demo("--once")
         #expect(run.status == 0, "\(run.output)")
@@ -55,7 +55,7 @@ struct DemoCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("Without a terminal it does the same without --once, and as JSON it writes the outcomes alone")
+    @Test("Without a terminal it works like --once, and as JSON it writes only the outcomes")
     func json() async throws {
         let run = try await demo("--quiet", "-o", "jsonl")
         #expect(run.status == 0, "\(run.output)")
@@ -65,15 +65,15 @@ struct DemoCommandTests {
         #expect(run.output.contains(#"{"outcome":"dead-lettered","reason":"malformed","count":1,"expected":1}"# + "\n"))
     }
 
-    @Test("Told to stop before all outcomes are there, it drains, says what is missing, and ends with 3")
+    @Test("Stopped before all outcomes are there, it drains, names the missing ones, and ends with 3")
     func stop() async throws {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent("herald-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: output) }
         let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
         let process = try ChildProcess([program, "demo", "--once"], output: output)
         defer { process.kill() }
-        // Its first words come after the signals are caught. A thread of its own sees them before the demo is over,
-        // however many tests share the others.
+        // Its first words come after the signals are caught. A separate thread sees them before the demo is over, even
+        // if many tests share the others.
         let (hasBegun, status) = try await Blocking.run {
             func hasBegun() -> Bool {
                 (try? String(contentsOf: output, encoding: .utf8))?.contains("keeps nothing") == true

@@ -4,7 +4,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// Lines of `herald doctor`, taken apart.
+/// The parsed lines of `herald doctor`.
 private struct Diagnosis {
     let run: HeraldProgram.Run
     let lines: [String]
@@ -17,7 +17,7 @@ private struct Diagnosis {
     /// The lines that begin with this mark and name.
     func lines(_ mark: String, _ name: String) -> [String] { lines.filter { $0.hasPrefix("\(mark) \(name) ") } }
 
-    /// The names of what has that mark, without repeats.
+    /// The names with that mark, without repetitions.
     func names(_ mark: String) -> [String] {
         lines.filter { $0.hasPrefix("\(mark) ") }.reduce(into: []) { names, line in
             let name = line.dropFirst(2).prefix(19).split(separator: " ").joined(separator: " ")
@@ -44,7 +44,7 @@ struct DoctorOnPlainBrokerTests {
             .merging(["HERALD_KAFKA_GROUP": fixture.requests]) { $1 }
     }
 
-    @Test("All is well, also a second time, and nothing is left for readers or the group")
+    @Test("All checks pass, even a second time, and nothing is left for readers or the group")
     func well() async throws {
         let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
@@ -86,7 +86,7 @@ struct DoctorOnPlainBrokerTests {
         try await fixture.deleteTopics()
     }
 
-    @Test("Records that were published otherwise than the contract asks want a look, each fault with an example")
+    @Test("Records that break the contract draw a warning, each fault with an example")
     func publishers() async throws {
         let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
@@ -108,7 +108,7 @@ struct DoctorOnPlainBrokerTests {
         try await fixture.deleteTopics()
     }
 
-    @Test("Records that wait while no worker runs want a look, and a backend that refuses the password fails")
+    @Test("Records waiting without a worker draw a warning, and a backend that refuses the password fails")
     func waiting() async throws {
         let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
@@ -128,9 +128,9 @@ struct DoctorOnPlainBrokerTests {
     }
 }
 
-@Suite("The doctor where nobody answers", .realTime)
+@Suite("The doctor with everything unreachable", .realTime)
 struct DoctorWithoutBrokerTests {
-    @Test("What is not reachable is said once, and what depends on it is skipped")
+    @Test("An unreachable server is reported once, and dependent checks are skipped")
     func unreachable() async throws {
         let environment = [
             "HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(try LoopbackSocket.unusedPort())",
@@ -158,7 +158,7 @@ struct DoctorWithoutBrokerTests {
     }
 
     @Test(
-        "Certificates that cannot be trusted are told apart, on a broker and on a backend",
+        "Untrusted certificates are distinguished by cause, on a broker and on a backend",
         arguments: ["expired", "wrong host", "unknown authority"])
     func certificates(kind: String) async throws {
         let certificates = try TestCertificates.shared()
@@ -184,7 +184,7 @@ struct DoctorWithoutBrokerTests {
         }
     }
 
-    @Test("A backend's clock that is an hour off fails, and one that says nothing is not accused")
+    @Test("A backend's clock that is an hour off fails, and one without a date is not blamed")
     func clock() async throws {
         for (header, mark) in [("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "✗"), ("", "-")] {
             let server = try ScriptedServer { peer in
@@ -247,7 +247,7 @@ struct DoctorOnSecureBrokerTests {
         #expect(try await diagnose(environment, "--only", "kafka").names("✗") == ["broker login"])
     }
 
-    /// What is missing is named one by one, and the rest goes on.
+    /// Names the missing permissions one by one, and continues with the rest.
     private func missingOnesAreNamed(_ environment: [String: String], _ kafka: RealKafka) async throws {
         try await kafka.deny(.herald, [.write], on: [.topic("notifications.results")])
         try await kafka.deny(.herald, [.read], on: [.topic("notifications.bulk")])
@@ -266,7 +266,7 @@ struct DoctorOnSecureBrokerTests {
         #expect(some.lines("✓", "write").count == 5)
     }
 
-    /// With a hub's telemetry: group, transactional id and topic of `herald feedback`, which no worker stops without.
+    /// With a hub's telemetry: group, transactional id and topic of `herald feedback`, whose failures stop no worker.
     private func followerIsExamined(_ environment: [String: String], _ kafka: RealKafka) async throws {
         let hub = try HubEmulator()
         defer { hub.stop() }

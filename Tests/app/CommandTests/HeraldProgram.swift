@@ -3,7 +3,7 @@ import TestSupport
 
 /// The program as a process.
 enum HeraldProgram {
-    /// What a run of it left.
+    /// The result of a run.
     struct Run: Sendable {
         let status: Int32
         let output: String
@@ -17,12 +17,12 @@ enum HeraldProgram {
         }
     }
 
-    /// A program that was built with a sanitizer reads its options from the environment, and needs what is preloaded.
+    /// A program built with a sanitizer reads its options from the environment, and needs the preloaded libraries.
     private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
         $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
     }
 
-    /// Runs it to its end, without a terminal, on threads that nobody else waits for.
+    /// Runs it to its end, without a terminal, on its own threads.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil
     ) async throws -> Run {

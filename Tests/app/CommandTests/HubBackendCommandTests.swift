@@ -9,11 +9,11 @@ import Testing
 
 @Suite("Commands where the backend is a hub, as processes", .realTime)
 struct HubBackendCommandTests {
-    /// An emulated hub, a folder, and the settings that lead to it.
+    /// An emulated hub, a folder, and settings for the hub.
     private final class Setup {
         let emulator: HubEmulator
         let folder: URL
-        /// Nobody listens any more, and the authority's file is gone too.
+        /// The hub has stopped, and the authority's file is gone too.
         var isAway = false { didSet { emulator.stop() } }
 
         init(rule: (HubEmulator) -> String = { $0.connectionString }) throws {
@@ -34,7 +34,7 @@ struct HubBackendCommandTests {
             return variables
         }
 
-        /// Puts a registration as somebody else would.
+        /// Puts a registration as another client would.
         func put(_ id: String, _ kind: String, tags: String, _ more: String = "") async throws {
             let client = HubClient(
                 try HubConnectionString(emulator.connectionString), hub: emulator.hub, timeout: .minutes(1),
@@ -54,7 +54,7 @@ struct HubBackendCommandTests {
             }
         }
 
-        /// Whom the device hears of when a tag is sent to.
+        /// The number of deliveries to the device when a tag is sent to.
         func reaches(_ tag: String, as format: String = "apple") async throws -> Int {
             let before = emulator.payloads(ofHandle: "0AFF").count
             let client = HubClient(
@@ -81,7 +81,7 @@ struct HubBackendCommandTests {
         }
     }
 
-    @Test("register puts a device on the hub with its user's tag, uses its id again, and removes it")
+    @Test("register puts a device on the hub with its user's tag, reuses its id, and removes it")
     func register() async throws {
         let setup = try Setup { $0.listenConnectionString }
         let first = try await setup.register("--platform", "apns", "--handle", "0aff", "--user", "alice", "-o", "jsonl")
@@ -100,7 +100,7 @@ struct HubBackendCommandTests {
         #expect(away.status == 5, "\(away.error)")
     }
 
-    @Test("A second handle or user is another device, unless it has a name; --remove asks which is meant")
+    @Test("A second handle or user is another device, unless it has a name; --remove asks for the device")
     func devices() async throws {
         let setup = try Setup { $0.listenConnectionString }
         func id(_ words: String...) async throws -> String {
@@ -132,7 +132,7 @@ struct HubBackendCommandTests {
         }
     }
 
-    @Test("register deletes doubles of its own user alone; the rest stays, and is named")
+    @Test("register deletes only its own user's duplicates; the rest stays, and is named")
     func others() async throws {
         let setup = try Setup()
         let (native, template) = ("AppleRegistrationDescription", "AppleTemplateRegistrationDescription")
@@ -154,7 +154,7 @@ struct HubBackendCommandTests {
         #expect(try await setup.reaches("old") == 0)
     }
 
-    @Test("doctor proves a hub, and says what is wrong with a connection string without its key")
+    @Test("doctor verifies a hub, and names the fault of a connection string without its key")
     func doctor() async throws {
         let setup = try Setup()
         let well = try await HeraldProgram.run(
@@ -167,7 +167,7 @@ struct HubBackendCommandTests {
         #expect(!(run.output + run.error).contains("canary"))
     }
 
-    @Test("backend takes a hub only whole, and from a file that has a connection string")
+    @Test("backend needs all of a hub's options, and a file with a connection string")
     func backend() async throws {
         let setup = try Setup { _ in "nonsense" }
         let half = try await HeraldProgram.run(["backend", "--hub", "x", "--port", "0"])
@@ -204,7 +204,7 @@ struct HubBackendCommandTests {
         return try PlainHTTP.request(port: port, method, target, headers: ["Authorization": basic], body: body)
     }
 
-    /// Registers a device as an app does; false when the backend did not do it.
+    /// Registers a device as an app does; returns false when the backend failed.
     private static func register(_ port: UInt16, _ handle: String, user: String = "ann") throws -> Bool {
         let answer = try call(port, "POST", "/api/register?handle=\(handle)", user: user)
         guard answer.status == 200 else { return false }
@@ -213,7 +213,7 @@ struct HubBackendCommandTests {
         return try call(port, "PUT", "/api/register/\(id)", user: user, body: device).status == 200
     }
 
-    @Test("backend, killed amid calls, leaves a device one registration, and says 200 only to what is sent")
+    @Test("backend, killed amid calls, leaves a device one registration, and loses nothing it answered 200 to")
     func killed() async throws {
         let setup = try Setup()
         let answered = Guarded<Set<String>>([])
@@ -226,7 +226,7 @@ struct HubBackendCommandTests {
                 Task {
                     try await Blocking.run {
                         for number in 0... {
-                            // Somebody else may have the port of the killed one by now.
+                            // Another process may have the killed one's port by now.
                             if ended.withLock({ $0 }) > round { return }
                             let text = "\(round)-\(client)-\(number)"
                             _ = try Self.register(port, "anns")
@@ -242,7 +242,7 @@ struct HubBackendCommandTests {
             #expect(try await eventually { answered.withLock { $0.count } >= count })
             try await backend.kill()
             ended.withLock { $0 = round + 1 }
-            // Each ends with the connection that was cut off, or refused.
+            // Each ends when its connection is cut off or refused.
             for client in clients { _ = try? await client.value }
         }
         let received = Set(setup.emulator.payloads(ofHandle: "bobs"))

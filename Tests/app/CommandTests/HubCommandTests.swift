@@ -36,7 +36,7 @@ struct HubCommandTests {
     }
 
     @Test(
-        "What it cannot do is refused with the part that is wrong",
+        "Invalid options are refused with the faulty part",
         arguments: [
             (["--listen", "somewhere"], "--listen"), (["--tier", "gold"], "--tier"),
             (["--sends-per-minute", "0"], "--sends-per-minute"), (["--throttle", "500"], "--throttle"),
@@ -50,7 +50,7 @@ struct HubCommandTests {
         #expect(message?.contains(part) == true, "\(message ?? "")")
     }
 
-    @Test("A name that no hub can have, and a file that cannot be written, end it with a sentence")
+    @Test("An invalid hub name, and a file that cannot be written, end it with a sentence")
     func refused() async throws {
         let named = try await herald("hub", "--listen", "127.0.0.1:0", "--hub", "a b")
         #expect(named.status == 1)

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The program's end")
 struct ProgramEndTests {
-    @Test("No library's handler runs at the end, where it would free what ending threads still use")
+    @Test("No library's handler runs at the end, where it would free memory that ending threads still use")
     func noHandlers() async throws {
         let run = try await HeraldProgram.run(["--version"], environment: ["LD_DEBUG": "files"])
         #expect(run.status == 0)

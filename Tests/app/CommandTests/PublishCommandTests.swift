@@ -9,7 +9,7 @@ struct PublishCommandTests {
         ["partition", "offset"].compactMap { record[$0] as? Int }
     }
 
-    @Test("One event is a record with the user as key, and its place and new id are printed")
+    @Test("One event is a record with the user as key; its place and new id are printed")
     func one() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -33,7 +33,7 @@ struct PublishCommandTests {
         #expect(table.output.contains("my  ann   \(fixture.requests)"))
     }
 
-    @Test("Lines of standard input become records as they are, each user's in order, with ids where missing")
+    @Test("Lines of standard input become records unchanged, each user's in order, with ids where missing")
     func file() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -86,7 +86,7 @@ struct PublishCommandTests {
         }
     }
 
-    @Test("--wait names a push service as the event did, whatever the backend calls it")
+    @Test("--wait names a push service as the event did, even if the backend's name differs")
     func otherName() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -100,7 +100,7 @@ struct PublishCommandTests {
         #expect(run.status == 0 && run.records.compactMap { $0["pns"] as? String } == ["fcm"], "\(run.error)")
     }
 
-    @Test("--wait ends with 3 when an outcome is another, or does not come in time")
+    @Test("--wait ends with 3 when an outcome differs or does not come in time")
     func notDelivered() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -120,7 +120,7 @@ struct PublishCommandTests {
             run.error.contains("Not delivered: apns of ")
                 && run.error.contains(": dead-lettered: rejected. To know more: "),
             "\(run.error)")
-        // Results from before are not this event's.
+        // Earlier results are not this event's.
         let late = try await fixture.herald(
             "publish", "--user", "u", "--pns", "apns", "--message", "m", "--wait", "300ms", "-o", "jsonl")
         #expect(late.status == 3 && late.records.first?["outcome"] as? String == "pending")
@@ -132,7 +132,7 @@ struct PublishCommandTests {
             "\(late.error)")
     }
 
-    @Test("--wait takes a duplicate of what was delivered for success, and says what became of the first")
+    @Test("--wait treats a duplicate of a delivered event as success, and reports the first one's outcome")
     func duplicate() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -151,7 +151,7 @@ struct PublishCommandTests {
         }
     }
 
-    @Test("Interrupted while it waits, it prints what is known, names the id to publish again, and ends with 3")
+    @Test("Interrupted while waiting, it prints known outcomes and the id to publish again, and ends with 3")
     func interrupted() async throws {
         let fixture = try await ClusterFixture()
         try await fixture.makeTopics()
@@ -168,7 +168,7 @@ struct PublishCommandTests {
         #expect(end.error.contains("publish it again with --id \(id)"), "\(end)")
     }
 
-    @Test("A topic that is not there ends with 1 and the command that makes it, and nothing is made")
+    @Test("A missing topic ends with 1 and the command that creates it, and nothing is created")
     func missingTopic() async throws {
         let fixture = try await ClusterFixture()
         let event = ["--user", "u", "--pns", "apns", "--message", "m"]
@@ -186,7 +186,7 @@ struct PublishCommandTests {
         #expect(sent.records.first?["offset"] as? Int == 0)
     }
 
-    @Test("A record that the topic refuses ends with 1, and says how to go on")
+    @Test("A record that the topic refuses ends with 1 and the way to continue")
     func refused() async throws {
         let fixture = try await ClusterFixture()
         try await Blocking.run {
@@ -205,7 +205,7 @@ struct PublishCommandTests {
 struct PublishWithoutBrokerTests {
     private let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
 
-    @Test("A cluster out of reach ends with 5 and says why in one line, the client's own words behind it")
+    @Test("An unreachable cluster ends with 5 and the reason in one line, followed by the client's own words")
     func unreachable() async throws {
         let run = try await HeraldProgram.run(
             ["publish", "--user", "u", "--pns", "apns", "--message", "m"], environment: nowhere)
@@ -217,7 +217,7 @@ struct PublishWithoutBrokerTests {
     }
 
     @Test(
-        "What does not go together is a mistake of usage",
+        "Contradicting options are a usage mistake",
         arguments: [
             (["--user", "u"], "--user, --pns and --message are needed, or --file"),
             (["--file", "x", "--user", "u"], "--file and --user do not go together"),
@@ -242,7 +242,7 @@ struct PublishWithoutBrokerTests {
     private static let cloudEvent =
         #"{"specversion":"1.0","type":"t","source":"s","id":"i","data":{"user":"u","message":"m","pns":"gcm"}}"#
 
-    @Test("--check looks at plain events and CloudEvents without a broker or a setting, and ends with 0 or 2")
+    @Test("--check examines plain events and CloudEvents without a broker or a setting, and ends with 0 or 2")
     func check() async throws {
         let good = try await HeraldProgram.run(
             ["publish", "--check", "--file", "-"], input: "\(Self.plain)\n\n\(Self.cloudEvent)\n")
@@ -276,7 +276,7 @@ struct PublishWithoutBrokerTests {
         #expect(settings.status == 2)
     }
 
-    @Test("--check names what other programs wrote, and every member that is ignored, once for all lines")
+    @Test("--check names other programs' formats, and every ignored member, once for all lines")
     func foreignValues() async throws {
         let run = try await HeraldProgram.run(
             ["publish", "--check", "--file", "-"],
@@ -293,7 +293,7 @@ struct PublishWithoutBrokerTests {
         #expect(run.error.contains("line 4: invalid") && run.error.contains("Kafka Connect's JsonConverter"))
     }
 
-    @Test("--check names all mistakes of an event, and warns of what is allowed and probably not meant")
+    @Test("--check names all mistakes of an event, and warns of likely ones")
     func allMistakes() async throws {
         let run = try await HeraldProgram.run(
             ["publish", "--check", "--file", "-"],
@@ -325,7 +325,7 @@ struct PublishWithoutBrokerTests {
     }
 
     @Test(
-        "--check says that there are no events, and of a file of another form which form it wants",
+        "--check reports an empty file, and the expected form of a file in another one",
         arguments: [
             ("", "herald: there is no event to check"), ("\n\n", "herald: there is no event to check"),
             (#"[{"user":"u","message":"m","pns":"apns"}]"#, "without an array around them: jq -c '.[]' makes it"),
@@ -360,7 +360,7 @@ struct PublishWithoutBrokerTests {
         #expect(one.status == 0 && one.output.contains(#""verdict": "good""#), "\(one.output) \(one.error)")
     }
 
-    @Test("Without brokers in the settings the exit status is 78, and a file that is not there is said")
+    @Test("Without brokers in the settings the exit status is 78, and a missing file is named")
     func settings() async throws {
         let run = try await HeraldProgram.run(["publish", "--user", "u", "--pns", "apns", "--message", "m"])
         #expect(run.status == 78 && run.error.contains("kafka.bootstrapServers"))
@@ -368,14 +368,14 @@ struct PublishWithoutBrokerTests {
         #expect(file.status == 1 && file.error.contains("cannot open /no/such"))
     }
 
-    /// The settings that lead to an embedded broker with a topic for requests.
+    /// The settings for an embedded broker with a topic for requests.
     private func embedded() throws -> (cluster: MockCluster, environment: [String: String]) {
         let cluster = try MockCluster()
         try cluster.createTopic("notifications", partitions: 3)
         return (cluster, ["HERALD_KAFKA_BOOTSTRAP_SERVERS": cluster.bootstrapServers])
     }
 
-    @Test("On the embedded broker events are published, and its topics are said to be nobody's to change")
+    @Test("On the embedded broker events are published, and topics cannot be changed")
     func embeddedBroker() async throws {
         let (cluster, environment) = try embedded()
         let run = try await HeraldProgram.run(
@@ -388,7 +388,7 @@ struct PublishWithoutBrokerTests {
 
     /// Values from the tests of Kafka's own client, `org.apache.kafka.common.utils.Utils.murmur2`.
     @Test(
-        "The partition is the one that Java's producers choose",
+        "The partition is that of Java's producers",
         arguments: [("21", -973_932_308), ("foobar", -790_332_482)] as [(String, Int32)])
     func partitioner(user: String, hash: Int32) async throws {
         let (cluster, environment) = try embedded()
@@ -412,7 +412,7 @@ struct PublishWithoutBrokerTests {
             ["publish", "--user", "u", "--pns", "fax", "--message", "SECRET"], environment: environment)
         #expect(single.status == 2 && single.error.contains("allowed are apns, gcm, wns"))
         #expect(!single.error.contains("SECRET"))
-        // The first record that is there is the one that is published now.
+        // The first record is the one published now.
         let last = try await HeraldProgram.run(
             ["publish", "--user", "u", "--pns", "apns", "--message", "m", "-o", "jsonl"], environment: environment)
         #expect(last.records.first?["offset"] as? Int == 0, "\(last.error)")

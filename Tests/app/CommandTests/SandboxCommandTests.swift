@@ -5,7 +5,7 @@ import Testing
 
 @Suite("herald sandbox, as a process", .realTime, .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct SandboxCommandTests {
-    @Test("It names its addresses in one line, is ready, and ends with 0 when its standard input is closed")
+    @Test("It prints its addresses in one line, is ready, and ends with 0 when its standard input is closed")
     func inputCloses() async throws {
         let sandbox = try RunningHerald(
             ["sandbox", "-o", "json", "--retry-delays", "100ms", "--topics-results", "outcomes"], keepsErrors: true)
@@ -25,14 +25,14 @@ struct SandboxCommandTests {
         }
         try sandbox.closeInput()
         let end = try await sandbox.end()
-        // What the client says of a broker that is as it is helps nobody.
+        // The client's remarks about a healthy broker help no reader.
         #expect(end.status == 0 && !end.error.contains("librdkafka"), "\(end.error)")
     }
 
     private static let program = Bundle.main.bundleURL.appendingPathComponent("herald").path
     private static let examples = Repository.root.appending(path: "docs/examples/sandbox")
 
-    /// Runs a program with `variables`; how it ended, and what it printed.
+    /// Runs a program with `variables`; returns its status and output.
     private static func run(
         _ words: [String], _ variables: [String: String] = [:]
     ) async throws -> (status: Int32, text: String) {
@@ -48,7 +48,7 @@ struct SandboxCommandTests {
     }
 
     @Test(
-        "The first publication that a document shows is delivered beside a sandbox, as it is written",
+        "The first publication in a document is delivered beside a sandbox, exactly as written",
         arguments: ["README.md", "docs/PUBLISHING.md"])
     func firstPublication(document: String) async throws {
         let sandbox = try RunningHerald(["sandbox", "-o", "json"])
@@ -103,7 +103,7 @@ struct SandboxCommandTests {
     }
 
     @Test(
-        "The Kafka that a sandbox starts is gone with it, also when it is killed, and leaves nothing",
+        "The Kafka of a sandbox ends with it, even when it is killed, and leaves nothing",
         .ownKafka("herald sandbox --kafka-home"))
     func kafkaHome() async throws {
         let home = try #require(RealKafka.home)
@@ -128,7 +128,7 @@ struct SandboxCommandTests {
     }
 
     @Test(
-        "What is no Kafka, and one that does not start, are said, and nothing is left", .ownKafka("a sandbox's Kafka"))
+        "Without a Kafka, or with a broken one, it explains why, and leaves nothing", .ownKafka("a sandbox's Kafka"))
     func brokenHome() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "herald-tmp-\(UUID().uuidString)")
         let empty = folder.appending(path: "empty/libs")
@@ -148,7 +148,7 @@ struct SandboxCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["empty"])
     }
 
-    @Test("Each call names its record, and what is wrong with that record's key")
+    @Test("Each call names its record, and the fault of that record's key")
     func records() async throws {
         let sandbox = try RunningHerald(["sandbox", "-o", "json", "--retry-delays", "100ms"])
         let addresses = try await sandbox.object()

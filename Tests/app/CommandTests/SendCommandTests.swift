@@ -14,7 +14,7 @@ struct SendCommandTests {
         ]
     }
 
-    /// A server that answers everything alike and remembers the requests.
+    /// A server that gives one answer to all requests and remembers them.
     private func server(
         _ seen: Guarded<[String]>, _ status: Int, _ body: String
     ) throws -> ScriptedServer {
@@ -51,7 +51,7 @@ struct SendCommandTests {
         #expect(!"\(sent) \(registered)".contains("canary"))
     }
 
-    @Test("Without a token nobody is called: exit 1 when the endpoint says no, 5 when it can't be reached")
+    @Test("Without a token nothing is called: exit 1 when the endpoint refuses, 5 when it cannot be reached")
     func noToken() async throws {
         let (asked, called) = (Guarded<[String]>([]), Guarded<[String]>([]))
         let endpoint = try server(asked, 401, #"{"error":"invalid_client","error_description":"canary"}"#)

@@ -5,7 +5,7 @@ struct ToolUsageTests {
     private static let nowhere = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
 
     @Test(
-        "A mistake in the line ends with 2 before a broker is asked, and says what is wrong",
+        "A mistake in the command line ends with 2 before a broker is asked, and is described",
         arguments: [
             (["dlq", "replay"], "say which: --group, --where or ids"),
             (["dlq", "replay", "--where", "stat = 1", "--yes"], "there is no field \"stat\""),
@@ -31,7 +31,7 @@ struct ToolUsageTests {
         #expect(run.output.isEmpty)
     }
 
-    @Test("A cluster out of reach ends with 5", arguments: [["dlq", "list"], ["campaign", "status"]])
+    @Test("An unreachable cluster ends with 5", arguments: [["dlq", "list"], ["campaign", "status"]])
     func unreachable(words: [String]) async throws {
         let run = try await HeraldProgram.run(words, environment: Self.nowhere)
         #expect(run.status == 5 && run.error.contains("no broker answers"), "\(run.status): \(run.error)")

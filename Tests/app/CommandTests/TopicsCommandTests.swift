@@ -22,7 +22,7 @@ struct TopicsCommandTests {
         }
     }
 
-    @Test("What is missing is planned, made only with a confirmation, and then all is well")
+    @Test("Missing topics are planned, created only with a confirmation, and then all is well")
     func make() async throws {
         let fixture = try await ClusterFixture()
         let plan = try await fixture.herald("topics", "plan", "-o", "jsonl")
@@ -55,7 +55,7 @@ struct TopicsCommandTests {
         try await fixture.deleteTopics()
     }
 
-    @Test("What differs is changed, what is more than wanted stays, and other entries are left alone")
+    @Test("Differences are changed, a surplus stays, and other entries are left alone")
     func change() async throws {
         let fixture = try await ClusterFixture()
         let topics = [
@@ -88,14 +88,14 @@ struct TopicsCommandTests {
         let retry = try await configuration(fixture, of: "\(fixture.retry).5s")
         #expect(retry.value("cleanup.policy") == "delete" && retry.value("max.message.bytes") == "1064972")
         #expect(try await partitions(fixture, of: "\(fixture.retry).1m") == 3)
-        // As many as the largest request topic.
+        // Equal to the largest request topic's number.
         #expect(try await partitions(fixture, of: fixture.deadLetter) == 5)
         let check = try await fixture.herald("topics", "check")
         #expect(check.status == 0 && check.output.contains("more than wanted is fine"))
         try await fixture.deleteTopics()
     }
 
-    @Test("What only a person can fix ends with 3 beside what was done, and what the cluster refuses is said")
+    @Test("Problems for a person end with 3 beside the changes, and the cluster's refusals are named")
     func byHand() async throws {
         let fixture = try await ClusterFixture()
         try await Blocking.run {
@@ -115,7 +115,7 @@ struct TopicsCommandTests {
         try await fixture.deleteTopics()
     }
 
-    @Test("A cluster out of reach ends with 5")
+    @Test("An unreachable cluster ends with 5")
     func unreachable() async throws {
         let run = try await HeraldProgram.run(
             ["topics", "check"], environment: ["HERALD_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
@@ -125,7 +125,7 @@ struct TopicsCommandTests {
 
 @Suite("Making topics on three brokers", .ownKafka("Making topics on three brokers"))
 struct TopicsOnThreeBrokersTests {
-    @Test("With the cluster's default of three copies two have to be in sync, once the topics are there")
+    @Test("With the cluster's default of three replicas two must be in sync, once the topics are there")
     func inSync() async throws {
         try await RealKafka.three.take(Self.inSync)
     }
@@ -134,7 +134,7 @@ struct TopicsOnThreeBrokersTests {
         let environment = ["HERALD_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers]
         let run = try await HeraldProgram.run(["topics", "apply", "--yes"], environment: environment)
         #expect(run.status == 0, "\(run.error)")
-        // Each of the three brokers hears of a topic's settings a moment after it was answered.
+        // Each of the three brokers learns a topic's settings a moment after the answer.
         let areThere = try await eventually {
             let values = try await Blocking.run {
                 try kafka.admin().describeConfigs(

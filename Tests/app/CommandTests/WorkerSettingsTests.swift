@@ -8,7 +8,7 @@ import Testing
 
 @testable import herald
 
-@Suite("What a worker's settings mean to its engines")
+@Suite("The effect of a worker's settings on its engines")
 struct WorkerSettingsTests {
     private func engines(_ yaml: String) throws -> [EngineConfiguration] {
         let base = "kafka: {bootstrapServers: k}\nbackend: {url: 'http://b', auth: {kind: none}"
@@ -18,7 +18,7 @@ struct WorkerSettingsTests {
         return try loaded.settings.workerConfiguration(descriptors: 10_000).lanes.map(\.engine)
     }
 
-    @Test("Retries, their longest time, replays, order and duplicates are as they are set")
+    @Test("Retries, their maximum duration, replays, order and duplicates follow the settings")
     func decisions() throws {
         let engine = try #require(
             try engines(
@@ -34,7 +34,7 @@ struct WorkerSettingsTests {
         #expect(engine.duplicateWindow == .seconds(90) && engine.duplicateSize == 500)
     }
 
-    @Test("Limits and breakers are divided among the lanes, and a status means what is set")
+    @Test("Limits and breakers are divided among the lanes, and a status has its configured meaning")
     func lanes() throws {
         let lanes = try engines(
             """

@@ -4,17 +4,17 @@ import HeraldText
 import TestSupport
 import Testing
 
-@Suite("What is generated from the table")
+@Suite("The documents generated from the table")
 struct GeneratedDocumentsTests {
     private static let documents = Repository.root.appending(path: "docs")
 
-    @Test("docs/SETTINGS.md is what herald config docs prints")
+    @Test("docs/SETTINGS.md is the output of herald config docs")
     func document() throws {
         let committed = try String(contentsOf: Self.documents.appendingPathComponent("SETTINGS.md"), encoding: .utf8)
         #expect(committed == Settings.document, "regenerate it: herald config docs > docs/SETTINGS.md")
     }
 
-    @Test("docs/schemas/settings.schema.json is what herald config schema prints")
+    @Test("docs/schemas/settings.schema.json is the output of herald config schema")
     func schema() throws {
         let file = Self.documents.appendingPathComponent("schemas/settings.schema.json")
         let committed = try String(contentsOf: file, encoding: .utf8)

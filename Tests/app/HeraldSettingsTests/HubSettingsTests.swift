@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A notification hub in the settings")
 struct HubSettingsTests {
-    /// A hub that is complete but for the connection string's file.
+    /// A hub that is complete except for the connection string's file.
     private static func hub(_ more: String = "", file: String = "/nonexistent/hub") -> String {
         "backend: {kind: azure-hub, hub: {connectionStringFile: \(file), name: MyHub}\(more)}"
     }
@@ -24,7 +24,7 @@ struct HubSettingsTests {
     }
 
     @Test(
-        "A tag that could reach everybody, or nobody, is refused",
+        "A tag that could reach every device, or none, is refused",
         arguments: [
             "", "username", "{user}{user}", "a || {user}", "!{user}", "({user})", "{USER}", "username:{user} ",
             "0123456789{user}", "$UserId:{user}", "{user",
@@ -35,13 +35,13 @@ struct HubSettingsTests {
         #expect(found.first?.contains("{user} exactly once") == true)
     }
 
-    @Test("Other tags are taken", arguments: ["{user}", "username:{user}", "u#{user}@x", "{user}-012345.7"])
+    @Test("Other tags are accepted", arguments: ["{user}", "username:{user}", "u#{user}@x", "{user}-012345.7"])
     func goodTags(tag: String) throws {
         #expect(try load("backend: {kind: azure-hub, hub: {tag: '\(tag)'}}").settings.backend.hub.tag == tag)
     }
 
     @Test(
-        "What says where and who a backend of kind http is does not go beside a hub",
+        "The address and login of a backend of kind http are refused beside a hub",
         arguments: [
             "url: 'https://h'", "path: /x", "registerPath: /x", "auth: {kind: none}", "auth: {username: u}",
             "auth: {tokenFile: f}", "auth: {scope: s}", "auth: {caFile: c}",
@@ -51,7 +51,7 @@ struct HubSettingsTests {
         #expect(found.count == 1 && found[0].contains("does not go with backend.kind azure-hub"), "\(found)")
     }
 
-    @Test("Users that no tag can hold do not go beside a hub")
+    @Test("User names that no tag can contain are refused beside a hub")
     func users() throws {
         let found = mistakes(Self.hub(", users: text"))
         #expect(found.count == 1 && found[0].contains("backend.users: text does not go with"), "\(found)")
@@ -72,7 +72,7 @@ struct HubSettingsTests {
         #expect(found.count == 1 && found[0].contains(message), "\(found)")
     }
 
-    @Test("A push service without a format is refused, of a hub alone")
+    @Test("A push service without a format is refused for a hub only")
     func withoutFormat() {
         let found = mistakes("backend: {kind: azure-hub, pushServices: [apns, huawei]}")
         #expect(found.count == 1 && found[0].contains("\"huawei\" has no format at a hub"), "\(found)")
@@ -93,7 +93,7 @@ struct HubSettingsTests {
         #expect(mistakes(Self.hub(file: file.path), requiring: .backend) == [])
     }
 
-    @Test("Beside a backend of kind http a hub's settings count for nothing, which is said")
+    @Test("A hub's settings beside a backend of kind http have no effect, and draw a warning")
     func ignored() throws {
         let loaded = try load("backend: {hub: {name: MyHub, telemetry: true}}")
         #expect(loaded.warnings.count == 2, "\(loaded.warnings)")

@@ -1,12 +1,12 @@
 import HeraldSettings
 import Testing
 
-@Suite("How Herald logs in to the brokers")
+@Suite("Herald's login to the brokers")
 struct KafkaAuthenticationTests {
     private static let servers = "bootstrapServers: [b]"
 
     @Test(
-        "A rule that is broken is one mistake at the setting's place",
+        "A broken rule is one mistake at the setting's place",
         arguments: [
             ("{auth: {username: u}}", "kafka.auth.username: needs kafka.auth.kind"),
             ("{auth: {kind: none, tokenURL: 'https://t'}}", "kafka.auth.tokenURL: needs kafka.auth.kind"),
@@ -38,7 +38,7 @@ struct KafkaAuthenticationTests {
     }
 
     @Test(
-        "What a kind needs is asked for when the brokers are needed, and only then",
+        "The settings that a kind needs are required when the brokers are needed, and only then",
         arguments: [
             ("plain", ["kafka.auth.username", "kafka.auth.passwordFile"]),
             ("scram-sha-512", ["kafka.auth.username", "kafka.auth.passwordFile"]),
@@ -66,7 +66,7 @@ struct KafkaAuthenticationTests {
             "\(found)")
     }
 
-    @Test("A password in the clear draws a warning, but not to this machine, not over TLS, and not with SCRAM")
+    @Test("A password in the clear draws a warning, except to this machine, over TLS, or with SCRAM")
     func unencrypted() throws {
         func warnings(_ kind: String, _ broker: String, _ properties: String = "") throws -> [String] {
             try load("kafka: {bootstrapServers: ['\(broker)'], auth: {kind: \(kind)}, properties: {\(properties)}}")
@@ -80,7 +80,7 @@ struct KafkaAuthenticationTests {
         #expect(try warnings("scram-sha-256", "b.example.com:9092", clear) == [])
     }
 
-    @Test("Extensions of a token stay the user's")
+    @Test("A token's extensions stay the user's")
     func extensions() {
         #expect(
             mistakes(

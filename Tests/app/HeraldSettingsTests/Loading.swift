@@ -1,6 +1,6 @@
 import HeraldSettings
 
-/// Loads settings from text, as a file called `herald.yaml` would give them.
+/// Loads settings from text, as from a file named `herald.yaml`.
 func load(
     _ yaml: String = "", environment: [String: String] = [:], flags: [String: [String]] = [:],
     requiring needs: SettingsNeeds = []
@@ -9,7 +9,7 @@ func load(
     return try Settings.load(SettingsSources(file: file, environment: environment, flags: flags), requiring: needs)
 }
 
-/// The mistakes that loading finds, one line each; empty when there are none.
+/// The mistakes found while loading, one line each; empty when there are none.
 func mistakes(
     _ yaml: String = "", environment: [String: String] = [:], flags: [String: [String]] = [:],
     requiring needs: SettingsNeeds = []

@@ -4,7 +4,7 @@ import Testing
 @Suite("The types of settings")
 struct SettingTypeTests {
     @Test(
-        "A value that is right is accepted",
+        "A valid value is accepted",
         arguments: [
             ("retry-immediate", "0"), ("retry-immediate", "20"), ("kafka-static-membership", "false"),
             ("backend-timeout", "1ms"), ("delivery-drain-timeout", "0"), ("limits-event-bytes", "65536"),
@@ -23,7 +23,7 @@ struct SettingTypeTests {
     }
 
     @Test(
-        "A value that is wrong is a mistake that says what is allowed",
+        "An invalid value is a mistake that names the allowed ones",
         arguments: [
             ("retry-immediate", "x", #""x" is not a whole number; allowed: 0 to 20"#),
             ("retry-immediate", "", #""" is not a whole number"#),
@@ -80,7 +80,7 @@ struct SettingTypeTests {
         #expect(found.first?.contains("canary") == false)
     }
 
-    @Test("The typed values are what was written")
+    @Test("The typed values are the written ones")
     func values() throws {
         let settings = try load(
             """
@@ -112,7 +112,7 @@ struct SettingTypeTests {
         #expect(settings.limits.eventBytes == 1_024)
     }
 
-    @Test("A comma behind a backslash belongs to the value, and a repeated flag adds to its list or map")
+    @Test("A comma after a backslash belongs to the value, and a repeated flag adds to its list or map")
     func commas() throws {
         let properties = try load(flags: ["kafka-properties": ["sasl.password=a\\,b\\c", "debug=x=y"]])
             .settings.kafka.properties
@@ -134,7 +134,7 @@ struct SettingTypeTests {
     }
 
     @Test(
-        "Only a host that is surely this machine counts as loopback",
+        "Only a host that is certainly this machine counts as loopback",
         arguments: [
             ("http://localhost", true), ("http://127.0.0.9:80", true), ("http://[::1]", true),
             ("http://LOCALHOST", true),

@@ -3,13 +3,13 @@ import Testing
 
 @testable import HeraldSettings
 
-@Suite("Settings that are read again")
+@Suite("Reloaded settings")
 struct SettingsChangesTests {
     private func changes(from former: String, to present: String) throws -> SettingsChanges {
         try load(former).settings.changes(to: try load(present).settings)
     }
 
-    @Test("live settings are taken over and said with both values, all others are named")
+    @Test("live settings are applied and reported with both values, all others are named")
     func taken() throws {
         let changes = try changes(
             from: """
@@ -41,7 +41,7 @@ struct SettingsChangesTests {
                 """)
     }
 
-    @Test("a default that is written, and another order of keys, are no change")
+    @Test("a written default, and another order of keys, are no change")
     func same() throws {
         let changes = try changes(
             from: "backend: {statuses: {404: transient, 410: transient}}",
@@ -50,7 +50,7 @@ struct SettingsChangesTests {
         #expect(changes.changed.isEmpty && changes.needRestart.isEmpty)
     }
 
-    @Test("a secret that has changed is named and not shown")
+    @Test("a changed secret is named and not shown")
     func secrets() throws {
         let changes = try changes(
             from: "backend: {auth: {password: canary-1}}\nkafka: {properties: {sasl.password: canary-1}}",
@@ -69,7 +69,7 @@ struct SettingsChangesTests {
         #expect(changes.settings.limits.pushServices == ["apns": 5, "wns": 5])
     }
 
-    @Test("live settings are marked, hold no secrets, and depend on settings that exist and are not live")
+    @Test("live settings are marked, contain no secrets, and depend on existing settings that are not live")
     func declarations() {
         for setting in SettingsTable.all {
             #expect(setting.documentation.hasSuffix("*Live.*") == setting.reload.isLive)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The settings file")
 struct SettingsFileTests {
-    @Test("All mistakes of file, environment and flags come at once, each with its place")
+    @Test("All mistakes of file, environment and flags are reported at once, each with its place")
     func allAtOnce() {
         let found = mistakes(
             """
@@ -43,7 +43,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "A shape that does not fit is a mistake",
+        "A wrong shape is a mistake",
         arguments: [
             ("retry: 5", "herald.yaml:1:8: retry: must be a section with keys"),
             ("- a", "herald.yaml:1:1: must be a section with keys"),
@@ -99,12 +99,12 @@ struct SettingsFileTests {
         #expect(mistakes(String(repeating: "# comment\n", count: 200_000)).isEmpty)
     }
 
-    @Test("A file that is none of ours is left after a hundred mistakes")
+    @Test("A foreign file is abandoned after a hundred mistakes")
     func bounded() {
         #expect(mistakes((0..<50_000).map { "key\($0): 1\n" }.joined()).count == 100)
     }
 
-    @Test("Bytes that are not UTF-8 are refused at their place, also UTF-16")
+    @Test("Bytes other than UTF-8, even UTF-16, are refused at their place")
     func encodings() {
         func found(_ bytes: [UInt8]) -> [String] {
             do {
@@ -119,7 +119,7 @@ struct SettingsFileTests {
         #expect(found([0xC3]) == ["h.yaml:1:1: is not UTF-8 text"])
     }
 
-    @Test("A file that is missing, a folder or endless is a mistake and no crash")
+    @Test("A missing file, a folder or an endless file is a mistake and no crash")
     func unreadable() {
         for (path, reason) in [
             ("/nonexistent/herald.yaml", "cannot be read: No such file"), ("/", "cannot be read: Is a directory"),

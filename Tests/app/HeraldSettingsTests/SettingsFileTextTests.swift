@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Settings as a file")
 struct SettingsFileTextTests {
-    /// A value of every shape, and text that YAML would take for something else.
+    /// A value of every shape, and text that YAML would misinterpret.
     private static let flags: [String: [String]] = [
         "kafka-bootstrap-servers": ["kafka-1:9092,[::1]:9093"], "kafka-group": ["true"],
         "kafka-properties": ["security.protocol=ssl,client.id=a\\, b: \"c\" #d,ssl.ca.location=/x y/ä.pem"],
@@ -16,7 +16,7 @@ struct SettingsFileTextTests {
         "kafka-static-membership": ["true"], "kafka-instance": ["12.5"], "console-hosts": ["null,y"],
     ]
 
-    @Test("What was set comes back from the file, each at its place and no other")
+    @Test("Written settings come back from the file, each at its place and no other")
     func roundTrip() throws {
         let before = try load(flags: Self.flags)
         let after = try load(before.file(under: ["By a test."]))
@@ -26,7 +26,7 @@ struct SettingsFileTextTests {
         }
     }
 
-    @Test("What is worth knowing stands there with its default, and counts for nothing until it is uncommented")
+    @Test("Important settings appear as comments with their defaults, without effect until uncommented")
     func worthKnowing() throws {
         let text = try load(flags: ["kafka-group": ["g"]]).file(under: [])
         for path in SettingsTable.worthKnowing {
@@ -35,7 +35,7 @@ struct SettingsFileTextTests {
             #expect(setting.standardText?.isEmpty == false && text.contains("  # \(key): "), "\(path)")
         }
         let written = text.split(separator: "\n").map { line in
-            // A comment of prose begins with a capital.
+            // A comment in prose begins with a capital.
             let isSetting = line.contains(#/^ *\# [a-z]\w*: /#)
             return isSetting ? line.replacing("# ", with: "", maxReplacements: 1) : line
         }
@@ -45,7 +45,7 @@ struct SettingsFileTextTests {
         #expect(Set(paths) == SettingsTable.worthKnowing.union(["kafka.group"]))
     }
 
-    @Test("Every setting stands below its sentence of the table, in lines of at most a hundred columns")
+    @Test("Every setting is below its sentence of the table, in lines of at most a hundred columns")
     func comments() throws {
         let before = try load(flags: Self.flags)
         let lines = before.file(under: []).split(separator: "\n").map(String.init)
@@ -58,7 +58,7 @@ struct SettingsFileTextTests {
     }
 
     @Test(
-        "A secret that would stand in the file is named with where it was set, and what to do",
+        "A secret that would be written into the file is named with its source and the fix",
         arguments: [
             ("HERALD_BACKEND_AUTH_PASSWORD", "CANARY", "--backend-auth-password-file"),
             ("HERALD_ADMIN_TOKEN", "CANARY", "--admin-token-file"),

@@ -1,10 +1,10 @@
 import HeraldSettings
 import Testing
 
-@Suite("Rules that join several settings")
+@Suite("Rules across several settings")
 struct SettingsRulesTests {
     @Test(
-        "A rule that is broken is one mistake at the setting's place",
+        "A broken rule is one mistake at the setting's place",
         arguments: [
             ("kafka: {staticMembership: true}", "1:27: kafka.staticMembership: needs kafka.instance"),
             ("topics: {results: notifications}", "topics.results and topics.requests both name \"notifications\""),
@@ -36,13 +36,13 @@ struct SettingsRulesTests {
         #expect(found.contains { $0.contains(message) && $0.hasPrefix("herald.yaml:1:") }, "\(found)")
     }
 
-    @Test("A setting that is wrong for itself breaks no rule on top")
+    @Test("A setting that is invalid by itself breaks no rule on top")
     func noEcho() {
         #expect(mistakes("backend: {pushServices: [UPPER], aliases: {fcm: gcm}}").count == 1)
         #expect(mistakes("kafka: {staticMembership: true, instance: 'a b'}").count == 1)
     }
 
-    @Test("What a command needs is asked for together with the other mistakes")
+    @Test("A command's missing settings are reported together with the other mistakes")
     func needs() {
         let found = mistakes("log: {level: loud}", requiring: [.kafka, .backend])
         #expect(found.count == 5)
@@ -83,7 +83,7 @@ struct SettingsRulesTests {
         #expect(found.contains { $0.contains("backend.tls.caFile: \"/nonexistent/ca\" cannot be read") })
     }
 
-    @Test("A backend's address that has the path of calls already draws a warning")
+    @Test("A backend's address that already contains the path of calls draws a warning")
     func doubledPath() throws {
         func warnings(_ backend: String) throws -> [String] {
             try load("backend: {\(backend)}").warnings.map { "\($0)" }
@@ -94,7 +94,7 @@ struct SettingsRulesTests {
         #expect(try warnings("url: 'https://h/base'") == [])
     }
 
-    @Test("Credentials over plain http draw a warning, but not to this machine, over TLS, or without any")
+    @Test("Credentials over plain http draw a warning, except to this machine")
     func plainHTTP() throws {
         #expect(try load("backend: {url: http://push.example.com}").warnings.map(\.path) == ["backend.url"])
         #expect(

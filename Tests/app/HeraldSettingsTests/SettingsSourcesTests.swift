@@ -3,7 +3,7 @@ import HeraldSettings
 import HeraldText
 import Testing
 
-@Suite("Where settings come from")
+@Suite("The sources of settings")
 struct SettingsSourcesTests {
     private static let yaml = "retry: {immediate: 1, replays: 1, maxElapsed: 1h}\n"
 
@@ -23,12 +23,12 @@ struct SettingsSourcesTests {
         #expect(places["retry.delays"] == "default")
     }
 
-    @Test("A wrong value is a mistake also where a stronger source overrides it")
+    @Test("A wrong value is a mistake even where a stronger source overrides it")
     func overridden() {
         #expect(mistakes("retry: {immediate: x}", flags: ["retry-immediate": ["3"]]).count == 1)
     }
 
-    @Test("A password from a stronger source replaces a password file, and the other way round")
+    @Test("A password from a stronger source replaces a password file, and vice versa")
     func secretPairs() throws {
         let file = "backend: {url: http://h, auth: {username: u, passwordFile: /f}}"
         let literal = try load(file, environment: ["HERALD_BACKEND_AUTH_PASSWORD": "p"]).settings.backend.authentication
@@ -41,7 +41,7 @@ struct SettingsSourcesTests {
 
     private struct Unexpected: Error {}
 
-    @Test("What Kubernetes sets for services of the same name is no mistake, any other unknown variable is")
+    @Test("Kubernetes' variables for services of the same name are no mistake, other unknown variables are")
     func serviceLinks() {
         let links = [
             "HERALD_SERVICE_HOST": "10.0.0.1", "HERALD_PORT": "tcp://10.0.0.1:80", "HERALD_PORT_80_TCP": "x",
@@ -63,7 +63,7 @@ struct SettingsSourcesTests {
         #expect(Set(flags.values).count == flags.count)
     }
 
-    @Test("A secret's file is read anew each time, without line feeds at its end")
+    @Test("A secret's file is read again each time, without line feeds at its end")
     func secretFile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -80,7 +80,7 @@ struct SettingsSourcesTests {
         }
     }
 
-    @Test("A secret's file that everybody may write is refused, and one that everybody may read is named")
+    @Test("A secret's file that every user may write is refused, and one that every user may read is named")
     func sharedSecretFile() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -96,7 +96,7 @@ struct SettingsSourcesTests {
         }
     }
 
-    @Test("A secret shows nowhere: not in values, mistakes, dumps or descriptions")
+    @Test("A secret appears nowhere: not in values, mistakes, dumps or descriptions")
     func canary() throws {
         let yaml = """
             kafka:

@@ -3,9 +3,9 @@ import HeraldSettings
 import HeraldText
 import Testing
 
-@Suite("Where spans go")
+@Suite("The destination of spans")
 struct TraceSettingsTests {
-    @Test("By default nowhere, and every event of its own would be recorded")
+    @Test("By default spans go nowhere, and every event with its own trace would be recorded")
     func defaults() throws {
         let settings = try load().settings
         #expect(settings.traces.url == nil && settings.traces.sampleRatio == 1)
@@ -27,11 +27,11 @@ struct TraceSettingsTests {
         #expect(found.count == 1 && found[0].contains(message), "\(found)")
     }
 
-    /// What a worker needs besides.
+    /// The settings that a worker needs besides.
     private static let worker = "kafka: {bootstrapServers: [b]}\nbackend: {url: 'http://b', auth: {kind: none}}\n"
 
     @Test(
-        "Files that a worker's spans need must be readable; other commands do not look at them",
+        "Files for a worker's spans must be readable; other commands ignore them",
         arguments: [("headersFile", "/nonexistent/h"), ("caFile", "/nonexistent/ca")])
     func files(name: String, path: String) {
         let yaml = Self.worker + "traces: {url: 'https://c', \(name): \(path)}"
@@ -48,7 +48,7 @@ struct TraceSettingsTests {
         #expect(try load("traces: {sampleRatio: \(text)}").settings.traces.sampleRatio == ratio)
     }
 
-    @Test("Headers are read from lines, whatever ends them; no value shows")
+    @Test("Headers are read from lines with any line ends; no value is shown")
     func headers() throws {
         let headers = try withFile("X-Key:  secret value \r\n\nAuthorization: Bearer abc\n") { try HeaderFile.read($0) }
         #expect(headers.map(\.name) == ["X-Key", "Authorization"])
@@ -69,7 +69,7 @@ struct TraceSettingsTests {
         }
     }
 
-    @Test("Headers that would leave this machine unencrypted are warned of")
+    @Test("Headers that would leave this machine unencrypted draw a warning")
     func unencrypted() throws {
         try withFile("X-Key: k\n") { path in
             for (url, count) in [("http://collector:4318", 1), ("https://collector", 0), ("http://127.0.0.1:4318", 0)] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that goes with its owner.
+/// A file deleted with its owner.
 final class TemporaryFile: Sendable {
     let path: String
 

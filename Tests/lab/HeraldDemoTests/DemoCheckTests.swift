@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The demo's check of its own outcomes")
 struct DemoCheckTests {
-    @Test("The whole stream as it must be has no differences, and counts are what is expected")
+    @Test("The expected stream has no differences, and its counts match")
     func good() throws {
         let played = try PlayedTracker()
         #expect(DemoCheck(played.tracker, isWhole: true).differences.isEmpty)
@@ -14,7 +14,7 @@ struct DemoCheckTests {
         #expect(rows.reduce(0) { $0 + $1.count } == DemoScript.scenes.reduce(0) { $0 + $1.expected.count })
     }
 
-    /// Something that goes wrong with the first event, and what is said about it.
+    /// A fault of the first event, and its message.
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let words: String
@@ -22,7 +22,7 @@ struct DemoCheckTests {
     }
 
     @Test(
-        "Whatever differs is said",
+        "Every difference is named",
         arguments: [
             Fault(testDescription: "a second result", words: "apns: 2 results instead of 1") {
                 try $0.result(0, .delivered("apns"))
@@ -53,7 +53,7 @@ struct DemoCheckTests {
         #expect(DemoCheck(played.tracker, isWhole: true).differences.contains { $0.contains(fault.words) })
     }
 
-    @Test("Another outcome, status, reason or number of attempts than the scene's is said", arguments: 0..<4)
+    @Test("An outcome, status, reason or number of attempts other than the scene's is named", arguments: 0..<4)
     func wrongResult(_ kind: Int) throws {
         var outcome = ExpectedOutcome.dead("apns", .rejected, status: 400, calls: 1)
         switch kind {
@@ -69,7 +69,7 @@ struct DemoCheckTests {
         #expect(differences.contains { $0.contains("the result is \(outcome.words) instead of") })
     }
 
-    @Test("What is missing is a difference only when the stream had its time")
+    @Test("A missing outcome is a difference only when the stream had its time")
     func missing() throws {
         let played = try PlayedTracker(except: [0])
         #expect(DemoCheck(played.tracker, isWhole: true).differences.contains { $0.contains("0 results instead of 1") })

@@ -8,7 +8,7 @@ import Testing
 @Suite("The demo over a hub")
 struct DemoHubTests {
     @Test(
-        "A send is known again by the number in its payload, whatever its format",
+        "A send is identified by the number in its payload, in any format",
         arguments: [("apple", "apns"), ("fcmv1", "gcm"), ("windows", "wns")])
     func known(format: String, pushService: String) throws {
         let event = DemoEvent(

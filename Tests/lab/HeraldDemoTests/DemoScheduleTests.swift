@@ -16,7 +16,7 @@ struct DemoScheduleTests {
         #expect(pace.next(isSettled: true, now: .seconds(9)) == .end)
     }
 
-    @Test("Live: one event after another until its time is over, then it waits for the rest")
+    @Test("Live: one event after another until its time is over, then a wait for the rest")
     func live() {
         var pace = DemoSchedule(.live, sceneCount: 14)
         #expect(pace.next(isSettled: true, now: .zero) == .publish(1))

@@ -30,7 +30,7 @@ struct DemoScriptTests {
         }
     }
 
-    @Test("It shows every outcome: quick and delayed retries, a split, and each way to fail that it can provoke")
+    @Test("It shows every outcome: quick and delayed retries, a split, and each failure that it can provoke")
     func complete() {
         let all = DemoScript.scenes.flatMap(\.expected)
         #expect(all.contains { $0.outcome == .delivered && $0.calls == 1 && !$0.waits })
@@ -46,19 +46,19 @@ struct DemoScriptTests {
         #expect(reasons == [.malformed, .invalid, .oversized, .rejected, .attemptsExhausted])
     }
 
-    @Test("Each scene has a user of its own, and its rules concern nobody else")
+    @Test("Each scene has its own user, and its rules affect no other")
     func users() {
         #expect(Set(DemoScript.scenes.map(\.user)).count == DemoScript.scenes.count)
         for scene in DemoScript.scenes { #expect(scene.rules.allSatisfy { $0.user == scene.user }) }
     }
 
-    @Test("The first scene is delivered at the first call")
+    @Test("The first scene is delivered by the first call")
     func first() {
         #expect(DemoScript.scenes[0].expected.allSatisfy { $0.outcome == .delivered && $0.calls == 1 })
     }
 
     @Test(
-        "The idempotency key gives number and push service back, and only the demo's own",
+        "The idempotency key yields number and push service, only for the demo's own keys",
         arguments: [
             ("demo-7:ada:apns", true), ("demo-7:ada:%2Fherald:apns", true), ("demo-7", false), ("demo-7:apns", false),
             ("demo-x:ada:apns", false), ("other-7:ada:apns", false), ("sha256:00", false), ("", false),

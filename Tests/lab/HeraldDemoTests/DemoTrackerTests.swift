@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The demo's tracker")
 struct DemoTrackerTests {
-    @Test("What a record says waits until its request record has been read")
+    @Test("A record's facts wait until its request record has been read")
     func early() throws {
         var tracker = DemoTracker()
         tracker.published(DemoEvent(DemoScript.scenes[9], number: 0, now: WallTime(milliseconds: 0)))
@@ -18,7 +18,7 @@ struct DemoTrackerTests {
         #expect(tracker.strayFactCount == 0)
     }
 
-    @Test("An event is under way until each of its push services has a result, or the event as a whole")
+    @Test("An event is in progress until each of its push services, or the whole event, has a result")
     func settled() throws {
         var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
         #expect(played.tracker.openCount == 2)
@@ -34,7 +34,7 @@ struct DemoTrackerTests {
         #expect(unreadable.tracker.isSettled)
     }
 
-    @Test("A state goes from published over calls and retry topics to the result")
+    @Test("A state goes from published through calls and retry topics to the result")
     func states() throws {
         var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
         func state() -> DeliveryState { played.tracker.entries[0].state("apns") }
@@ -58,7 +58,7 @@ struct DemoTrackerTests {
         #expect(played.tracker.entries[0].state("gcm") == .published)
     }
 
-    @Test("A call that was taken before is not counted again, one of nobody's key is a stray")
+    @Test("A repeated call is not counted again, and one with an unknown key is a stray")
     func calls() throws {
         var played = try PlayedTracker([DemoScript.scenes[0]], except: [0])
         played.call(0, "apns")
@@ -69,7 +69,7 @@ struct DemoTrackerTests {
         #expect(played.tracker.strayCallCount == 3)
     }
 
-    @Test("Retry headers are read, and a note without its due time or with an unknown reason is none")
+    @Test("Retry headers are read; without a due time or with an unknown reason there is no note")
     func notes() {
         func note(_ headers: [(String, String)]) -> RetryNote? {
             var list = HeaderList()

@@ -24,7 +24,7 @@ struct LiveTableTests {
     }
 
     @Test(
-        "No line is as wide as the terminal, and they are fewer than its rows",
+        "Lines are narrower than the terminal, and fewer than its rows",
         arguments: [1, 5, 20, 40, 79, 80, 81, 120, 200, 500])
     func widths(_ columns: Int) throws {
         for rows in [1, 2, 5, 6, 24, 100] {
@@ -46,7 +46,7 @@ struct LiveTableTests {
         #expect(lines.last == "7 delivered · 4 dead-lettered · 1 expired · 5 under way  a hint")
     }
 
-    @Test("At 200 columns there is room for reason and status")
+    @Test("200 columns have room for reason and status")
     func wide() throws {
         let lines = Self.lines(try Self.busy(), columns: 200, rows: 60)
         #expect(lines.contains { $0.contains("↻ retry.3s, due in 2.3 s (transient 503)") })
@@ -74,7 +74,7 @@ struct LiveTableTests {
         #expect(painted.contains { $0.contains("<✓ delivered                      >") })
     }
 
-    @Test("With too few rows what is under way is shown first, then the newest, in the events' order")
+    @Test("With too few rows, events in progress come first, then the newest, in the events' order")
     func choice() throws {
         let tracker = try Self.busy()
         let rows = LiveTable.rows(of: tracker, limit: 7)

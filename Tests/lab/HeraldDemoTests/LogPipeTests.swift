@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The demo's log")
 struct LogPipeTests {
-    @Test("Log lines come out whole, in their order, and never make anybody wait")
+    @Test("Log lines come out whole, in order, and never block their writers")
     func log() throws {
         let log = try LogPipe()
         #expect(log.drainLines().isEmpty)

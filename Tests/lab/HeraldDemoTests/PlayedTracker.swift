@@ -4,7 +4,7 @@ import HeraldTime
 @testable import HeraldDemo
 @testable import HeraldSandbox
 
-/// A tracker that has seen what its events' scenes must give, and what else a test adds.
+/// A tracker with the expected facts of its events' scenes, and a test's additions.
 struct PlayedTracker {
     var tracker = DemoTracker()
     private var callNumber = 0
@@ -12,7 +12,7 @@ struct PlayedTracker {
     /// The origin of the event with this number.
     static func origin(_ number: Int) -> Origin { Origin(topic: "notifications", partition: 0, offset: Int64(number)) }
 
-    /// Publishes the scenes, and lets everything happen but for the numbers in `except`.
+    /// Publishes the scenes, and plays all of them except the numbers in `except`.
     init(_ scenes: [DemoScene] = DemoScript.scenes, except: Set<Int> = []) throws {
         for (number, scene) in scenes.enumerated() {
             let event = DemoEvent(scene, number: number, now: WallTime(milliseconds: 1_800_000_000_000))

@@ -50,14 +50,14 @@ struct BackendOnHubTests {
         #expect(found.map(\.id) == [id])
         #expect(found.first?.device == .apple(token: "0AFF"))
         #expect(found.first.map { Set($0.tags) } == ["news", "from:bob", "username:ann"])
-        // The same device later: the same registration.
+        // The same device later gets the same registration.
         #expect(try setup.ann.newID(handle: "0aff") == id)
         #expect(try setup.ann.newID() != id)
         for _ in 0..<2 { #expect(try setup.ann.call("DELETE", "/api/register/\(id)").status == 200) }
         #expect(tagged("username:ann", setup.hub).isEmpty)
     }
 
-    @Test("answers the first registration of a handle and deletes its doubles on the hub")
+    @Test("answers the first registration of a handle and deletes its duplicates on the hub")
     func doubles() throws {
         let setup = try start()
         defer { setup.stop() }
@@ -69,7 +69,7 @@ struct BackendOnHubTests {
     }
 
     @Test(
-        "answers a device that the hub would refuse 400, and another user's tag 403",
+        "answers 400 to a device that the hub would refuse, and 403 to another user's tag",
         arguments: [
             ("apns", "xyz", "a", 400), ("gcm", "t", "a b", 400), ("mpns", "t", "a", 400),
             ("gcm", "t", "username:bob", 403),
@@ -105,7 +105,7 @@ struct BackendOnHubTests {
         #expect(setup.emulator.sends.map(\.tags) == Array(repeating: "username:bob||from:ann", count: 3))
     }
 
-    @Test("speaks Google's legacy form on request, and greets the caller's own devices without a query")
+    @Test("sends Google's legacy form on request, and greets the caller's own devices without a query")
     func greet() throws {
         let setup = try start(google: .gcm)
         defer { setup.stop() }
@@ -126,7 +126,7 @@ struct BackendOnHubTests {
     }
 
     @Test(
-        "passes on that the hub wants patience, and answers 500 to what else it refuses",
+        "passes on the hub's requests for patience, and answers 500 to its other refusals",
         arguments: [
             (400, "7", 500, nil), (403, "7", 429, "7"), (403, nil, 500, nil), (429, "7", 429, "7"),
             (503, "7", 503, "7"), (500, nil, 500, nil),
@@ -145,7 +145,7 @@ struct BackendOnHubTests {
         #expect(answer.headers["retry-after"] == passed)
         #expect(String(decoding: answer.body, as: UTF8.self).contains("TrackingId:"))
         #expect(setup.backend.calls.map(\.status) == [answered])
-        // Longer than a request of a registration waits here.
+        // Longer than a registration's request waits here.
         if retryAfter != nil { #expect(try setup.ann.call("POST", "/api/register").status == answered) }
     }
 
@@ -164,7 +164,7 @@ struct BackendOnHubTests {
     }
 
     @Test(
-        "answers 413 to what is larger than its push service takes, and sends none of it",
+        "answers 413 to a notification larger than its push service accepts, and sends none of it",
         arguments: [("apns", 4_096), ("gcm", 4_096), ("wns", 5_120)])
     func oversized(pns: String, limit: Int) throws {
         let setup = try start()
@@ -176,7 +176,7 @@ struct BackendOnHubTests {
         #expect(setup.emulator.sends.count == 1)
     }
 
-    @Test("answers 410 when the hub has given an id up")
+    @Test("answers 410 when the hub has deleted an id")
     func gone() throws {
         let setup = try start()
         defer { setup.stop() }
@@ -184,7 +184,7 @@ struct BackendOnHubTests {
         #expect(try setup.ann.put("1-1-1", "gcm", "h") == 410)
     }
 
-    @Test("answers 500 when the hub is away, while its own controls go on")
+    @Test("answers 500 when the hub is unreachable, while its own controls keep working")
     func away() throws {
         let setup = try start()
         setup.emulator.stop()
@@ -194,7 +194,7 @@ struct BackendOnHubTests {
         #expect(try setup.ann.call("GET", "/api/inbox/h").status == 404)
     }
 
-    @Test("serves others while requests wait for the hub, also with one thread")
+    @Test("serves others while requests wait for the hub, even with one thread")
     func notBlocking() async throws {
         let setup = try start(threads: 2)
         setup.emulator.misbehave([
@@ -212,7 +212,7 @@ struct BackendOnHubTests {
         await Task.detached { setup.backend.stop() }.value
     }
 
-    @Test("misbehaves on a hub as it does without", arguments: [true, false])
+    @Test("misbehaves on a hub as it does without one", arguments: [true, false])
     func misbehaviour(isCarriedOut: Bool) async throws {
         let setup = try start {
             $0.misbehaviour = [

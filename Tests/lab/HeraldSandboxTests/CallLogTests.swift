@@ -36,7 +36,7 @@ struct CallLogTests {
         #expect(zip(calls, calls.dropFirst()).allSatisfy { $0.receivedAt <= $1.receivedAt })
     }
 
-    @Test("has the text that the user would read, also of a call that is told to fail")
+    @Test("has the text for the user, even of a call that a rule fails")
     func messages() throws {
         let (backend, client) = try SandboxClient.start {
             $0.misbehaviour = [.status(503) { $0.user = "carl" }]
@@ -50,7 +50,7 @@ struct CallLogTests {
         #expect(texts == backend.calls.map(\.message))
     }
 
-    @Test("keeps the newest and says how many it dropped")
+    @Test("keeps the newest calls and counts those it dropped")
     func bounded() throws {
         let (backend, client) = try SandboxClient.start { $0.callLimit = 2 }
         for user in ["a", "b", "c"] { _ = try client.notify("gcm", user) }
@@ -77,7 +77,7 @@ struct CallLogTests {
         backend.stop()
     }
 
-    @Test("says why its file cannot be written")
+    @Test("explains why its file cannot be written")
     func badFile() {
         var configuration = ReferenceBackend.Configuration()
         configuration.callLogPath = "/nowhere/at/all"
@@ -85,7 +85,7 @@ struct CallLogTests {
         #expect(error?.description.contains("/nowhere/at/all") == true)
     }
 
-    @Test("loses no call of many clients at once, and each device gets each message once")
+    @Test("loses no call of many concurrent clients, and each device gets each message once")
     func concurrency() async throws {
         let (backend, client) = try SandboxClient.start { $0.server.threads = 2 }
         let clients = 8

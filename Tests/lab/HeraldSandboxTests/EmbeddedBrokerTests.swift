@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The embedded broker", .disabled(if: ThreadSanitizer.isActive, "librdkafka crashes it"))
 struct EmbeddedBrokerTests {
-    @Test("listens on this machine and is gone when it is let go")
+    @Test("listens on this machine and ends with its object")
     func listens() throws {
         var broker: EmbeddedBroker? = try EmbeddedBroker(topics: [.init("notifications", partitions: 3)])
         let address = try #require(broker?.bootstrapServers)
@@ -14,7 +14,7 @@ struct EmbeddedBrokerTests {
         #expect(throws: PlainHTTP.Failure.self) { try PlainHTTP(port: port) }
     }
 
-    @Test("says that it keeps nothing")
+    @Test("announces that it keeps nothing")
     func notice() {
         #expect(EmbeddedBroker.notice.contains("keeps nothing"))
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite("The HTTP server")
 struct HTTPServerTests {
     @Test(
-        "answers with the handler's status, headers and body, again and again on one connection")
+        "answers with the handler's status, headers and body, repeatedly on one connection")
     func answers() throws {
         let server = try HTTPServer { request in
             .respond(HTTPResponse(status: 201, headers: ["X-Method": request.method], body: request.body))
@@ -23,7 +23,7 @@ struct HTTPServerTests {
         server.stop()
     }
 
-    @Test("hands over the path as sent, its decoded segments and every query parameter, also a repeated one")
+    @Test("hands over the path as sent, its decoded segments and every query parameter, including repeated ones")
     func target() throws {
         let seen = Guarded<HTTPTarget?>(nil)
         let server = try HTTPServer(responding: { request in
@@ -58,7 +58,7 @@ struct HTTPServerTests {
         #expect(try PlainHTTP.request(port: server.port, "GET", target).status == 400)
     }
 
-    @Test("finds headers whatever the case of their names and keeps repeated ones")
+    @Test("finds headers regardless of case and keeps repeated ones")
     func headers() throws {
         let server = try HTTPServer(responding: { request in
             let all = request.headers.fields.filter { $0.name.lowercased() == "x-twice" }.map(\.value)
@@ -69,7 +69,7 @@ struct HTTPServerTests {
         #expect(try client.readAnswer().text == #"1 ["a", "b"] none"#)
     }
 
-    @Test("answers 413 to a body over the limit, announced or in chunks, and serves on")
+    @Test("answers 413 to a body over the limit, announced or in chunks, and keeps serving")
     func bodyLimit() throws {
         var configuration = HTTPServer.Configuration()
         configuration.bodyLimitBytes = 10
@@ -83,7 +83,7 @@ struct HTTPServerTests {
         #expect(try chunked.request("POST", "/", body: "ok").text == "2")
     }
 
-    @Test("hangs up on a body that does not end")
+    @Test("hangs up on an endless body")
     func endlessBody() throws {
         let server = try HTTPServer(responding: { _ in .text("reached") })
         let client = try PlainHTTP(port: server.port)
@@ -96,7 +96,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("answers later without holding up anybody, each when its own time has come")
+    @Test("answers later without blocking others, each at its own time")
     func later() throws {
         let server = try HTTPServer { request in
             let wait = Int(request.target.segments.first ?? "") ?? 0
@@ -115,7 +115,7 @@ struct HTTPServerTests {
         #expect(try slow.request("GET", "/1").text == "waited 1")
     }
 
-    @Test("answers when another thread says so, late if it says that too, and only once")
+    @Test("answers when another thread does, late if that asks for it, and only once")
     func whenReady() throws {
         let server = try HTTPServer { request in
             .respondWhenReady { responder in
@@ -136,7 +136,7 @@ struct HTTPServerTests {
     }
 
     @Test(
-        "answers at once when the closure does, and an answer after the server's end does nothing")
+        "answers at once when the closure does, and ignores an answer after the server's end")
     func whenReadyAtOnce() async throws {
         let kept = Guarded<[HTTPResponder]>([])
         let server = try HTTPServer { request in
@@ -157,7 +157,7 @@ struct HTTPServerTests {
         for responder in kept.withLock({ $0 }) { responder.respond(.text("too late")) }
     }
 
-    @Test("closes the connection without an answer when told")
+    @Test("closes the connection without an answer on request")
     func hangUp() throws {
         let server = try HTTPServer { _ in .hangUp() }
         let client = try PlainHTTP(port: server.port)
@@ -165,7 +165,7 @@ struct HTTPServerTests {
         #expect(throws: PlainHTTP.Failure.closed) { try client.readAnswer() }
     }
 
-    @Test("stops at once with connections that wait, hang and are silent")
+    @Test("stops at once with waiting, hanging and silent connections")
     func stopsWithWaiting() throws {
         let server = try HTTPServer {
             $0.target.path == "/hang" ? .hang : .respondLater(.text(""), after: .seconds(60))
@@ -178,20 +178,20 @@ struct HTTPServerTests {
         for client in clients { try client.waitUntilClosed() }
     }
 
-    @Test("lets go of a hanging connection when its client leaves")
+    @Test("releases a hanging connection when its client leaves")
     func clientLeaves() throws {
         var configuration = HTTPServer.Configuration()
         configuration.connectionLimit = 2
         let server = try HTTPServer(configuration) { $0.target.path == "/hang" ? .hang : .respond(.text("here")) }
         for _ in 0..<10 {
-            // Two places, one of which hangs each time: without the release the third round finds none.
+            // Two places, one of which hangs in each round: without the release the third round finds none.
             let hanging = try PlainHTTP(port: server.port)
             try hanging.sendRequest("GET", "/hang")
             #expect(try PlainHTTP.request(port: server.port, "GET", "/").text == "here")
         }
     }
 
-    @Test("answers everybody when it is full, each when there is a place")
+    @Test("answers every client when it is full, each once there is a place")
     func full() throws {
         var configuration = HTTPServer.Configuration()
         configuration.connectionLimit = 4
@@ -207,7 +207,7 @@ struct HTTPServerTests {
         let held = try PlainHTTP(port: server.port)
         try held.sendRequest("GET", "/held")
         #expect(isHeld.wait(for: .seconds(Patience.seconds)))
-        // None of them is served meanwhile, and no place becomes free.
+        // None of them is served before that, and no place becomes free.
         var waiting = try (0..<12).map { _ in try PlainHTTP(port: server.port) }
         for client in waiting { try client.sendRequest("GET", "/") }
         mayGoOn.signal()
@@ -233,7 +233,7 @@ struct HTTPServerTests {
     }
 
     @Test(
-        "closes a connection whose request does not become complete in time, however often a byte comes")
+        "closes a connection whose request is not complete in time, even if bytes keep coming")
     func dribbledRequest() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.requestTimeoutSeconds = 1
@@ -248,7 +248,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("decides by the head alone whether a body comes, and how much of it")
+    @Test("decides by the head alone whether it accepts a body, and how large")
     func bodyRule() throws {
         var configuration = HTTPServer.Configuration()
         configuration.bodyRule = { head in
@@ -266,7 +266,7 @@ struct HTTPServerTests {
         #expect(try chunked.readAnswer().status == 413)
     }
 
-    @Test("serves many clients at once with several threads")
+    @Test("serves many concurrent clients with several threads")
     func threads() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.threads = 3
@@ -290,7 +290,7 @@ struct HTTPServerTests {
         #expect(count.withLock { $0 } == 400)
     }
 
-    @Test("says which address is taken")
+    @Test("names an address that is taken")
     func addressInUse() throws {
         let first = try HTTPServer(responding: { _ in .text("") })
         var configuration = HTTPServer.Configuration()
@@ -308,7 +308,7 @@ struct HTTPServerTests {
         #expect(try PlainHTTP.request(port: server.port, "GET", "/").status == 500)
     }
 
-    @Test("knows a client on this machine")
+    @Test("recognises a client on this machine")
     func loopback() throws {
         let server = try HTTPServer(responding: { .text("\($0.isFromLoopback)") })
         #expect(try PlainHTTP.request(port: server.port, "GET", "/").text == "true")

@@ -4,9 +4,9 @@ import HeraldThreads
 import TestSupport
 import Testing
 
-@Suite("Answers that go on")
+@Suite("Streamed answers")
 struct HTTPStreamTests {
-    /// A server that answers everything with streams of its own, which it keeps.
+    /// A server that answers everything with its own streams, and keeps them.
     private final class Streams: Sendable {
         let opened = Guarded<[HTTPStream]>([])
         let limitBytes: Int
@@ -28,7 +28,7 @@ struct HTTPStreamTests {
     }
 
     @Test(
-        "What is sent comes piece by piece, all of it before the end, and then the connection is free")
+        "Data arrives piece by piece, all of it before the end, and then the connection is free")
     func pieces() async throws {
         let streams = Streams()
         let server = try streams.serve()
@@ -52,7 +52,7 @@ struct HTTPStreamTests {
         #expect(try client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test("Megabytes come whole and in order, whatever thread sends them")
+    @Test("Megabytes arrive whole and in order, from any sending thread")
     func much() async throws {
         let streams = Streams(limitBytes: 64 << 20)
         let server = try streams.serve()
@@ -73,7 +73,7 @@ struct HTTPStreamTests {
         }
     }
 
-    @Test("A client that goes is noticed; one that does not read is let go before it costs more than the limit")
+    @Test("A client that leaves is noticed; one that does not read is disconnected at the limit")
     func gone() async throws {
         let streams = Streams(limitBytes: 100_000)
         let server = try streams.serve()
@@ -89,13 +89,13 @@ struct HTTPStreamTests {
         try silent.sendRequest("GET", "/")
         _ = try await eventually { streams.opened.withLock { $0.count } == 2 }
         let second = try await streams.stream()
-        // What the kernel holds for a connection is bounded too.
+        // The kernel's buffer for a connection is bounded too.
         let piece = [UInt8](repeating: 46, count: 50_000)
         #expect((0..<1_000).contains { _ in !second.send(piece) })
         withExtendedLifetime(silent) {}
     }
 
-    @Test("A server that stops ends its streams")
+    @Test("A stopping server ends its streams")
     func stop() async throws {
         let streams = Streams()
         let server = try streams.serve()

@@ -31,7 +31,7 @@ struct MisbehaviourTests {
         #expect(backend.calls.map(\.status) == [503, 503, 200, 200, 503, 503, 200, 200, 200])
     }
 
-    @Test("fails for the users, services and paths of a rule, for so many calls, and leaves others alone")
+    @Test("fails for the users, services and paths of a rule, for a number of calls, and leaves others alone")
     func matching() throws {
         let (backend, client) = try SandboxClient.start()
         backend.misbehave([
@@ -52,7 +52,7 @@ struct MisbehaviourTests {
         #expect(try client.notify("gcm", "bad-ann").status == 200)
     }
 
-    @Test("delays without blocking others, and a latency goes together with a status")
+    @Test("delays without blocking others, and combines a latency with a status")
     func latency() throws {
         let (backend, client) = try SandboxClient.start {
             $0.misbehaviour = [
@@ -69,7 +69,7 @@ struct MisbehaviourTests {
         #expect(SystemClock.monotonic().time(since: start) >= .milliseconds(250))
     }
 
-    @Test("holds answers back, releases the oldest, and answers the rest when the rules change")
+    @Test("holds answers, releases the oldest, and answers the rest when the rules change")
     func hold() throws {
         let (backend, ann) = try SandboxClient.start { $0.misbehaviour = [.hold { $0.user = "held-*" }] }
         defer { backend.stop() }
@@ -78,7 +78,7 @@ struct MisbehaviourTests {
             try call.sendRequest(
                 "POST", "/api/notifications?pns=gcm&to_tag=held-\(number)",
                 headers: ["Authorization": SandboxClient.basic("a", "a")], body: "\"Hi\"")
-            // The next call comes when this one has arrived.
+            // The next call comes after this one has arrived.
             while backend.heldCount <= number { sched_yield() }
             return call
         }
@@ -92,7 +92,7 @@ struct MisbehaviourTests {
         #expect(backend.heldCount == 0)
     }
 
-    @Test("hangs and hangs up, with or without carrying the call out, and records that nothing was answered")
+    @Test("hangs and hangs up, with or without carrying out the call, and records the missing answer")
     func noAnswer() throws {
         let (backend, client) = try SandboxClient.start()
         try client.register("gcm", "h")
@@ -117,7 +117,7 @@ struct MisbehaviourTests {
         backend.stop()
     }
 
-    @Test("sends a Retry-After as a date when told")
+    @Test("sends a Retry-After as a date on request")
     func retryAfterDate() throws {
         let (backend, client) = try SandboxClient.start {
             $0.misbehaviour = [.status(503) { $0.retryAfter = "date+3600" }]
@@ -133,7 +133,7 @@ struct MisbehaviourTests {
         backend.stop()
     }
 
-    @Test("takes its rules by HTTP, shows them, and names a mistake")
+    @Test("takes its rules over HTTP, shows them, and names a mistake")
     func control() throws {
         let (backend, client) = try SandboxClient.start()
         let rules = #"[{"pns":"gcm","status":503,"calls":1,"latency":5},{"hangUp":true,"share":0.5,"user":"x"}]"#
@@ -176,7 +176,7 @@ struct MisbehaviourTests {
     }
 
     @Test(
-        "refuses rules that are wrong",
+        "refuses invalid rules",
         arguments: [
             "", "status", "status=99", "status=600", "stat=500", "share=2,status=500", "share=,status=500",
             "calls=0,hang",
@@ -188,7 +188,7 @@ struct MisbehaviourTests {
     }
 
     @Test(
-        "refuses JSON that is no array of flat objects", arguments: ["", "{}", "[1]", #"[{"pns":["a"],"hang":true}]"#])
+        "refuses all but a JSON array of flat objects", arguments: ["", "{}", "[1]", #"[{"pns":["a"],"hang":true}]"#])
     func badJSON(text: String) {
         #expect(throws: InputError.self) { try Misbehaviour.rules(json: Array(text.utf8)) }
     }

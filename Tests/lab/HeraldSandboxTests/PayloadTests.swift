@@ -3,7 +3,7 @@ import Testing
 
 @testable import HeraldSandbox
 
-@Suite("What a device receives")
+@Suite("A device's payload")
 struct PayloadTests {
     static let texts = [
         "plain", "", "\"quoted\" 'single'", "a<b>&amp;c]]>", "😀 👩‍👩‍👧 ü", "line\u{2028}separators\u{2029}", "back\\slash /",

@@ -6,7 +6,7 @@ import Testing
 @Suite("The reference backend")
 struct ReferenceBackendTests {
     @Test(
-        "answers 403 to missing or wrong credentials, whatever is asked for",
+        "answers 403 to missing or wrong credentials, for every request",
         arguments: [
             ("POST", "/api/register"), ("PUT", "/api/register/1"), ("DELETE", "/api/register/1"),
             ("POST", "/api/notifications?pns=gcm&to_tag=a"), ("POST", "/api/notifications"), ("GET", "/api/inbox/h"),
@@ -26,7 +26,7 @@ struct ReferenceBackendTests {
         }
     }
 
-    @Test("answers 403 to a web page that has moved its own name here, with the right password too")
+    @Test("answers 403 to a foreign host name (DNS rebinding), even with the right password")
     func rebinding() throws {
         let (backend, _) = try SandboxClient.start()
         defer { backend.stop() }
@@ -41,7 +41,7 @@ struct ReferenceBackendTests {
         }
     }
 
-    @Test("takes the password that equals the user name, also one with a colon, in any spelling of the scheme")
+    @Test("accepts the user name as password, even with a colon, in any spelling of the scheme")
     func rightCredentials() throws {
         let (backend, _) = try SandboxClient.start()
         for authorization in [
@@ -61,7 +61,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("gives a new registration id as a JSON string each time")
+    @Test("issues a new registration id as a JSON string each time")
     func newIDs() throws {
         let (backend, client) = try SandboxClient.start()
         let ids = try (0..<5).map { _ in try client.newID() }
@@ -71,7 +71,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("answers the first of the registrations that have a handle and deletes the others")
+    @Test("answers the first of a handle's registrations and deletes the others")
     func sameHandle() throws {
         let (backend, client) = try SandboxClient.start()
         let ids = try (0..<3).map { _ in try client.newID() }
@@ -85,7 +85,7 @@ struct ReferenceBackendTests {
     }
 
     @Test(
-        "takes wns, gcm and apns and answers 400 to every other platform",
+        "accepts wns, gcm and apns and answers 400 to every other platform",
         arguments: [
             ("wns", 200), ("gcm", 200), ("apns", 200), ("mpns", 400), ("fcm", 400), ("", 400), ("APNS", 400),
         ])
@@ -107,7 +107,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("reads the names of a registration in any case and takes absent tags for none")
+    @Test("reads the names of a registration in any case and treats absent tags as an empty list")
     func namesInAnyCase() throws {
         let (backend, client) = try SandboxClient.start()
         let id = try client.newID()
@@ -115,7 +115,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("answers 410 to an id that was deleted or never given, and 200 to a deletion, twice too")
+    @Test("answers 410 to an id that was deleted or never issued, and 200 to a deletion, even a repeated one")
     func gone() throws {
         let (backend, client) = try SandboxClient.start()
         #expect(try client.put("never-given", "gcm", "h") == 410)
@@ -136,7 +136,7 @@ struct ReferenceBackendTests {
         second.stop()
     }
 
-    @Test("answers 403 to somebody else's user tag and takes the caller's own")
+    @Test("answers 403 to another user's tag and accepts the caller's own")
     func tags() throws {
         let (backend, client) = try SandboxClient.start()
         let id = try client.newID()
@@ -147,7 +147,7 @@ struct ReferenceBackendTests {
         #expect(backend.payloads(ofHandle: "h").count == 1)
     }
 
-    @Test("gives a device to the user who put it last, with the handle that was put last")
+    @Test("gives a device to its last user, with its last handle")
     func replaced() throws {
         let (backend, client) = try SandboxClient.start()
         let id = try client.register("gcm", "old")
@@ -177,7 +177,7 @@ struct ReferenceBackendTests {
     }
 
     @Test(
-        "answers 400 to half a query and to a body that is no JSON string",
+        "answers 400 to half a query and to a body other than a JSON string",
         arguments: [
             ("?pns=gcm", #""m""#), ("?to_tag=ann", #""m""#), ("?pns=gcm&to_tag=", #""m""#), ("?pns=&to_tag=a", #""m""#),
             ("?pns=gcm&to_tag=ann", ""), ("?pns=gcm&to_tag=ann", "m"), ("?pns=gcm&to_tag=ann", "{}"),
@@ -190,14 +190,14 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("answers 500 to a push service that it does not know", arguments: ["fcm", "mpns", "apns2"])
+    @Test("answers 500 to an unknown push service", arguments: ["fcm", "mpns", "apns2"])
     func unknownService(pns: String) throws {
         let (backend, client) = try SandboxClient.start()
         #expect(try client.notify(pns, "ann").status == 500)
         backend.stop()
     }
 
-    @Test("greets the caller's own devices on every service when there is neither query nor body")
+    @Test("greets the caller's own devices on every service without query and body")
     func greeting() throws {
         let (backend, ann) = try SandboxClient.start()
         for platform in ["wns", "gcm", "apns"] { try ann.register(platform, "ann-\(platform)") }
@@ -211,7 +211,7 @@ struct ReferenceBackendTests {
         #expect(backend.payloads(ofHandle: "bob").isEmpty)
     }
 
-    @Test("lists a device's inbox oldest first, with service, payload and time, and an empty one for a stranger")
+    @Test("lists a device's inbox oldest first, with service, payload and time, and an unknown one as empty")
     func inbox() throws {
         let (backend, client) = try SandboxClient.start()
         try client.register("gcm", "https://push/?a=1+2")
@@ -223,7 +223,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("keeps the newest notifications of a device and counts what it dropped")
+    @Test("keeps the newest notifications of a device and counts those it dropped")
     func boundedInbox() throws {
         let (backend, client) = try SandboxClient.start { $0.inboxLimit = 3 }
         try client.register("gcm", "h")
@@ -233,7 +233,7 @@ struct ReferenceBackendTests {
     }
 
     @Test(
-        "answers 404 and 405 where there is nothing",
+        "answers 404 and 405 at addresses and for methods it does not have",
         arguments: [
             ("GET", "/", 404), ("GET", "/api/register/a/b", 404), ("GET", "/api/register", 405),
             ("GET", "/api/notifications", 405), ("PUT", "/api/inbox/h", 405), ("POST", "/API/Register", 200),
@@ -244,7 +244,7 @@ struct ReferenceBackendTests {
         backend.stop()
     }
 
-    @Test("explains an error as JSON, or as XML to whom accepts that")
+    @Test("explains an error as JSON, or as XML to clients that accept it")
     func errorBodies() throws {
         let (backend, client) = try SandboxClient.start()
         let json = try client.call("GET", "/a<b>")

@@ -3,7 +3,7 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// One caller of a reference backend over real HTTP.
+/// A caller of a reference backend over real HTTP.
 struct SandboxClient {
     let port: UInt16
     var user = "ann"
@@ -31,7 +31,7 @@ struct SandboxClient {
         return try PlainHTTP.request(port: port, method, target, headers: all, body: body)
     }
 
-    /// Asks for a registration id.
+    /// Requests a registration id.
     func newID(handle: String? = nil) throws -> String {
         let answer = try call("POST", "/api/register" + (handle.map { "?handle=\($0)" } ?? ""))
         #expect(answer.status == 200)

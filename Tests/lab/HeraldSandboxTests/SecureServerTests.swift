@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The HTTP server over TLS")
 struct SecureServerTests {
-    /// A server with a certificate of its own, and the file of its authority.
+    /// A server with its own certificate, and the file of its authority.
     private final class Fixture: Sendable {
         let server: HTTPServer
         let file = FileManager.default.temporaryDirectory.appending(path: "herald-tls-\(UUID().uuidString).pem").path
@@ -40,7 +40,7 @@ struct SecureServerTests {
     }
 
     @Test(
-        "shows a certificate that its authority proves, by name and by address",
+        "presents a certificate that its authority verifies, by name and by address",
         arguments: [("127.0.0.1", "localhost"), ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
     func names(listening: String, called: String) throws {
         let fixture = try Fixture(host: listening) { .respond(HTTPResponse(status: 200, body: $0.body)) }
@@ -49,7 +49,7 @@ struct SecureServerTests {
     }
 
     @Test(
-        "answers late, closes, or leaves a connection hanging, and serves others meanwhile", arguments: [1, 2])
+        "answers late, closes, or leaves a connection hanging, while it serves others", arguments: [1, 2])
     func suspended(threads: Int) async throws {
         let fixture = try Fixture(threads: threads) { request in
             switch request.target.path {
@@ -85,7 +85,7 @@ struct SecureServerTests {
         #expect(try await hanging.value == nil)
     }
 
-    @Test("is not reached without its authority")
+    @Test("cannot be reached without its authority")
     func authority() throws {
         let (first, second) = (try Fixture { _ in .hangUp() }, try Fixture { _ in .hangUp() })
         let outcome = SingleRequest(

@@ -55,7 +55,7 @@ enum BackendAction {
             return .decided(.failure(400, #"expected {"Platform": "...", "Handle": "...", "Tags": ["..."]}"#))
         }
         guard let platform = PushPlatform(rawValue: device.platform) else {
-            return .decided(.failure(400, "the platform is none of wns, gcm, apns"))
+            return .decided(.failure(400, "the platform is not one of wns, gcm, apns"))
         }
         guard !device.handle.isEmpty else { return .decided(.failure(400, "the handle is empty")) }
         return .put(id: id, platform: platform, handle: device.handle, tags: device.tags)
@@ -75,7 +75,7 @@ enum BackendAction {
             return .decided(.failure(400, "the body is not a JSON string"))
         }
         guard let platform = PushPlatform(rawValue: name.lowercased()) else {
-            return .decided(.failure(500, "the push service is none of wns, gcm, apns"))
+            return .decided(.failure(500, "the push service is not one of wns, gcm, apns"))
         }
         return .notify(platform, user: user, message: message)
     }

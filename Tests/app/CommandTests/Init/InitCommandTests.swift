@@ -16,7 +16,7 @@ struct InitCommandTests {
         folder = try InitFolder()
     }
 
-    /// All that has no default.
+    /// All settings without a default.
     private var environment: [String: String] {
         [
             "HERALD_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "HERALD_BACKEND_URL": backend.url,
@@ -25,7 +25,7 @@ struct InitCommandTests {
         ]
     }
 
-    @Test("What holds is written, passes config check, shows doctor's verdict and names the next command")
+    @Test("Working settings are written, pass config check, show doctor's verdict and name the next command")
     func well() async throws {
         defer { backend.stop() }
         try folder.write("herald\n", "password")
@@ -41,7 +41,7 @@ struct InitCommandTests {
         #expect(backend.calls.isEmpty)
     }
 
-    @Test("What does not hold is said, nothing is written, and the status tells silence from refusal")
+    @Test("Failing settings are explained, nothing is written, and the status separates silence from refusal")
     func refused() async throws {
         defer { backend.stop() }
         try folder.write("CANARY", "password")
@@ -59,7 +59,7 @@ struct InitCommandTests {
         #expect(try folder.names == ["herald.yaml", "password"])
     }
 
-    @Test("A file that is there stays as it is without --force")
+    @Test("An existing file stays unchanged without --force")
     func present() async throws {
         defer { backend.stop() }
         try folder.write("herald", "password")
@@ -72,7 +72,7 @@ struct InitCommandTests {
         #expect(try folder.text("herald.yaml").contains("\nkafka:\n"))
     }
 
-    @Test("What is missing is named by its flags, and a secret that would be written by its variable")
+    @Test("Missing settings are named by their flags, and a secret that would be written by its variable")
     func mistakes() async throws {
         defer { backend.stop() }
         let missing = try await folder.run("--yes")
@@ -96,7 +96,7 @@ struct InitCommandTests {
 
 @Suite("init on a terminal, as a process", .realTime)
 struct InitOnTerminalTests {
-    @Test("Answers are tried and asked for again until they hold; a typed secret shows nowhere")
+    @Test("Answers are tested and asked for again until they work; a typed secret appears nowhere")
     func questions() async throws {
         let broker = try EmbeddedBroker(topics: [.init("notifications", partitions: 6)])
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
@@ -107,7 +107,7 @@ struct InitOnTerminalTests {
         try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", "127.0.0.1:\(LoopbackSocket.unusedPort())")
         try await herald.wait(for: "✗ broker tcp")
         try await herald.answer("Keep it anyway? [y/N] ", "")
-        // Nobody is offered again what failed.
+        // A failed answer is not offered again.
         try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", broker.bootstrapServers)
         try await herald.answer("kafka.auth.kind [none]: ", "")
         try await herald.answer("backend.url, or azure-hub [http://localhost:8080]: ", backend.url)
@@ -116,7 +116,7 @@ struct InitOnTerminalTests {
         try await herald.wait(
             for: "backend.auth.passwordFile: a path, or Enter to type the secret itself; neither is shown: ")
         #expect(!herald.showsInput)
-        // Who takes it for the password's own prompt shows it to nobody.
+        // A secret typed at the wrong prompt stays hidden.
         herald.type("CANARY\n")
         try await herald.wait(for: "✗ backend.auth.passwordFile: no file can be read under what was typed")
         try await herald.answer("neither is shown: ", "")
@@ -145,7 +145,7 @@ struct InitOnTerminalTests {
         #expect(text.contains("/herald.backend-password\n"))
     }
 
-    @Test("A hub's connection string is typed, its authority named, and brokers that are away kept")
+    @Test("A hub's connection string is typed, its authority named, and unreachable brokers kept")
     func hub() async throws {
         let hub = try HubEmulator()
         defer { hub.stop() }
@@ -169,7 +169,7 @@ struct InitOnTerminalTests {
         #expect(doctor.status == 0, "\(doctor.output)")
     }
 
-    @Test("A file that cannot be read is asked for again at once, also where nothing is tried")
+    @Test("An unreadable file is asked for again at once, even without tests")
     func unreadable() async throws {
         let folder = try InitFolder()
         try folder.write("secret", "password")
@@ -189,7 +189,7 @@ struct InitOnTerminalTests {
     }
 
     @Test(
-        "An input that ends, and a signal, end it with status 4, and leave nothing", arguments: [Int32?.none, SIGTERM])
+        "The end of input, and a signal, end it with status 4, and leave nothing", arguments: [Int32?.none, SIGTERM])
     func ended(signal: Int32?) async throws {
         let folder = try InitFolder()
         let herald = try folder.ask(

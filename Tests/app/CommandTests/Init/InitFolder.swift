@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A folder for what `herald init` makes, which is gone with the object.
+/// A folder for the files of `herald init`, deleted with the object.
 final class InitFolder: Sendable {
     let url: URL
 

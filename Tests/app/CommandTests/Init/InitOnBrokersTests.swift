@@ -5,7 +5,7 @@ import Testing
 
 @Suite("init on real brokers", .realKafka("init on real brokers"))
 struct InitOnBrokersTests {
-    @Test("A worker starts from the file that was made, and delivers")
+    @Test("A worker starts from the new file, and delivers")
     func delivers() async throws {
         let fixture = try await ClusterFixture()
         let backend = try ReferenceBackend(ReferenceBackend.Configuration())
@@ -40,7 +40,7 @@ struct InitOnBrokersTests {
 
 @Suite("init on brokers with TLS and logins", .ownKafka("init on brokers with TLS and logins"))
 struct InitOnSecureBrokersTests {
-    @Test("Authorities are asked for, a refused password again, and the login of the file is accepted")
+    @Test("Authorities are asked for, a refused password again, and the file's login is accepted")
     func login() async throws {
         let certificates = try TestCertificates.shared()
         let servers = try #require(try await RealKafka.secured().secureServers)
@@ -75,7 +75,7 @@ struct InitOnSecureBrokersTests {
         #expect(plan.status == 0, "\(plan.error)")
     }
 
-    @Test("Brokers with TLS get it without being asked, and a login to brokers without TLS is asked about")
+    @Test("Brokers with TLS get it without a question, and a login to brokers without TLS needs one")
     func encryption() async throws {
         let certificates = try TestCertificates.shared()
         let kafka = try await RealKafka.secured()
@@ -84,7 +84,7 @@ struct InitOnSecureBrokersTests {
         try await herald.answer("kafka.bootstrapServers [localhost:9092]: ", try #require(kafka.secureServers))
         try await herald.answer("kafka.auth.kind [none]: ", "")
         try await herald.wait(for: "✓ broker tls")
-        // The port wants a login.
+        // The port requires a login.
         try await herald.wait(for: "✗ broker login")
         try await herald.wait(for: "Keep it anyway? [y/N] ")
         herald.signal(SIGTERM)

@@ -17,7 +17,7 @@ struct InterviewTests {
 
     private static let well = Interview.Findings()
 
-    /// Answers in a row; what is examined between them holds, and every question has to be the next one.
+    /// Gives answers in a row; the tests between them succeed, and every question must be the next one.
     private func walk(
         _ interview: inout Interview, _ answers: [(Interview.Question, String)],
         listener: ListenerSecurity = .plaintext
@@ -31,7 +31,7 @@ struct InterviewTests {
         }
     }
 
-    @Test("Five parts are asked in their order, and all but the push services are tried")
+    @Test("Five parts are asked in order, and all but the push services are tested")
     func order() throws {
         var interview = try interview()
         var asked: [Interview.Question] = []
@@ -64,7 +64,7 @@ struct InterviewTests {
     }
 
     @Test(
-        "A kind of login asks for what it needs, and for a secret where no file is named",
+        "A kind of login asks for its needs, and for a secret where no file is named",
         arguments: [
             ("plain", ["username", "passwordFile", "!passwordFile"]),
             ("scram-sha-512", ["username", "passwordFile", "!passwordFile"]),
@@ -94,7 +94,7 @@ struct InterviewTests {
         #expect(asked == expected && interview.step == .examine(.login))
     }
 
-    @Test("What the settings refuse is said in their words, and asked for again")
+    @Test("A value that the settings refuse is explained in their words, and asked for again")
     func refused() throws {
         var interview = try interview()
         let mistake = interview.answer("http://k", to: .setting("kafka.bootstrapServers"))
@@ -105,7 +105,7 @@ struct InterviewTests {
         #expect(push.answer("apns,tamtam", to: .setting("backend.pushServices"))?.contains("has no format") == true)
     }
 
-    @Test("What does not hold is asked for again, and is no default; or it is kept")
+    @Test("Failing answers are asked for again, and are no defaults; or they are kept")
     func decision() throws {
         var interview = try interview()
         walk(&interview, [(.setting("kafka.bootstrapServers"), "k:1")])
@@ -118,7 +118,7 @@ struct InterviewTests {
         walk(&interview, [(.setting("kafka.bootstrapServers"), "k:1")])
         interview.take(Interview.Findings(failed: [.brokerPorts]))
         interview.keep()
-        // Without brokers neither login nor group can be tried.
+        // Without brokers neither login nor group can be tested.
         walk(&interview, [(.setting("kafka.auth.kind"), "")])
         #expect(interview.step == .examine(.login) && !interview.canTry)
         walk(&interview, [(.backend, ""), (.setting("backend.auth.kind"), "none")])
@@ -130,7 +130,7 @@ struct InterviewTests {
         #expect(interview.answers.flags["kafka-bootstrap-servers"] == ["k:1"])
     }
 
-    @Test("What was given is not asked, until it does not hold")
+    @Test("Given values are not asked for, until they fail")
     func given() throws {
         var interview = try interview(["kafka-bootstrap-servers": ["k:1"], "kafka-auth-kind": ["none"]])
         #expect(interview.step == .examine(.brokers))
@@ -145,7 +145,7 @@ struct InterviewTests {
         #expect(file.answers.flags == ["backend-tls-ca-file": ["/here/ca.pem"]])
     }
 
-    @Test("Brokers that speak TLS get it without a login; beside a protocol that was given nothing is added")
+    @Test("Brokers that speak TLS get it without a login; a given protocol stays unchanged")
     func encryption() throws {
         var interview = try interview(["kafka-bootstrap-servers": ["k"], "kafka-properties": ["client.id=a\\,b"]])
         walk(&interview, [(.setting("kafka.auth.kind"), "none")], listener: .tls)
@@ -157,7 +157,7 @@ struct InterviewTests {
         #expect(told.answers.flags["kafka-properties"] == nil)
     }
 
-    @Test("A login goes to brokers without TLS only when that is said; else another one is asked for")
+    @Test("A login goes to brokers without TLS only on request; otherwise another one is asked for")
     func unencrypted() throws {
         let kind = Interview.Question.setting("kafka.auth.kind")
         var interview = try interview(["kafka-bootstrap-servers": ["k"]])
@@ -174,7 +174,7 @@ struct InterviewTests {
         #expect(unattended.step == .examine(.login) && unattended.answers.flags["kafka-properties"] == nil)
     }
 
-    @Test("A certificate that is not trusted asks for its authorities, once")
+    @Test("An untrusted certificate asks for its authorities, once")
     func authorities() throws {
         var interview = try interview(["kafka-bootstrap-servers": ["k"]])
         walk(&interview, [(.setting("kafka.auth.kind"), "none")], listener: .tls)
@@ -189,7 +189,7 @@ struct InterviewTests {
         #expect(interview.answers.authorities == nil)
     }
 
-    @Test("A hub needs its connection string and its name, and none of a former backend's answers")
+    @Test("A hub needs its connection string and its name, and no answers for an earlier backend")
     func hub() throws {
         var interview = try interview(["kafka-bootstrap-servers": ["k"], "kafka-auth-kind": ["none"]])
         walk(
@@ -216,7 +216,7 @@ struct InterviewTests {
         #expect(interview.answers.isTyped("backend.hub.connectionStringFile"))
     }
 
-    @Test("A typed secret is no default, and a file of its name that is there is one")
+    @Test("A typed secret is no default, and an existing file of its name is one")
     func typed() throws {
         let file = "kafka.auth.passwordFile"
         var interview = try interview(["kafka-bootstrap-servers": ["k"]])
@@ -240,7 +240,7 @@ struct InterviewTests {
         #expect(present.suggestion(of: .setting(file)) == "/here/herald.kafka-password")
     }
 
-    @Test("Unattended, what has no default is missing, all of it at once; nothing is guessed")
+    @Test("Unattended, all settings without a default are reported missing at once; nothing is guessed")
     func missing() throws {
         #expect(
             try interview(isAttended: false).missingFlags == [
@@ -261,13 +261,13 @@ struct InterviewTests {
     }
 }
 
-@Suite("What comes after herald init")
+@Suite("The next step after herald init")
 struct NextCommandTests {
     private func next(_ checks: Check...) -> NextCommand {
         checks.reduce(into: NextCommand()) { $0.note($1) }
     }
 
-    @Test("Topics that are missing are made, all else that fails is corrected first, and then a worker starts")
+    @Test("Missing topics are created, all other failures are corrected first, and then a worker starts")
     func commands() {
         let well = Check(.topics, "a", .passed, "6 partitions")
         let missing = Check(.topics, "b", .failed, "it is missing", fix: BrokerExaminer.applying)

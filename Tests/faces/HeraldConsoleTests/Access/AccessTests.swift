@@ -5,11 +5,11 @@ import Testing
 @testable import HeraldConsole
 @testable import HeraldHTTP
 
-@Suite("Who may use the console")
+@Suite("Access to the console")
 struct AccessTests {
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    @Test("A one-time key opens one session, a newer key makes the former one worthless")
+    @Test("A one-time key opens one session, and a newer key voids the previous one")
     func keys() {
         var table = SessionTable()
         let former = table.newOneTimeKey()
@@ -20,7 +20,7 @@ struct AccessTests {
         #expect(key.count == 64 && key != former)
     }
 
-    @Test("A session ends after a working day, when it is closed, and when too many come after it")
+    @Test("A session ends after a working day, when it is closed, and when too many newer ones follow")
     func sessions() {
         var table = SessionTable()
         let first = table.open(name: "ann", role: .operator, token: nil, now: at(0))
@@ -35,7 +35,7 @@ struct AccessTests {
         #expect(table.session(first, now: at(2_000)) == nil)
     }
 
-    @Test("A rate lets a burst through and then so many a second, each for itself, and the table is bounded")
+    @Test("A rate allows a burst, then a number per second, for each key alone, and the table is bounded")
     func rates() {
         var table = RateTable<Int>(perSecond: 2, burst: 3, most: 4)
         var first: [Bool] = []
@@ -65,7 +65,7 @@ struct AccessTests {
     }
 
     @Test(
-        "Behind trusted proxies the last address that is none of theirs asks; others' headers mean nothing",
+        "Behind trusted proxies the last untrusted address is the client; other proxies' headers are ignored",
         arguments: [
             ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"), ("10.0.0.7", ["198.51.100.1"], "198.51.100.1"),
             ("10.0.0.7", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
@@ -86,7 +86,7 @@ struct AccessTests {
             tokens: try TokenFile(path: file.path) { _ in }, allowsChanges: false, operatorName: "root")
     }
 
-    @Test("Who guesses too much is not told of a right guess; others, and who is signed in, notice nothing")
+    @Test("A guesser does not learn of a right guess; other clients and signed-in viewers are not affected")
     func guesser() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\n")
         let gate = try makeGate(tokens: file)
@@ -110,7 +110,7 @@ struct AccessTests {
         #expect(try gate.entrance(right, cookie: "c", now: at(6)).viewer.name == "ann")
     }
 
-    @Test("A stream of news ends with the token that it was asked for with, as with its session")
+    @Test("A stream of news ends with its token, or its session")
     func newsOfToken() throws {
         let file = try TemporaryFile("operator ann 01234567890123456789\nviewer bob abcdefghijabcdefghij\n")
         let gate = try makeGate(tokens: file)
@@ -124,7 +124,7 @@ struct AccessTests {
         #expect(!stream.isOpen)
     }
 
-    @Test("One person has so many streams of news, in however many sessions, and keeps out nobody else")
+    @Test("One person's streams of news are limited over all sessions, and block no other person")
     func streams() {
         let news = ConsoleNews()
         func entrance(_ name: String, _ secret: String) -> Gate.Entrance {
@@ -136,7 +136,7 @@ struct AccessTests {
         #expect(news.subscribe(entrance("bob", "his")) != nil)
     }
 
-    @Test("Only patterns of the same length match, and what stands for a star is a parameter")
+    @Test("Only patterns of the same length match, and the value of a star is a parameter")
     func patterns() {
         let route = ConsoleRoute.get("/api/failures/letters/*") { _ in .json([:]) }
         #expect(route.parameters(of: ["api", "failures", "letters", "3:17"]) == ["3:17"])

@@ -26,7 +26,7 @@ struct TokenFileTests {
         tokens.entries(now: MonotonicTime(nanoseconds: milliseconds * 1_000_000)).map(\.name)
     }
 
-    @Test("A file of tokens has a line for each person; comments and empty lines mean nothing")
+    @Test("A file of tokens has a line for each person; comments and empty lines are ignored")
     func lines() {
         let content = TokenFile.Content(
             "# who\n\noperator ann 01234567890123456789\r\n  viewer\tbob\tabcdefghijabcdefghij\n")
@@ -38,7 +38,7 @@ struct TokenFileTests {
     }
 
     @Test(
-        "A mistake in the file is named with its line, and no token is repeated in it",
+        "A mistake in the file is named with its line, and never repeats a token",
         arguments: [
             ("operator ann\n", "line 1: a line has three words: ROLE NAME TOKEN"),
             ("\nroot ann 01234567890123456789", "line 2: the role \"root\" is none; allowed: viewer, operator"),
@@ -53,7 +53,7 @@ struct TokenFileTests {
         #expect(TokenFile.Content(text).mistake?.description == sentence)
     }
 
-    @Test("A file that everybody may write lets nobody in")
+    @Test("A file that every user may write is refused")
     func sharedFile() throws {
         let shared = try TemporaryFile(Self.ann)
         try FileManager.default.setAttributes([.posixPermissions: 0o646], ofItemAtPath: shared.path)
@@ -62,7 +62,7 @@ struct TokenFileTests {
         #expect(try TokenFile(path: shared.path) { _ in }.entries(now: .distantPast).count == 1)
     }
 
-    @Test("Whose line is taken out of a file without mistakes is out at once")
+    @Test("Removing a line from a valid file shuts its holder out at once")
     func withdrawn() throws {
         #expect(names(0) == ["ann", "bob"])
         try file.write(Self.ann)
@@ -71,7 +71,7 @@ struct TokenFileTests {
     }
 
     @Test(
-        "An emptied file, one with nonsense, and one that is cut leave nobody in but whose lines are whole",
+        "In an emptied, invalid or cut file only complete lines still count",
         arguments: [("", []), ("nonsense\n", []), (ann + "viewer bob abcd", ["ann"])] as [(String, [String])])
     func mistaken(text: String, left: [String]) throws {
         try file.write(text)
@@ -83,7 +83,7 @@ struct TokenFileTests {
         #expect(reports.withLock { $0.count } == 1)
     }
 
-    @Test("A file that is gone leaves nobody in; everybody is in again when it is back")
+    @Test("A missing file shuts all holders out; they are back with the file")
     func gone() throws {
         try file.remove()
         #expect(names(0) == ["ann", "bob"])
@@ -94,7 +94,7 @@ struct TokenFileTests {
         #expect(reports.withLock { $0 } == expected)
     }
 
-    @Test("An editor that empties the file and writes it anew shuts nobody out, and nothing is reported")
+    @Test("An editor that empties and rewrites the file shuts no holder out, and nothing is reported")
     func writtenInPlace() throws {
         try file.write("")
         #expect(names(0) == ["ann", "bob"])

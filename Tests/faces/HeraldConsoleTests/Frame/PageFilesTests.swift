@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The page's files")
 struct PageFilesTests {
-    @Test("All files of the folder are in the program, as they are")
+    @Test("All files of the folder are embedded in the program, unchanged")
     func all() throws {
         let folder = Repository.root.appending(path: "Sources/faces/HeraldConsole")
         let files = try #require(
@@ -26,7 +26,7 @@ struct PageFilesTests {
         }
     }
 
-    @Test("Each page of the folder is a place, with whatever is behind it, and no other file is")
+    @Test("Each page of the folder is a place, with any segments after it, and no other file is")
     func places() throws {
         func isFrame(_ segments: [String]) -> Bool {
             PageFiles.response(segments)?.headers["Content-Type"]?.hasPrefix("text/html") ?? false
@@ -52,7 +52,7 @@ struct PageFilesTests {
         #expect(response.headers["Content-Type"]?.hasPrefix("text/css") == true)
     }
 
-    @Test("The charts' library is in the program with its version and licence, where the SBOM reads them")
+    @Test("The charts' library is embedded with its version and licence, where the SBOM reads them")
     func library() throws {
         let response = try #require(PageFiles.response(["Frame", "lib", "chart", "chart.min.js"]))
         let text = String(decoding: response.body, as: UTF8.self)

@@ -10,7 +10,7 @@ afterEach(() => {
   whenSignedOut(() => {});
 });
 
-/** Answers each request so, and keeps it. */
+/** Gives each request this answer, and records it. */
 function answering(status, text) {
   const requests = [];
   globalThis.fetch = (path, options) => {
@@ -20,13 +20,13 @@ function answering(status, text) {
   return requests;
 }
 
-test('An answer is what the server says', async () => {
+test("An answer is the server's JSON", async () => {
   const requests = answering(200, '{"state":"done"}');
   assert.deepEqual(await get('/api/find', { user: 'a b', id: '' }), { state: 'done' });
   assert.equal(requests[0].path, '/api/find?user=a+b');
 });
 
-test('What is done is posted as JSON, a piece of a file as it is', async () => {
+test('An action is posted as JSON, a piece of a file as raw bytes', async () => {
   const requests = answering(200, '{}');
   await post('/api/jobs/1/stop');
   await post('/api/drafts', { name: 'a' });
@@ -44,12 +44,12 @@ for (const [status, text, sentence] of [
   });
 }
 
-test('A server that is gone is an error of its own', async () => {
+test('An absent server is an error of its own', async () => {
   globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch'));
   await assert.rejects(get('/api/now'), (error) => error.status === 0 && error.message === 'The console does not answer. Is it still running?');
 });
 
-test('Whoever is not known any more is told so, nobody else', async () => {
+test('Only status 401 signals that the viewer is signed out', async () => {
   let told = 0;
   whenSignedOut(() => { told += 1; });
   for (const status of [200, 400, 403, 401]) {
@@ -59,7 +59,7 @@ test('Whoever is not known any more is told so, nobody else', async () => {
   }
 });
 
-/** The connection that a page opens for news; a test says what comes in. */
+/** The connection that a page opens for news; a test sends its messages. */
 function newsFrom() {
   const connections = [];
   globalThis.EventSource = class extends EventTarget {
@@ -86,7 +86,7 @@ function newsFrom() {
 }
 
 for (const name of ['verdict', 'now', 'failures', 'jobs']) {
-  test(`A page that listens to ${name} after the news came is given the latest at once`, () => {
+  test(`A page that listens to ${name} after the news came gets the latest value at once`, () => {
     const server = newsFrom();
     server.tell(name, { n: 1 });
     server.tell(name, { n: 2 });
@@ -98,7 +98,7 @@ for (const name of ['verdict', 'now', 'failures', 'jobs']) {
   });
 }
 
-test('A page that has ended is told nothing more, the others are', () => {
+test('A closed page gets no more news, the others do', () => {
   const server = newsFrom();
   const [left, right] = [[], []];
   const end = onNews('jobs', (value) => left.push(value));
@@ -109,7 +109,7 @@ test('A page that has ended is told nothing more, the others are', () => {
   assert.deepEqual([left, right], [[1], [1, 2]]);
 });
 
-test('Who signs in again is not shown the news of before', () => {
+test('After signing in again, earlier news are not shown', () => {
   newsFrom().tell('jobs', ['old']);
   closeNews();
   const server = newsFrom();
@@ -120,7 +120,7 @@ test('Who signs in again is not shown the news of before', () => {
   assert.deepEqual(seen, [['new']]);
 });
 
-test('A page tells a console that is gone from one that answers and sends no news', async (t) => {
+test('A page distinguishes an absent console from one that answers but sends no news', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const settled = () => new Promise((resolve) => { setImmediate(resolve); });
   const server = newsFrom();

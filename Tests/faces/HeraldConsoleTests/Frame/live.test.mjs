@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { settled } from '#console/Frame/lib/live.js';
 
-/** An answer for each turn, the last one for ever. */
+/** An answer for each turn, the last one repeated. */
 const answers = (...states) => {
   let turn = 0;
   return () => Promise.resolve({ state: states[Math.min(turn, states.length - 1)], turn: turn++ });
 };
 const wait = () => 0;
 
-test('While work goes on it is drawn and asked for again, and the answer of its end is what comes of it', async () => {
+test('Running work is drawn and polled, and its last answer is the result', async () => {
   const drawn = [];
   const again = answers('reading', 'planning', 'done');
   const end = await settled(await again(), again, { isLeft: () => false, wait, draw: (answer, turn) => drawn.push([answer.state, turn]) });
@@ -17,12 +17,12 @@ test('While work goes on it is drawn and asked for again, and the answer of its 
   assert.deepEqual(drawn, [['reading', 0], ['planning', 1]]);
 });
 
-test('Work that has failed is over, too', async () => {
+test('Failed work has ended, too', async () => {
   const again = answers('failed');
   assert.equal((await settled(await again(), again, { isLeft: () => false, wait })).state, 'failed');
 });
 
-test('Nobody asks any more once the page is left', async () => {
+test('Polling ends once the page is left', async () => {
   let asked = 0;
   const again = () => { asked += 1; return Promise.resolve({ state: 'reading' }); };
   assert.equal(await settled({ state: 'reading' }, again, { isLeft: () => asked === 2, wait }), null);

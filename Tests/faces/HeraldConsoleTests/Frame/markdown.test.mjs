@@ -47,7 +47,7 @@ function* parts(found) {
   }
 }
 
-test('Nothing of the runbook is left as Markdown', () => {
+test('No part of the runbook stays Markdown', () => {
   for (const line of lines(runbook)) {
     for (const part of parts(inline(line))) {
       if (typeof part === 'string') assert.doesNotMatch(part, /`|\]\(|\*\*|^\s*(?:-|\d+\.|#+|\|) /, line);
@@ -56,7 +56,7 @@ test('Nothing of the runbook is left as Markdown', () => {
   for (const block of runbook) if (block.kind === 'table') for (const row of block.rows) assert.equal(row.length, block.head.length, row.join());
 });
 
-test('Every link within the runbook leads to a section of it', () => {
+test('Every link within the runbook leads to one of its sections', () => {
   const headings = runbook.filter(({ kind }) => kind === 'heading').map(({ text }) => anchor(text));
   assert.equal(new Set(headings).size, headings.length);
   const targets = [...lines(runbook)].flatMap((line) => [...parts(inline(line))]).filter(([kind]) => kind === 'link').map(([, , target]) => target);
@@ -69,7 +69,7 @@ table('A link of the runbook leads to a section, or elsewhere when it names a si
   ['data:text/html,x', null], ['../deploy/prometheus/rules.yaml', null],
 ]);
 
-test('Each table has a name of its own: the heading that it is under', () => {
+test('Each table is named after its heading, uniquely', () => {
   const found = blocks(['## The `pns` of **all**', '| a |', '|---|', '| 1 |', '', '| b |', '|---|', '| 2 |', '## Next', '| c |', '|---|']);
   assert.deepEqual([...tableNames(found).values()], ['Table of “The pns of all”', 'Table of “The pns of all”, 2', 'Table of “Next”']);
   const names = [...tableNames(runbook).values()];

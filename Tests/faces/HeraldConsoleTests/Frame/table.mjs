@@ -1,9 +1,9 @@
-// A table of cases. What is tested is imported as #console/…, which package.json leads to the console's files.
+// A table of cases. The tested code is imported as #console/…, which package.json maps to the console's files.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-/** A value in a test's name; what steers a terminal is spelled out. */
+/** A value in a test's name, with terminal control characters spelled out. */
 function shown(value) {
   const text = JSON.stringify(value) ?? String(value);
   return text.replace(/(?! )[\p{C}\p{Z}]/gu, (mark) => `\\u{${mark.codePointAt(0).toString(16)}}`);
@@ -17,7 +17,7 @@ export function table(sentence, compute, rows) {
   }
 }
 
-/** An object as the server gets it. */
+/** An object as the server receives it. */
 export function sent(object) {
   return JSON.parse(JSON.stringify(object));
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Links to traces and alerts")
 struct ConsoleLinksTests {
     @Test(
-        "name a web address with the place of the id behind the host",
+        "name a web address with the placeholder after the host",
         arguments: [
             ("https://traces.example.com/trace/{traceId}", true), ("http://localhost:3000/explore?q={traceId}", true),
             ("https://traces.example.com/#/{traceId}/x", true),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HeraldConsole
 
-/// A console with a few routes, and a person who asks.
+/// A console with a few routes, and a client.
 private struct ServedConsole {
     static let operatorToken = "operator-token-0123456789"
     static let viewerToken = "viewer-token-0123456789ab"
@@ -46,7 +46,7 @@ private struct ServedConsole {
         }
     }
 
-    /// Asks as a script does that has a token.
+    /// Sends a request with a token, as a script does.
     func ask(
         _ method: String, _ path: String, token: String? = nil, headers: [String: String] = [:], body: String? = nil
     ) throws -> PlainHTTP.Answer {
@@ -55,7 +55,7 @@ private struct ServedConsole {
         return try PlainHTTP.request(port: server.port, method, path, headers: all, body: body)
     }
 
-    /// Signs in as the page does; the cookie.
+    /// Signs in as the page does; returns the cookie.
     func cookie(_ key: String) throws -> String {
         let answer = try ask(
             "POST", "/api/session", headers: ["Origin": "http://127.0.0.1"], body: #"{"key":"\#(key)"}"#)
@@ -68,7 +68,7 @@ private struct ServedConsole {
 
 @Suite("The console's server")
 struct ConsoleServerTests {
-    @Test("Without a token nothing but the page is shown, and nothing is done")
+    @Test("Without a token only the page is shown, and nothing is done")
     func noToken() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -89,7 +89,7 @@ struct ConsoleServerTests {
         #expect(wrong.status == 401)
     }
 
-    @Test("A one-time link signs one browser in, and the next link is told")
+    @Test("A one-time link signs one browser in, and the next link is announced")
     func oneTimeLink() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -108,7 +108,7 @@ struct ConsoleServerTests {
         #expect(try console.ask("GET", "/api/session", headers: ["Cookie": cookie]).status == 401)
     }
 
-    @Test("A link with somebody's token signs nobody in")
+    @Test("A link with another person's token signs in no browser")
     func tokenInLink() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -120,7 +120,7 @@ struct ConsoleServerTests {
         }
     }
 
-    @Test("A link changes the name of a browser that is signed in only when its person says so")
+    @Test("A link changes the name of a signed-in browser only with its person's consent")
     func linkAnew() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -133,7 +133,7 @@ struct ConsoleServerTests {
         #expect(try console.ask("POST", "/api/session", headers: headers, body: body + #","anew":true}"#).status == 200)
     }
 
-    @Test("Whose line is taken out of the file is out at once, session and token")
+    @Test("Removing a line from the file shuts its holder out at once, session and token")
     func tokenWithdrawn() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -145,7 +145,7 @@ struct ConsoleServerTests {
         #expect(try console.ask("GET", "/api/echo/x", token: ServedConsole.operatorToken).status == 200)
     }
 
-    @Test("A viewer is refused what an operator may, and everybody what the console does not allow")
+    @Test("A viewer is refused an operator's actions, and everyone those the console does not allow")
     func roles() throws {
         let console = try ServedConsole(allowsChanges: false)
         defer { console.server.stop() }
@@ -159,7 +159,7 @@ struct ConsoleServerTests {
     }
 
     @Test(
-        "A name that another site has made lead here gets nothing at all",
+        "A foreign host name (DNS rebinding) gets nothing at all",
         arguments: [
             "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "[::1].evil.example",
             "evil.example:9465",
@@ -180,7 +180,7 @@ struct ConsoleServerTests {
         }
     }
 
-    @Test("Another site's page can do nothing with the cookie of who has signed in")
+    @Test("Another site's page can do nothing with a signed-in viewer's cookie")
     func foreignOrigin() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -196,7 +196,7 @@ struct ConsoleServerTests {
             #expect(answer.status == 403, "\(headers)")
         }
         for headers in [["Origin": "https://evil.example"], ["Sec-Fetch-Site": "cross-site"]] {
-            // However the path is written.
+            // In any spelling of the path.
             for path in ["/api/echo/x", "/%61pi/echo/x", "/ap%69/echo/x"] {
                 let answer = try console.ask("GET", path, headers: headers.merging(["Cookie": cookie]) { $1 })
                 #expect(answer.status == 403, "\(path) \(headers)")
@@ -208,7 +208,7 @@ struct ConsoleServerTests {
         #expect(own.status == 200)
     }
 
-    @Test("Every answer tells the browser to load nothing from elsewhere, run nothing inline and keep nothing")
+    @Test("Every answer tells the browser to load nothing from elsewhere, run nothing inline and store nothing")
     func headers() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -224,7 +224,7 @@ struct ConsoleServerTests {
         }
     }
 
-    @Test("What fails is a sentence with a status of its kind, without control characters")
+    @Test("A failure is a sentence with a suitable status, without control characters")
     func failures() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -260,7 +260,7 @@ struct ConsoleServerTests {
         #expect(most.status == 200 && most.text == #"{"bytes":2097152}"#)
     }
 
-    @Test("Who guesses is told to wait, also with the right token; who has signed in there goes on")
+    @Test("A guesser has to wait, even with the right token; signed-in viewers at that address go on")
     func guesses() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -278,7 +278,7 @@ struct ConsoleServerTests {
     }
 
     @Test(
-        "Of whoever is not known as an operator no body is read beyond 4 KiB",
+        "A body beyond 4 KiB is read only from operators",
         arguments: [
             ("/api/reveal", nil, 401), ("/api/reveal", "no-token-of-anybody-here", 401),
             ("/api/reveal", ServedConsole.viewerToken, 413), ("/api/session", nil, 413), ("/", nil, 413),
@@ -296,7 +296,7 @@ struct ConsoleServerTests {
         #expect(try connection.readAnswer().status == status)
     }
 
-    @Test("Who asks too much is told so")
+    @Test("Too many requests are refused with 429")
     func tooMuch() throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -317,7 +317,7 @@ struct ConsoleServerTests {
         var many = (0..<1_000).compactMap { _ in try? PlainHTTP(port: console.server.port) }
         for connection in many { try? connection.sendRequest("GET", "/api/session") }
         #expect(throws: PlainHTTP.Failure.self) { try console.ask("GET", "/") }
-        // Who was there before is served meanwhile.
+        // An earlier client is served meanwhile.
         #expect(try mine.request("GET", "/").status == 200)
         many.removeAll()
         let end = ContinuousClock.now + .seconds(Patience.seconds)
@@ -325,7 +325,7 @@ struct ConsoleServerTests {
         #expect(try console.ask("GET", "/").status == 200)
     }
 
-    @Test("News come to every tab: what is known first, then what changes, and nothing after signing out")
+    @Test("News come to every tab: the current values first, then changes, and nothing after signing out")
     func news() async throws {
         let console = try ServedConsole()
         defer { console.server.stop() }
@@ -352,7 +352,7 @@ struct ConsoleServerTests {
         }
     }
 
-    /// One thread at a time has it.
+    /// Used by one thread at a time.
     private struct Unchecked<Value>: @unchecked Sendable {
         let value: Value
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("Tasks that live while somebody asks for them")
+@Suite("Tasks that live while pages ask for them")
 struct AskedTasksTests {
     /// A clock that a test moves.
     private final class Clock: Sendable {
@@ -24,7 +24,7 @@ struct AskedTasksTests {
             now: { clock.now })
     }
 
-    /// Works until it is not wanted any more.
+    /// Works until it is no longer wanted.
     @Sendable private func endless(_ work: AskedTasks<Int>.Work) {
         work.publish(1)
         let wakeup = try? Wakeup()
@@ -32,7 +32,7 @@ struct AskedTasksTests {
         work.publish(2)
     }
 
-    @Test("A task shows what it publishes, and ends when nobody has asked for a while")
+    @Test("A task shows its published values, and ends when no page has asked for a while")
     func unasked() async throws {
         let clock = Clock()
         let tasks = try tasks(clock)
@@ -43,14 +43,14 @@ struct AskedTasksTests {
         clock.advance(.seconds(9))
         #expect(tasks.ask("a")?.isEnded == false)
         clock.advance(.seconds(11))
-        // Asking for it would keep it; that there is room for two others tells that it has ended.
+        // Asking for it would keep it; the room for two others shows that it has ended.
         try tasks.begin("b", endless)
         #expect(try await eventually { (try? tasks.begin("c", endless)) != nil })
         #expect(tasks.ask("a").map { $0.isEnded && $0.value == 2 } == true)
         tasks.stop()
     }
 
-    @Test("Begun again while it works it is the same; after its end, or its failure, another")
+    @Test("Begun again while it works it is the same task; after its end or failure, a new one")
     func again() async throws {
         let tasks = try tasks(Clock())
         let runs = Guarded(0)
@@ -71,12 +71,12 @@ struct AskedTasksTests {
         #expect(try await eventually { tasks.ask("a")?.failure is Broken })
         #expect(try tasks.begin("a") { try body($0) }.failure is Broken)
         #expect(runs.withLock { $0 } == 1)
-        // The other may have failed before it is looked at.
+        // The other may have failed before it is examined.
         try tasks.begin("a") { try body($0) }
         #expect(try await eventually { tasks.ask("a").map { $0.value == 2 && $0.isEnded } ?? false })
     }
 
-    @Test("No more than so many work at a time, and what has ended is forgotten, the oldest first")
+    @Test("The number of running tasks is limited, and ended ones are forgotten, oldest first")
     func bounds() async throws {
         let clock = Clock()
         let tasks = try tasks(clock)
@@ -87,12 +87,12 @@ struct AskedTasksTests {
         tasks.drop("b")
         #expect(tasks.ask("b") == nil)
         for number in 0..<10 {
-            // The one that was dropped may take a moment to notice.
+            // The dropped one may take a moment to notice.
             #expect(
                 try await eventually { (try? tasks.begin("n\(number)") { $0.publish(number) }) != nil }, "n\(number)")
             #expect(try await eventually { tasks.ask("n\(number)")?.isEnded == true })
             #expect(tasks.count <= 4)
-            // Who was asked for at the same moment is as old.
+            // Tasks last asked for at the same time are equally old.
             clock.advance(.milliseconds(1))
         }
         #expect(tasks.ask("n9")?.value == 9 && tasks.ask("n0") == nil)

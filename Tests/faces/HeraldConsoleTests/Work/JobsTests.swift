@@ -37,7 +37,7 @@ struct JobsTests {
         #expect(try await eventually { news.withLock { $0.last } == jobs.list })
     }
 
-    @Test("Two jobs on one subject: the second is told whose the first is, and may begin after its end")
+    @Test("A second job on one subject is refused with the first one's owner, and may begin after its end")
     func exclusive() async throws {
         let jobs = Jobs { _ in }
         let id = try jobs.begin(Self.description("letters")) { control in
@@ -54,7 +54,7 @@ struct JobsTests {
         try jobs.begin(Self.description("letters")) { _ in JobEnd(.done, "") }
     }
 
-    @Test("What a job throws is the sentence of its failure")
+    @Test("A job's error is the sentence of its failure")
     func failed() async throws {
         let jobs = Jobs { _ in }
         let id = try jobs.begin(Self.description()) { _ in throw ToolFailure("no broker answers") }
@@ -62,7 +62,7 @@ struct JobsTests {
         #expect(jobs.object(id)?["sentence"] == "no broker answers")
     }
 
-    @Test("A paused job says so, and one that cannot be paused is not")
+    @Test("A paused job is shown as paused, and one that cannot be paused is not")
     func paused() async throws {
         let jobs = Jobs { _ in }
         let work: @Sendable (JobControl) -> JobEnd = { control in
@@ -84,7 +84,7 @@ struct JobsTests {
         try jobs.ask(.stop, of: other, by: "bob")
     }
 
-    @Test("The end of the console asks every job to stop, waits for it, and lets none begin")
+    @Test("The end of the console asks every job to stop, waits for it, and refuses new ones")
     func stop() async throws {
         let jobs = Jobs { _ in }
         let id = try jobs.begin(Self.description()) { control in
@@ -96,7 +96,7 @@ struct JobsTests {
         #expect(throws: ToolFailure.self) { try jobs.begin(Self.description()) { _ in JobEnd(.done, "") } }
     }
 
-    @Test("Of a thousand jobs that have ended the newest fifty are kept, and texts from outside are made safe")
+    @Test("The newest fifty of a thousand ended jobs are kept, and texts from outside are made safe")
     func bounded() async throws {
         let jobs = Jobs { _ in }
         for number in 0..<200 {
@@ -110,7 +110,7 @@ struct JobsTests {
     }
 }
 
-/// A job that waits for its stop asks again and again.
+/// A job that polls for its stop.
 private enum OneMoment {
     static func pass() { usleep(1_000) }
 }

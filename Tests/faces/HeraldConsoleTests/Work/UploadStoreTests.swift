@@ -46,7 +46,7 @@ struct UploadStoreTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("Pieces make the file, and one that comes twice is taken once")
+    @Test("Pieces make the file, and a repeated one is ignored")
     func pieces() throws {
         let store = store()
         let key = try store.declare(name: "users.csv", byteCount: 12, owner: "ann")
@@ -57,14 +57,14 @@ struct UploadStoreTests {
         #expect(try store.append(Array("ben".utf8), at: 9, to: key, owner: "ann") == 12)
         let (file, name) = try store.file(key, owner: "ann")
         #expect(try content(file) == "user\nann\nben" && name == "users.csv")
-        // Whoever reads it goes on when it is discarded.
+        // A reader goes on after the file is discarded.
         store.discard(key, owner: "ann")
         #expect(store.count == 0)
         #expect(try content(file) == "user\nann\nben" && file.isUnchanged)
         #expect(status { _ = try store.append([1], at: 0, to: key, owner: "ann") } == 404)
     }
 
-    @Test("Pieces out of order, too large, or beyond what was declared are refused and leave the file as it was")
+    @Test("Pieces out of order, too large, or beyond the declared size are refused and change nothing")
     func refusals() throws {
         let store = store()
         let key = try store.declare(name: "users.csv", byteCount: 15, owner: "ann")
@@ -98,7 +98,7 @@ struct UploadStoreTests {
         }
     }
 
-    @Test("There are few at a time; what is not used gives way, and after an hour all are forgotten")
+    @Test("Few files are kept: unused ones make room, and after an hour all are forgotten")
     func bounded() throws {
         let clock = Clock()
         let store = store(clock)
@@ -109,7 +109,7 @@ struct UploadStoreTests {
         let fifth = try store.declare(name: "fifth", byteCount: 1, owner: "ben")
         #expect(status { _ = try store.append([1], at: 0, to: keys[0], owner: "ann") } == 404)
         #expect(status { _ = try store.declare(name: "sixth", byteCount: 1, owner: "carl") } == 429)
-        // A complete one too, when it has lain there for a minute: whoever looks through it has the file.
+        // Even a complete one after a minute without use: a preview's reader has the file open.
         clock.advance(.seconds(61))
         _ = try store.append([1], at: 0, to: fifth, owner: "ben")
         _ = try store.declare(name: "sixth", byteCount: 1, owner: "carl")
@@ -124,7 +124,7 @@ struct UploadStoreTests {
         #expect(store.count == 0)
     }
 
-    @Test("Who has files there already is never locked out by them: the oldest gives way at once")
+    @Test("A viewer's own files never lock them out: the oldest makes room at once")
     func ownFiles() throws {
         let clock = Clock()
         let store = store(clock)

@@ -56,7 +56,7 @@ struct FeedbackBlobTests {
         #expect(answer.headers["x-ms-version"] == "2024-05-04")
     }
 
-    @Test("HEAD tells a blob's properties, whatever range it names")
+    @Test("HEAD returns a blob's properties and ignores ranges")
     func head() {
         let blob = FeedbackBlob(number: 26, name: "26.xml", text: "<PnsFeedback/>", at: 0)
         let answer = blob.response(method: "HEAD", ["Range": "bytes=0-1"])
@@ -68,7 +68,7 @@ struct FeedbackBlobTests {
     }
 
     @Test(
-        "A range is answered with its bytes and their place, by either header",
+        "A range is answered with its bytes and their position, from either header",
         arguments: [
             ("Range", "bytes=0-4", 0, 4), ("x-ms-range", "bytes=3-", 3, nil),
             ("x-ms-range", "bytes=0-33554431", 0, nil), ("Range", "bytes=5-5", 5, 5),
@@ -83,7 +83,7 @@ struct FeedbackBlobTests {
         #expect(answer.body == Array(whole[first...end]))
     }
 
-    @Test("Azure's own range comes before HTTP's, and another form asks for all")
+    @Test("Azure's own range header wins over HTTP's, and other forms return the whole blob")
     func otherRanges() throws {
         let container = try Container()
         #expect(try container.call(["Range": "bytes=0-9", "x-ms-range": "bytes=0-1"]).body.count == 2)
@@ -96,7 +96,7 @@ struct FeedbackBlobTests {
         #expect(beyond.headers["Content-Range"]?.hasPrefix("bytes */") == true)
     }
 
-    @Test("Conditions hold for this blob's ETag, and for its age")
+    @Test("Conditions compare this blob's ETag and its age")
     func conditions() throws {
         let container = try Container()
         let whole = try container.call()
@@ -113,7 +113,7 @@ struct FeedbackBlobTests {
             #expect(answer.status == status, "\(name): \(value)")
             if status == 412 { #expect(answer.headers["x-ms-error-code"] == "ConditionNotMet") }
         }
-        // How Azure's clients read the rest of a blob.
+        // Azure's clients read the rest of a blob this way.
         #expect(try container.call(["If-Match": tag, "x-ms-range": "bytes=2-3"]).status == 206)
         #expect(try container.call(method: "DELETE").status == 405)
     }

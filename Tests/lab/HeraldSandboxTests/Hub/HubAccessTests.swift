@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The emulated hub and tokens")
 struct HubAccessTests {
-    @Test("Only TLS with its own authority leads to it")
+    @Test("A client needs TLS with the hub's own authority")
     func tls() throws {
         let caller = try HubCaller.start()
         let trusted = TLSFiles(caFile: try TestCertificates.shared().authorityFile)
@@ -25,7 +25,7 @@ struct HubAccessTests {
         caller.emulator.stop()
     }
 
-    @Test("A key that is regenerated ends the former one at once; its rule keeps its rights")
+    @Test("A regenerated key voids the previous one at once; its rule keeps its rights")
     func regeneration() throws {
         let caller = try HubCaller.start()
         #expect(try caller.send("apple").status == 201)
@@ -36,7 +36,7 @@ struct HubAccessTests {
     }
 
     @Test(
-        "The audience of each of Microsoft's SDKs is taken",
+        "The audience of each of Microsoft's SDKs is accepted",
         arguments: [
             // azure-sdk-for-js, azure-notificationhubs-dotnet, azure-notificationhubs-java-backend
             "https%3A%2F%2F127.0.0.1%3A{port}%2F", "http%3a%2f%2f127.0.0.1%2fherald%2fmessages%2f",
@@ -50,7 +50,7 @@ struct HubAccessTests {
     }
 
     @Test(
-        "A foreign, forged, ended or broken token, and none at all, are answered 401 with the reason",
+        "A foreign, forged, expired, broken or missing token is answered 401 with the reason",
         arguments: ["audience", "hub", "part", "signature", "name", "ended", "broken", "scheme", "none"])
     func refused(mistake: String) throws {
         let caller = try HubCaller.start()
@@ -77,7 +77,7 @@ struct HubAccessTests {
         #expect(caller.emulator.sends.map(\.status) == [401])
     }
 
-    @Test("The signature is over the audience as it came, in capitals or not")
+    @Test("The signature is over the audience as sent, in upper or lower case")
     func rawAudience() throws {
         let caller = try HubCaller.start()
         let small = try caller.token("https%3a%2f%2f127.0.0.1%2f")
@@ -86,7 +86,7 @@ struct HubAccessTests {
         #expect(try caller.with(authorization: changed).send("apple").status == 401)
     }
 
-    @Test("A key that may only listen registers devices; anything else is answered 403 without a body")
+    @Test("A listen-only key registers devices; everything else is answered 403 without a body")
     func rights() throws {
         let listener = try HubCaller.start().listener
         #expect(try listener.call("POST", "registrationids").status == 201)
@@ -102,7 +102,7 @@ struct HubAccessTests {
         #expect(response.body.isEmpty)
     }
 
-    @Test("Another hub is not found, and neither is an address that no hub has")
+    @Test("Another hub, and an address that no hub has, are answered 404")
     func notFound() throws {
         let caller = try HubCaller.start()
         #expect(try caller.call("POST", "registrationids", hub: "other").status == 404)

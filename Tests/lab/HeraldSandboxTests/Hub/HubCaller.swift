@@ -6,7 +6,7 @@ import HeraldText
 import HeraldTime
 import Testing
 
-/// One caller of an emulated hub over TLS, who signs as azure-sdk-for-js does unless told otherwise.
+/// A caller of an emulated hub over TLS, which signs as azure-sdk-for-js does by default.
 struct HubCaller {
     static let names = [
         "Location", "Content-Location", "ETag", "Content-Type", "Content-Length", "TrackingId", "Retry-After",
@@ -15,10 +15,10 @@ struct HubCaller {
 
     let emulator: HubEmulator
     var string: String
-    /// Replaces the proper token; empty sends none.
+    /// Replaces the valid token; empty text sends none.
     var authorization: String?
 
-    /// A hub and the caller who may do everything.
+    /// A hub and a caller with all rights.
     static func start(_ change: (inout HubEmulator.Configuration) -> Void = { _ in }) throws -> HubCaller {
         var configuration = HubEmulator.Configuration()
         change(&configuration)
@@ -26,14 +26,14 @@ struct HubCaller {
         return HubCaller(emulator: emulator, string: emulator.connectionString)
     }
 
-    /// The one who may only register devices.
+    /// A caller that may only register devices.
     var listener: HubCaller {
         HubCaller(emulator: emulator, string: emulator.listenConnectionString)
     }
 
     var connection: HubConnectionString { get throws { try HubConnectionString(string) } }
 
-    /// A token for an audience, percent-encoded, by this caller's key.
+    /// A token for an audience, percent-encoded, signed with this caller's key.
     func token(_ audience: String, expiresIn seconds: Int64 = 3_600) throws -> String {
         SharedAccessSignature(
             encodedAudience: audience, expiresAt: Int64(Date().timeIntervalSince1970) + seconds,
@@ -47,7 +47,7 @@ struct HubCaller {
         return caller
     }
 
-    /// Makes a request below the hub; the path with its query, without a version.
+    /// Makes a request below the hub; the path includes its query, without a version.
     func call(
         _ method: String, _ path: String, headers: [String: String] = [:], body: String = "", type: String? = nil,
         hub: String? = nil
@@ -74,7 +74,7 @@ struct HubCaller {
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    /// Sends JSON natively.
+    /// Sends native JSON.
     func send(
         _ format: String, tags: String? = nil, _ body: String = #"{"aps":{"alert":"hi"}}"#,
         headers: [String: String] = [:], path: String = "messages", type: String = "application/json;charset=utf-8"
@@ -91,7 +91,7 @@ struct HubCaller {
         return location.lastPathComponent
     }
 
-    /// A registration's entry as the Java SDK writes it.
+    /// A registration's entry in the Java SDK's form.
     static func entry(_ name: String, _ fields: String, tags: String? = nil) -> String {
         let tags = tags.map { "<Tags>\($0)</Tags>" } ?? ""
         return #"<?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom">"#
@@ -106,7 +106,7 @@ struct HubCaller {
             type: "application/atom+xml;type=entry;charset=utf-8")
     }
 
-    /// Registers an Apple device with tags under an id of its own.
+    /// Registers an Apple device with tags under its own id.
     @discardableResult
     func registerApple(_ id: String, _ token: String, tags: String) throws -> SingleRequest.Response {
         let response = try put(

@@ -8,7 +8,7 @@ import Testing
 struct HubContractTests {
     private static let apple = "<DeviceToken>AA</DeviceToken>"
 
-    @Test("Tags behind the handle are out of their place, and not there")
+    @Test("Tags after the handle are out of order, and ignored")
     func tags() throws {
         let caller = try HubCaller.start()
         let entry = HubCaller.entry("AppleRegistrationDescription", Self.apple + "<Tags>a</Tags>")
@@ -19,7 +19,7 @@ struct HubContractTests {
     }
 
     @Test(
-        "A description lacks what is out of its place, or of another namespace",
+        "A description lacks elements that are out of order or of another namespace",
         arguments: [
             ("AppleTemplate", "<BodyTemplate>{}</BodyTemplate>\(apple)"),
             ("Browser", "<P256DH>p</P256DH><Endpoint>e</Endpoint><Auth>a</Auth>"),
@@ -34,7 +34,7 @@ struct HubContractTests {
     }
 
     @Test(
-        "A description, an entry or a content of another namespace is none",
+        "A description, an entry or a content of another namespace is refused",
         arguments: [
             "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect", "http://www.w3.org/2005/Atom",
         ])
@@ -50,7 +50,7 @@ struct HubContractTests {
         #expect(try caller.put("1", prefixed).status == 200)
     }
 
-    @Test("A template of Apple's comes back in the order of its contract: name, priority, headers")
+    @Test("An Apple template comes back in the order of its contract: name, priority, headers")
     func appleTemplate() throws {
         let caller = try HubCaller.start()
         let header = "<ApnsHeader><Header>apns-priority</Header><Value>5</Value></ApnsHeader>"

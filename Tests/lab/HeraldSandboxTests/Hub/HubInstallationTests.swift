@@ -24,7 +24,7 @@ struct HubInstallationTests {
         return try #require(try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
     }
 
-    @Test("A device is put, read and deleted, twice too, with the service's statuses")
+    @Test("A device is put, read and deleted, even repeatedly, with the service's statuses")
     func life() throws {
         let caller = try HubCaller.start().listener
         #expect(try caller.call("GET", "installations/i").status == 404)
@@ -86,7 +86,7 @@ struct HubInstallationTests {
     }
 
     @Test(
-        "An installation that cannot be is answered 400",
+        "An invalid installation is answered 400",
         arguments: [
             "", "[]", #"{"platform":"gcm"}"#, #"{"platform":"palm","pushChannel":"f"}"#,
             #"{"installationId":"j","platform":"gcm","pushChannel":"f"}"#,
@@ -99,7 +99,7 @@ struct HubInstallationTests {
         #expect(try put(HubCaller.start(), document) == 400)
     }
 
-    @Test("The channel of a browser comes as an object or as text that holds one")
+    @Test("A browser's channel is an object, or text that contains one")
     func browser() throws {
         let caller = try HubCaller.start()
         let channel = #"{"endpoint":"e","p256dh":"p","auth":"a"}"#
@@ -110,7 +110,7 @@ struct HubInstallationTests {
         #expect(caller.emulator.payloads(ofHandle: "e").count == 2)
     }
 
-    @Test("Writes may be queued: a new installation is not read at once")
+    @Test("Writes may be queued: a new installation cannot be read at once")
     func queued() throws {
         let caller = try HubCaller.start { $0.guesses.installationDelay = .hours(1) }
         #expect(try put(caller) == 200)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Limits, misbehaviour and feedback of the emulated hub")
 struct HubLimitTests {
-    @Test("Beyond its sends a minute it answers 429, or 403, and says when to come back", arguments: [429, 403])
+    @Test("Above its sends per minute it answers 429, or 403, with the time to wait", arguments: [429, 403])
     func throttle(status: Int) throws {
         let caller = try HubCaller.start {
             $0.sendsPerMinute = 2
@@ -22,7 +22,7 @@ struct HubLimitTests {
         #expect(caller.emulator.sends.map(\.status) == [201, 201, status])
     }
 
-    @Test("Beyond its quota of pushes it answers 403 without a moment to come back")
+    @Test("Above its quota of pushes it answers 403 without a time to wait")
     func quota() throws {
         let caller = try HubCaller.start { $0.pushQuota = 2 }
         try caller.registerApple("1", "AA", tags: "a")
@@ -84,7 +84,7 @@ struct HubLimitTests {
         #expect(try caller.request("PUT", url: url + "misbehaviour", body: "{").status == 400)
     }
 
-    @Test("The feedback container lists and serves what was said of devices that are gone, page by page")
+    @Test("The feedback container lists and serves reports about devices that are gone, page by page")
     func feedback() throws {
         let caller = try HubCaller.start { $0.outcomes = [HubOutcomeRule("ExpiredChannel", platform: .apns)] }
         for number in 1...3 { try caller.registerApple("r\(number)", "A\(number)", tags: "a") }

@@ -19,7 +19,7 @@ struct HubMoreSendsTests {
         #expect(try caller.send("apple", path: "messages?\(query)").status == 400)
     }
 
-    @Test("A send that is refused is recorded as what it was to be")
+    @Test("A refused send is recorded with its kind")
     func refusedKinds() throws {
         let caller = try HubCaller.start()
         #expect(try caller.send("apple", "{", path: "messages").status == 400)
@@ -38,7 +38,7 @@ struct HubMoreSendsTests {
     }
 
     @Test(
-        "A batch reaches each of its handles, however its boundary is written",
+        "A batch reaches each of its handles, for every form of its boundary",
         arguments: [#"multipart/mixed; boundary = "nh-x""#, "multipart/mixed; boundary=nh-x"])
     func batch(type: String) throws {
         let caller = try HubCaller.start { $0.tier = .basic }
@@ -56,7 +56,7 @@ struct HubMoreSendsTests {
         #expect(try batch(HubCaller.start { $0.tier = .free }, devices: #"["a"]"#, type: type).status == 403)
     }
 
-    @Test("A test send tells what became of at most ten devices, and is taken ten times a minute")
+    @Test("A test send reports the outcomes of at most ten devices, and is accepted ten times a minute")
     func test() throws {
         let caller = try HubCaller.start { $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BAD")] }
         let bad = HubCaller.entry("FcmV1RegistrationDescription", "<FcmV1RegistrationId>BAD</FcmV1RegistrationId>")
@@ -79,7 +79,7 @@ struct HubMoreSendsTests {
         #expect(try caller.send("apple", path: "messages?test").status == 429)
     }
 
-    @Test("A scheduled send can be cancelled, once, and is not delivered then")
+    @Test("A scheduled send can be cancelled, once, and is then not delivered")
     func cancel() throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "AA", tags: "a")
@@ -99,7 +99,7 @@ struct HubMoreSendsTests {
         #expect(caller.emulator.payloads(ofHandle: "AA").isEmpty)
     }
 
-    @Test("A scheduled send is delivered at its moment, and refused when that is too far or no moment")
+    @Test("A scheduled send is delivered at its time, and refused when that is too far ahead or invalid")
     func due() async throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "AA", tags: "a")

@@ -5,14 +5,14 @@ import HeraldSandbox
 import TestSupport
 import Testing
 
-/// The emulated hub is asked for what the real one has answered.
+/// The emulated hub gets the requests that the real one has answered.
 ///
-/// Names, their order, types and statuses must be the same; ids, times and addresses are its own.
+/// Names, their order, types and statuses must match; ids, times and addresses are its own.
 @Suite("The emulated hub beside the real service's recorded answers", .judged(by: .azure))
 struct HubRecordingTests {
     private static let entryType = "application/atom+xml;type=entry;charset=utf-8"
 
-    /// Everything of a document but texts and values of attributes.
+    /// The structure of a document, without texts and attribute values.
     private static func shape(_ element: XMLElement) -> String {
         let attributes = element.attributes.keys.sorted().joined(separator: ",")
         let children = element.children.map { shape($0) }.joined(separator: " ")
@@ -21,7 +21,7 @@ struct HubRecordingTests {
 
     private static func shape(_ text: String) throws -> String { shape(try XMLElement(document: Array(text.utf8))) }
 
-    /// The descriptions of an entry or a feed, as they stand there, but for tags that only an installation can have.
+    /// The raw descriptions of an entry or a feed, without tags that only an installation can have.
     private static func descriptions(_ text: String) -> [Substring] {
         text.split(separator: #"<content type="application/xml">"#).dropFirst().compactMap { piece in
             piece.range(of: "</content>").map {
@@ -47,7 +47,7 @@ struct HubRecordingTests {
         try HubRecordings.answers().filter { $0.segments.first == first && isWanted($0) }
     }
 
-    @Test("Every answer of the data plane is one that another test here compares")
+    @Test("Every recorded answer of the data plane is compared by another test here")
     func complete() throws {
         let places = Set(try HubRecordings.answers().map { "\($0.segments[0]) \($0.status)" })
         #expect(
@@ -57,7 +57,7 @@ struct HubRecordingTests {
             ])
     }
 
-    @Test("A registration that is made, and one that is read")
+    @Test("A registration, created and read")
     func entries() throws {
         let caller = try HubCaller.start()
         var shapes: Set<String> = []
@@ -81,7 +81,7 @@ struct HubRecordingTests {
         #expect(shapes.count > 15)
     }
 
-    @Test("A list, by tag or of all, with what follows it")
+    @Test("A list, by tag or of all, with its continuation")
     func lists() throws {
         var shapes: Set<String> = []
         let isFeed = { (answer: HubRecordings.Answer) in answer.body.hasPrefix("<feed") }
@@ -102,7 +102,7 @@ struct HubRecordingTests {
         #expect(shapes.count > 15)
     }
 
-    @Test("A new id, a registration that goes, and one that is not there")
+    @Test("A new id, a deleted registration, and a missing one")
     func idsAndDeletions() throws {
         let caller = try HubCaller.start()
         let newID = try #require(try Self.answers("registrationids").first)
@@ -124,7 +124,7 @@ struct HubRecordingTests {
         }
     }
 
-    @Test("An installation, member by member, and what comes before and after it")
+    @Test("An installation, member by member, with its neighbouring answers")
     func installations() throws {
         let caller = try HubCaller.start()
         let type = "application/xml; charset=utf-8"
@@ -134,7 +134,7 @@ struct HubRecordingTests {
             #expect(answer.headers["Content-Type"] == type)
             switch (answer.status, answer.body.isEmpty) {
             case (200, false):
-                // The SDK's tests give templates no tags: the service does.
+                // The SDK's tests give templates no tags, but the service does.
                 let document = answer.body.replacing(#","tags":["Template Name"]"#, with: "")
                 let put = try caller.call("PUT", path, body: document, type: "application/json")
                 #expect(put.status == 200 && put.body.isEmpty && put.headers["Content-Type"] == type)
@@ -157,7 +157,7 @@ struct HubRecordingTests {
         #expect(count == 9)
     }
 
-    @Test("A send to tags, to a handle, to a batch of them, one for later, and one without the right")
+    @Test("A send to tags, to a handle, to a batch, a scheduled one, and one without the right")
     func sends() throws {
         let caller = try HubCaller.start()
         for answer in try Self.answers("messages") + Self.answers("schedulednotifications") {
@@ -175,7 +175,7 @@ struct HubRecordingTests {
         }
     }
 
-    /// Sends as it was sent for a recorded answer.
+    /// Sends the request of a recorded answer.
     private func reply(_ caller: HubCaller, _ answer: HubRecordings.Answer) throws -> SingleRequest.Response {
         var headers = ["ServiceBusNotification-DeviceHandle": "AA"]
         if answer.segments[0] == "schedulednotifications" {

@@ -68,7 +68,7 @@ struct HubRegistrationTests {
         #expect(made.text.contains("\(fields)\(template)</\(name)TemplateRegistrationDescription>"))
     }
 
-    @Test("The .NET SDK's typed description with its null fields is taken as well")
+    @Test("The .NET SDK's typed description with its null fields is accepted too")
     func typedDescription() throws {
         let caller = try HubCaller.start()
         let entry =
@@ -85,7 +85,7 @@ struct HubRegistrationTests {
     }
 
     @Test(
-        "A registration that cannot be is answered 400",
+        "An invalid registration is answered 400",
         arguments: [
             "", "<entry/>", HubCaller.entry("FcmRegistrationDescription", "<FcmRegistrationId>f</FcmRegistrationId>"),
             HubCaller.entry("AppleRegistrationDescription", "<DeviceToken>abc</DeviceToken>"),
@@ -104,7 +104,7 @@ struct HubRegistrationTests {
         #expect(try caller.call("GET", "registrations/1").status == 404)
     }
 
-    @Test("If-Match makes a PUT an update and a DELETE possible, and another version is answered 412")
+    @Test("If-Match makes a PUT an update and is required for a DELETE; another version is answered 412")
     func conditions() throws {
         let caller = try HubCaller.start()
         let entry = HubCaller.entry("GcmRegistrationDescription", "<GcmRegistrationId>g</GcmRegistrationId>")
@@ -124,7 +124,7 @@ struct HubRegistrationTests {
         #expect(try caller.put("1", entry, headers: ["If-Match": "*"]).status == 410)
     }
 
-    @Test("A list by handle takes ChannelUri for every platform, and the handle's own field")
+    @Test("A list by handle accepts ChannelUri for every platform, and the handle's own field")
     func filters() throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "ab", tags: "a")
@@ -145,7 +145,7 @@ struct HubRegistrationTests {
         #expect(try caller.call("GET", "registrations?$filter=Tags+eq+%27a%27").status == 400)
     }
 
-    @Test("A long list goes on behind a token that comes percent-encoded and returns under any case of its name")
+    @Test("A long list continues after a token that is percent-encoded and returns under its name in any case")
     func pages() throws {
         let caller = try HubCaller.start()
         for number in 1...5 { try caller.registerApple("r\(number)", "AB", tags: "a,t\(number)") }
@@ -171,7 +171,7 @@ struct HubRegistrationTests {
         #expect(nobody.text.hasPrefix(#"<feed xmlns="http://www.w3.org/2005/Atom""#))
     }
 
-    @Test("A full hub answers 403 to a new registration and takes a changed one")
+    @Test("A full hub answers 403 to a new registration and accepts a changed one")
     func full() throws {
         let caller = try HubCaller.start { $0.registrationLimit = 1 }
         let entry = HubCaller.entry("GcmRegistrationDescription", "<GcmRegistrationId>g</GcmRegistrationId>")

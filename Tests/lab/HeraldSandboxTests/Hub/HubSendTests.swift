@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sends to the emulated hub")
 struct HubSendTests {
-    @Test("A send reaches the devices of its format that have the tag, and everybody without one")
+    @Test("A send reaches the devices of its format with the tag, and all of them without one")
     func recipients() throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "aa", tags: "username:ann")
@@ -27,7 +27,7 @@ struct HubSendTests {
         #expect(caller.emulator.payloads(ofHandle: "f") == [#"{"message":{}}"#])
     }
 
-    @Test("Only the standard tier tells a message's address", arguments: HubTier.allCases)
+    @Test("Only the standard tier returns a message's address", arguments: HubTier.allCases)
     func location(tier: HubTier) throws {
         let caller = try HubCaller.start { $0.tier = tier }
         let location = try caller.send("apple").headers["Location"]
@@ -41,7 +41,7 @@ struct HubSendTests {
     }
 
     @Test(
-        "A send that lacks what the service wants is answered 400 with the reason",
+        "An incomplete or wrong send is answered 400 with the reason",
         arguments: [
             (["Format": ""], #"{}"#, "application/json"), (["Format": "fcm"], "{}", "application/json"),
             (["Format": "apple"], "{", "application/json"), (["Format": "apple"], "{}", "text/plain"),
@@ -71,7 +71,7 @@ struct HubSendTests {
         #expect(caller.emulator.sends.map(\.status) == [400])
     }
 
-    @Test("Each form of an expiry, and each content type that an SDK writes, is taken")
+    @Test("Each form of an expiry, and each content type that an SDK writes, is accepted")
     func forms() throws {
         let caller = try HubCaller.start()
         for expiry in ["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.0000000Z", "01/31/2030 13:00:00"] {
@@ -93,7 +93,7 @@ struct HubSendTests {
             try caller.send("baidu", "a=b", type: "application/x-www-form-urlencoded").status == 201)
     }
 
-    @Test("More than 64 KiB is answered 413; more than a push service takes is told in telemetry, or at once")
+    @Test("More than 64 KiB is answered 413; a push service's limit shows in telemetry, or at once")
     func sizes() throws {
         let caller = try HubCaller.start()
         let large = #"{"a":"\#(String(repeating: "x", count: 65_536))"}"#

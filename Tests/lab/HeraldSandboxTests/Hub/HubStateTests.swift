@@ -20,7 +20,7 @@ struct HubStateTests {
     private let notification = HubNotification(
         format: "apple", platform: .apns, audience: .everybody, headers: [], contentType: "application/json", body: [])
 
-    /// Sends at a moment; the status and the id.
+    /// Sends at a given time; returns the status and the id.
     private func send(
         _ state: inout HubState, at time: Int64, _ change: (inout HubNotification) -> Void = { _ in }
     ) -> (status: Int, id: String) {
@@ -59,7 +59,7 @@ struct HubStateTests {
             ])
     }
 
-    @Test("Scheduled messages are sent in the order of their moments, and are known before")
+    @Test("Scheduled messages are sent in the order of their times, and are known before")
     func scheduled() {
         var state = state()
         let registration = HubRegistration(platform: .apns, handle: "AA", tags: [])
@@ -74,7 +74,7 @@ struct HubStateTests {
         #expect(state.inbox.entries(of: "AA").map(\.body) == [[1], [2]])
     }
 
-    @Test("The whole of a limit can be used in each minute, and refused sends do not count")
+    @Test("The whole limit can be used in each minute, and refused sends do not count")
     func minutes() {
         var state = state { $0.sendsPerMinute = 100 }
         var taken = 0
@@ -103,7 +103,7 @@ struct HubStateTests {
         #expect(String(decoding: read.body, as: UTF8.self).contains(#""pushChannelExpired":true"#))
     }
 
-    @Test("Of many sends the newest are kept, by number and by size")
+    @Test("The newest sends are kept, by number and by size")
     func bounds() {
         var state = state { $0.sendLimit = 3 }
         let ids = (0..<5).map { _ in send(&state, at: 0).id }
@@ -119,7 +119,7 @@ struct HubStateTests {
         #expect(log.elements.last?.number == 300)
     }
 
-    @Test("Tags may match without regard to case")
+    @Test("Tags may be case-insensitive")
     func tagCase() throws {
         for ignores in [false, true] {
             var state = state { $0.guesses.tagsIgnoreCase = ignores }

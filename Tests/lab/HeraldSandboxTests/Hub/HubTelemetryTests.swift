@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Telemetry of the emulated hub")
 struct HubTelemetryTests {
-    @Test("A message tells its state and its counts in the service's order")
+    @Test("A message has its state and its counts in the service's order")
     func details() throws {
         let caller = try HubCaller.start {
             $0.outcomes = [HubOutcomeRule("BadChannel", handle: "BB*"), HubOutcomeRule("Throttled", handle: "CC")]
@@ -36,13 +36,13 @@ struct HubTelemetryTests {
             counts.children.map { ["\($0["Name"]?.text ?? "")", $0["Count"]?.text ?? ""] } == [
                 ["BadChannel", "1"], ["Skipped", "1"], ["Success", "1"], ["Throttled", "1"],
             ])
-        // The hub deletes what a push service calls invalid.
+        // The hub deletes registrations that a push service calls invalid.
         #expect(try caller.call("GET", "registrations/2").status == 404)
         #expect(caller.emulator.payloads(ofHandle: "AA").count == 1)
         #expect(caller.emulator.payloads(ofHandle: "CC").isEmpty)
     }
 
-    @Test("A message that nobody was to get has found no target", arguments: [false, true])
+    @Test("A message without recipients has found no target", arguments: [false, true])
     func noTarget(isCounted: Bool) throws {
         let caller = try HubCaller.start { $0.guesses.countsNoTargets = isCounted }
         let id = try caller.message(caller.send("fcmv1", tags: "nobody", #"{"message":{}}"#))
@@ -51,7 +51,7 @@ struct HubTelemetryTests {
         #expect(details["FcmV1OutcomeCounts"]?["Outcome"]?["Name"]?.text == (isCounted ? "NoTargets" : nil))
     }
 
-    @Test("A message is not known at first, then in progress, then final")
+    @Test("A message is unknown at first, then in progress, then final")
     func states() throws {
         let early = try HubCaller.start { $0.unknownTime = .hours(1) }
         #expect(try early.call("GET", "messages/\(early.message(early.send("apple")))").status == 404)

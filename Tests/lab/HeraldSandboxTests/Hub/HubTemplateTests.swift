@@ -25,7 +25,7 @@ struct HubTemplateTests {
         #expect(try caller.call("POST", "registrations", body: entry, type: "application/atom+xml").status == 200)
     }
 
-    @Test("A property's name counts in any case, and a name without one stands for nothing")
+    @Test("A property's name is case-insensitive, and an unknown name stands for nothing")
     func names() throws {
         let caller = try HubCaller.start()
         try register(
@@ -35,7 +35,7 @@ struct HubTemplateTests {
         #expect(caller.emulator.payloads(ofHandle: "g") == [#"{"data":{"a":"hi","b":"hi","c":""}}"#])
     }
 
-    @Test("A value is written as the body's kind demands: JSON stays JSON, XML stays XML, the rest is raw")
+    @Test("A value is written as the body's kind requires: valid JSON, valid XML, or raw text")
     func kinds() throws {
         let caller = try HubCaller.start()
         let type = "<WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"
@@ -50,7 +50,7 @@ struct HubTemplateTests {
         #expect(caller.emulator.payloads(ofHandle: "r") == ["raw a\"b & <c>\n$(m)"])
     }
 
-    @Test("The headers of a template reach its push service, of a registration and of an installation")
+    @Test("The headers of a template reach its push service, from a registration or an installation")
     func headers() throws {
         let caller = try HubCaller.start()
         try register(
@@ -69,7 +69,7 @@ struct HubTemplateTests {
         }
     }
 
-    @Test("The digits of an Apple token find its inbox in any case, also after a direct send")
+    @Test("The digits of an Apple token find its inbox in any case, even after a direct send")
     func handles() throws {
         let caller = try HubCaller.start()
         try caller.registerApple("1", "ab", tags: "a")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Tag expressions")
 struct TagExpressionTests {
     @Test(
-        "reach whom they say, && before ||",
+        "reach the users they name, && before ||",
         arguments: [
             ("a", true), ("c", false), ("a||c", true), ("c || d", false), ("a && b", true), ("a&&c", false),
             ("!c", true), ("!a", false), ("a && !c", true), ("(a || c) && (c || d)", false), ("c && d || a", true),
@@ -18,7 +18,7 @@ struct TagExpressionTests {
     }
 
     @Test(
-        "that cannot be read are refused",
+        "are refused when they cannot be read",
         arguments: [
             "", " ", "a b", "a |", "a ||", "|| a", "a && ", "(a", "a)", "()", "!", "a | b", "a & b", "jos\u{E9}", "a/b",
             "a*", "$a", "$Tenant:{1}", "$InstallationId:x", String(repeating: "t", count: 121),
@@ -40,7 +40,7 @@ struct TagExpressionTests {
         _ = try TagExpression(parsing: "(\(joined(10, "||"))) || (\(joined(10, " || ")))")
     }
 
-    @Test("take the system's tags, which a registration must not have")
+    @Test("accept system tags, which a registration must not have")
     func systemTags() throws {
         _ = try TagExpression(parsing: "$InstallationId:{a-b} || $UserId:{c}")
         #expect(HubTag.mistake(in: "$UserId:{c}") != nil)

@@ -18,7 +18,7 @@ enum DoctorCommand: HeraldCommand {
             "Settings, names, connections, TLS and its expiry, logins, each topic, each permission, a transaction begun "
             + "and aborted, the group, what its workers report, its lag, the backend's credentials, the "
             + "clock. One line each: ✓ passed, ! works but needs a look, ✗ must be fixed, - not checked because of "
-            + "something else. It takes 20 s at most, whoever does not answer, notifies nobody, joins no group, and "
+            + "something else. It takes at most 20 s, even without answers, notifies nobody, joins no group, and "
             + "leaves nothing that a reader of committed records sees.\n\nThe exit status is 1 if something must be "
             + "fixed, 3 after a signal, 78 if the settings are wrong, else 0. docs/DOCTOR.md says what each line proves.",
         options: [only, workers, OutputFormat.option],

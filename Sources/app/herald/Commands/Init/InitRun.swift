@@ -72,7 +72,7 @@ struct InitRun {
         guard missing.isEmpty else {
             let isOpen = missing.contains { $0.hasPrefix("--backend-auth-") }
             throw invocation.parsed.mistake(
-                "nobody is there to be asked, so flags have to say it: \(missing.joined(separator: ", "))"
+                "no questions are asked, so flags are needed: \(missing.joined(separator: ", "))"
                     + (isOpen ? " (or --backend-auth-kind none, for a backend that wants no credentials)" : ""))
         }
         while interview.step != .done { try go() }

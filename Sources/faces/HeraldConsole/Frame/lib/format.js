@@ -80,7 +80,7 @@ export function ago(text, now = Date.now()) {
 
 /** Text with its control characters and writing-direction marks spelled out. */
 export function visible(text) {
-  // oxlint-disable-next-line no-control-regex -- they are what it looks for
+  // oxlint-disable-next-line no-control-regex -- it replaces exactly these
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
 }
 

@@ -12,7 +12,7 @@ export function pause(milliseconds) {
 export function repeat(milliseconds, body, onError) {
   let isOver = false;
   (async () => {
-    // oxlint-disable-next-line no-unmodified-loop-condition -- what is returned below ends it
+    // oxlint-disable-next-line no-unmodified-loop-condition -- the function returned below ends it
     while (!isOver) {
       if (!document.hidden) {
         try {

@@ -125,7 +125,7 @@ struct HubInstallation: Sendable {
 
     private func derived() throws(InvalidArgument) -> [HubRegistration] {
         guard let name = document["platform"]?.text, let platform = HubPlatform(installation: name) else {
-            throw InvalidArgument("platform is none of \(HubPlatform.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw InvalidArgument("platform: one of \(HubPlatform.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         var native = HubRegistration(
             platform: platform, handle: "", tags: try HubRegistration.tags(Self.texts(document["tags"], "tags")))

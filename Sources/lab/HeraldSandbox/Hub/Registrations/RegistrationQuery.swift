@@ -29,7 +29,7 @@ struct RegistrationQuery: Sendable {
                 // A client that does not decode the header encodes its value once more.
                 let token = parameter.value.replacing("%3D", with: "=")
                 guard token.hasPrefix(Self.tokenName), let number = Int(token.dropFirst(Self.tokenName.count))
-                else { throw InvalidArgument("the continuation token is none of this hub") }
+                else { throw InvalidArgument("the continuation token is not from this hub") }
                 behind = number
             default: break
             }

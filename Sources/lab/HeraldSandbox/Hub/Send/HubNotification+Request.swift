@@ -66,7 +66,7 @@ extension HubNotification {
             throw InvalidArgument("the header apns-expiration is no whole number: \(expiration)")
         }
         if let priority = head["apns-priority"], !(Int(priority).map { (1...10).contains($0) } ?? false) {
-            throw InvalidArgument("the header apns-priority is none of 1 to 10: \(priority)")
+            throw InvalidArgument("the header apns-priority is not a number from 1 to 10: \(priority)")
         }
     }
 

@@ -22,7 +22,7 @@ struct AuditPagerTests {
                     value: entry.encoded()))
         }
 
-        /// Offsets without a record, as the end of a transaction leaves them.
+        /// Offsets without a record, as left by the end of a transaction.
         func skip(_ partition: Int32) {
             records[partition, default: []].append(
                 AuditRecord(
@@ -52,7 +52,7 @@ struct AuditPagerTests {
         return pages
     }
 
-    @Test("All entries come once, the newest of all partitions first, however the pages fall")
+    @Test("All entries appear once, newest of all partitions first, with any page boundaries")
     func order() throws {
         let topic = Topic()
         for second in 0..<333 { topic.add(Int32(second * second % 3), at: Int64(second)) }
@@ -62,7 +62,7 @@ struct AuditPagerTests {
         let seconds = pages.flatMap(\.records).map { $0.at.milliseconds / 1_000 }
         #expect(seconds == (0...333).reversed().map(Int64.init))
         #expect(pages.dropLast().allSatisfy { $0.records.count == AuditPager.pageSize })
-        // What is written meanwhile does not shift the older pages.
+        // Entries written meanwhile do not shift the older pages.
         var first = AuditPager(AuditFilter(), ranges: topic.ranges, from: nil)
         let place = try #require(first.page(topic.read).next)
         for second in 400..<460 { topic.add(0, at: Int64(second)) }
@@ -70,7 +70,7 @@ struct AuditPagerTests {
         #expect(second.page(topic.read).records.first?.at == WallTime(milliseconds: 283_000))
     }
 
-    @Test("Filters find by a part of the name, by the action or its beginning, and by age")
+    @Test("Filters match a part of the name, the action or its beginning, and the age")
     func filters() {
         let topic = Topic()
         for second in 0..<100 {
@@ -85,11 +85,11 @@ struct AuditPagerTests {
         #expect(count(AuditFilter(what: "camp")) == 0)
         #expect(count(AuditFilter(since: WallTime(milliseconds: 90_000))) == 10)
         #expect(count(AuditFilter(who: "ben", what: "campaign", since: WallTime(milliseconds: 50_000))) == 5)
-        // What nobody can read is shown where nothing is asked of it.
+        // Unreadable records are shown only without a filter.
         #expect(count(AuditFilter()) == 101)
     }
 
-    @Test("A page that finds nothing ends after a bounded search, and says where to go on")
+    @Test("A page without matches ends after a bounded search, and tells where to go on")
     func bounded() {
         let topic = Topic()
         for second in 0..<12_000 { topic.add(0, at: Int64(second)) }
@@ -105,7 +105,7 @@ struct AuditPagerTests {
     }
 
     @Test(
-        "A place is what it says, and nothing else is one",
+        "Only valid places are read, and read exactly",
         arguments: ["", "0", "0:", ":1", "0:1,", "0:1,0:2", "-1:2", "0:-1", "0:1:2", "a:b", "0:99999999999999999999"])
     func places(text: String) throws {
         #expect(throws: InvalidArgument.self) { try AuditPager.Place(text) }
@@ -113,7 +113,7 @@ struct AuditPagerTests {
         #expect(try AuditPager.Place(AuditPager.Place([3: 5, 1: 2]).text).offsets == [3: 5, 1: 2])
     }
 
-    @Test("A place beyond the topic, or of partitions that are not there, shows what there is")
+    @Test("A place beyond the topic, or in unknown partitions, shows the existing entries")
     func foreignPlace() throws {
         let topic = Topic()
         for second in 0..<5 { topic.add(0, at: Int64(second)) }
@@ -124,7 +124,7 @@ struct AuditPagerTests {
         #expect(empty.page(topic.read) == AuditPager.Page())
     }
 
-    @Test("An entry is shown with all that it says, and without what it does not")
+    @Test("An entry is shown with all its fields, and without absent ones")
     func json() {
         var entry = AuditEntry(action: "dlq.replay", phase: "ended", at: "2026-11-23T00:00:00.000Z", by: "ann")
         entry.job = "replay-1"

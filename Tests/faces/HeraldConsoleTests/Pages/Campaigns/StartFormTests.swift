@@ -10,7 +10,7 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("A campaign that is begun in the console")
+@Suite("A campaign started in the console")
 struct StartFormTests {
     private let rules = CampaignStartRules(
         pushServices: .standard, maximumEventBytes: 65_536, users: .tag, uploadLimit: 1 << 20,
@@ -37,7 +37,7 @@ struct StartFormTests {
         return try JSONDecoder().decode(CampaignDefinition.self, from: Data(text.utf8))
     }
 
-    @Test("It says what the command would, and is that command")
+    @Test("It means the same as the command")
     func same() throws {
         let form = form {
             $0.rate = "12000/m"
@@ -58,7 +58,7 @@ struct StartFormTests {
             ])
     }
 
-    @Test("What goes on keeps its message, push services and topic")
+    @Test("A continued campaign keeps its message, push services and topic")
     func continued() throws {
         let definition = try Self.definition(message: "Hi", pns: "wns", topic: "notifications")
         let order = try order(definition) {
@@ -71,7 +71,7 @@ struct StartFormTests {
     }
 
     @Test(
-        "What is missing or wrong is named",
+        "Missing or wrong fields are named",
         arguments: [
             ("name", "a b"), ("message", ""), ("message", "{{#a}}"), ("message", String(repeating: "x", count: 70_000)),
             ("pns", ""), ("pns", "pigeon"), ("topic", "others"), ("rate", "fast"), ("ramp", "1,all"),
@@ -96,7 +96,7 @@ struct StartFormTests {
         #expect(error?.description.hasPrefix("\(name): ") == true, "\(String(describing: error))")
     }
 
-    /// The draft of an audience, when it was looked through.
+    /// The draft of a previewed audience.
     private func draft(_ text: String, message: String? = "Hi {{user}}") async throws
         -> AskedTasks<CampaignDraft>.Snapshot
     {
@@ -138,20 +138,20 @@ struct StartFormTests {
         #expect(samples.count == 3 && samples.first?["message"] == "Hi member-0")
         let lines = String(decoding: try #require(draft.outcome?.invalidLines), as: UTF8.self)
         #expect(lines.hasPrefix("line,reason,begins with\r\n153,") && lines.split(separator: "\r\n").count == 3)
-        // A start finds them once more: a preview that waits keeps none.
+        // A start finds them again, because a waiting preview keeps none.
         let outcome = try #require(draft.outcome)
         let recipients = try CampaignDraft.recipients(of: outcome, draft.order) { false }
         #expect(try #require(recipients).count == 150)
     }
 
-    @Test("A message that nobody has typed here is not in the preview")
+    @Test("A message that was not typed here is not in the preview")
     func masked() async throws {
         let object = try #require(try await draft("user\nann\n", message: nil).value?.json)
         #expect(object["preview"]?["recipients"] == 1 && object["typed"] == nil)
         #expect(!object.compact.contains("Secret"))
     }
 
-    @Test("The job of a campaign shows its command to everybody who looks, without the message")
+    @Test("The job of a campaign shows its command to every viewer, without the message")
     func maskedJob() async throws {
         let draft = try #require(try await draft("user\nann\n", message: "Secret {{user}}").value)
         let outcome = try #require(draft.outcome)
@@ -161,7 +161,7 @@ struct StartFormTests {
         #expect(about["command"]?.compact.contains(#""--message","…""#) == true)
     }
 
-    @Test("A hostile audience fills neither memory nor the page: lines without end, and nothing but mistakes")
+    @Test("A hostile audience (endless lines, only mistakes) fills neither memory nor the page")
     func hostile() async throws {
         let mistakes = try await draft("user\n" + String(repeating: "=1+1 \u{202E}\n", count: 50_000))
         let draft = try #require(mistakes.value)

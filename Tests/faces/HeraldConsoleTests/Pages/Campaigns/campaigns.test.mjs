@@ -9,24 +9,24 @@ const none = { delivered: 0, failed: 0, expired: 0, cancelled: 0, recovered: 0 }
 const told = (answer, campaign) => parts(answer, { outcomes: none, open: 0, unpublished: 0, ...campaign })
   .map(({ name, count, note }) => (note ? [name, count, note] : [name, count]));
 
-table('While the backlog is not known, what is open waits', told, [
+table('Without the backlog, open notifications count as waiting', told, [
   [{}, { open: 7 }, [['delivered', 0], ['failed', 0], ['waiting', 7]]],
   [{}, { open: 7, waiting: 3, retrying: 4 }, [['delivered', 0], ['failed', 0], ['waiting', 7]]],
 ]);
 
-table('With the backlog, what retries is told apart', told, [
+table('With the backlog, retries are counted apart', told, [
   [{ isBacklogKnown: true }, { open: 7, waiting: 3, retrying: 4 }, [['delivered', 0], ['retrying', 4], ['failed', 0], ['waiting', 3]]],
   [{ isBacklogKnown: true }, { open: 7 }, [['delivered', 0], ['retrying', 0], ['failed', 0], ['waiting', 0]]],
   [{ isBacklogKnown: true, isBacklogPartly: true }, { waiting: 5, suspended: 2 },
     [['delivered', 0], ['retrying', 0, 'about; the retry topics are long'], ['failed', 0], ['waiting', 5, '2 of them suspended']]],
 ]);
 
-table('Outcomes that are rare are named when there are some', (outcomes) => told({}, { outcomes: { ...none, ...outcomes }, unpublished: 1 }), [
+table('Rare outcomes are named when there are some', (outcomes) => told({}, { outcomes: { ...none, ...outcomes }, unpublished: 1 }), [
   [{ delivered: 9, recovered: 2, failed: 1 }, [['delivered', 9, '2 of them by a replay'], ['failed', 1], ['waiting', 0], ['unpublished', 1]]],
   [{ expired: 3, cancelled: 4 }, [['delivered', 0], ['failed', 0], ['expired', 3], ['cancelled', 4], ['waiting', 0], ['unpublished', 1]]],
 ]);
 
-table('The pace says how fast, and how long it takes', pace, [
+table('The pace has a speed and a remaining time', pace, [
   [{}, {}, 'No outcome in the last 30 s.'], [{}, { perSecond: 0 }, 'No outcome in the last 30 s.'],
   [{}, { perSecond: 2.5 }, '2.5/s in the last 30 s.'],
   [{}, { perSecond: 1200, secondsLeft: 90 }, '1\u202f200/s in the last 30 s, about 1 min 30 s left.'],
@@ -40,11 +40,11 @@ test("A campaign's job is the newest that publishes it", () => {
   assert.deepEqual(ofCampaign(jobs, 'c'), []);
 });
 
-table('People who were added are named for ever', added, [
+table('Added people are named permanently', added, [
   [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 1 }, ` 1 recipient added at ${moment('2026-11-21T08:40:26.000Z')} by ann@web1.`],
 ]);
 
-test('A preview of a campaign that goes on counts who is left', () => {
+test('A preview of a continued campaign counts the people left', () => {
   const preview = { recipients: 1500, toNotify: 20, readAs: 'CSV with tabs', repeats: 0, invalid: 0, pns: ['apns', 'gcm'], topic: 't', longestMessageBytes: 1 };
   const shown = new Map(expected({ preview }));
   assert.equal(shown.get('Notifications'), '40 for apns and gcm');
@@ -60,7 +60,7 @@ test('A preview counts a notification for each push service', () => {
     ['Recipients', 'Repeats', 'Invalid lines', 'Notifications', 'Topic', 'Longest message']);
 });
 
-table('An audience that gave way to another is named for ever', replaced, [
+table('A replaced audience is named permanently', replaced, [
   [{ at: '2026-11-21T08:40:26.000Z', by: 'ann@web1', recipients: 15000, unpublished: 6356 },
     ` Another audience since ${moment('2026-11-21T08:40:26.000Z')} by ann@web1: ${number(6356)} of ${number(15000)} were not published by then.`],
 ]);

@@ -19,7 +19,7 @@ struct LetterIndexTests {
         try WhereParser.parse(text, now: WallTime(milliseconds: LetterSample.moment + 3_600_000))
     }
 
-    /// Anything that a header may hold.
+    /// Any value that a header may have.
     private static func isNeverOver() -> Bool { false }
 
     private static func anyLetters(_ count: Int, _ generator: inout some RandomNumberGenerator) -> [DeadLetterEntry] {
@@ -49,7 +49,7 @@ struct LetterIndexTests {
     }
 
     @Test(
-        "Whatever headers hold, groups are as herald dlq list has them",
+        "Groups match herald dlq list for any headers",
         arguments: GroupField.allCases.filter { $0 != .detail })
     func sameGroups(field: GroupField) throws {
         var generator = SplitMix64(seed: 1)
@@ -69,7 +69,7 @@ struct LetterIndexTests {
                 + #""offset":\#(number)}}"#
             if let result = try? NotificationResult(decoding: Array(text.utf8)) { outcomes.add(result) }
         }
-        // What is not kept is counted without a name, and elsewhere.
+        // Values that are not kept are counted without a name, and elsewhere.
         let kept = letters.filter { ($0.campaign ?? "").count < 8_000 && ($0.source ?? "").count < 8_000 }
         var table = GroupTable(field)
         for letter in kept { table.add(letter, marks, outcomes) }
@@ -89,7 +89,7 @@ struct LetterIndexTests {
     }
 
     @Test(
-        "A condition holds in the index as for the dead letter in the topic, or the index says it cannot tell",
+        "A condition gives the same answer in the index as in the topic, or the index declines",
         arguments: [
             "status = 503", "status = none", "status != 503 and attempts > 1", "campaign = spring",
             "campaign ~ 's*' or source = none", "not (reason = rejected)", "reason in (rejected, expired)",
@@ -114,7 +114,7 @@ struct LetterIndexTests {
     }
 
     @Test(
-        "What the index does not remember it does not answer, unless something else decides",
+        "The index declines where it lacks data, unless another condition decides",
         arguments: [
             ("detail ~ '*away*'", false), ("user ~ 'a*'", false), ("key = x", false),
             ("status = 404 and user ~ 'a*'", true), ("status = 503 or user ~ 'a*'", true),
@@ -127,7 +127,7 @@ struct LetterIndexTests {
         #expect(!groups.isCertain, "details are read from the topic")
     }
 
-    @Test("Pages go through all of them, the newest first, each once, while more come")
+    @Test("Pages go through all letters, newest first, each once, while more arrive")
     func pages() {
         var index = index((0..<500).map { LetterSample.make(Int32($0 % 4), Int64($0)) })
         var seen: [LetterOrder] = []
@@ -145,7 +145,7 @@ struct LetterIndexTests {
         #expect(LetterOrder(cursor: "1:2") == nil && LetterOrder(cursor: "x:0:1") == nil)
     }
 
-    @Test("Of more than it has room for it remembers the newest, and says how many it does not")
+    @Test("Beyond its limit it remembers the newest, and counts the others")
     func limit() {
         var index = LetterIndex(limit: 1_000)
         for partition in 0..<2 { index.noteStart(0, of: Int32(partition)) }
@@ -159,7 +159,7 @@ struct LetterIndexTests {
         #expect(index.newest(.always, atMost: 1, behind: nil, isOver: { false }).value.first?.offset == 9_999)
     }
 
-    @Test("A condition that takes too long is not answered from here")
+    @Test("A condition that takes too long is declined")
     func late() {
         let index = index((0..<40_000).map { LetterSample.make(0, Int64($0)) })
         var looks = 0
@@ -170,7 +170,7 @@ struct LetterIndexTests {
         #expect(!answer.isCertain && answer.matched == 4_096 && looks == 2)
     }
 
-    @Test("What the topic has deleted leaves the index")
+    @Test("Letters deleted from the topic leave the index")
     func retention() {
         var index = index((0..<40_000).map { LetterSample.make(0, Int64($0)) })
         index.noteStart(33_333, of: 0)
@@ -189,7 +189,7 @@ struct LetterIndexTests {
         #expect(index.count == 1)
     }
 
-    @Test("A hundred thousand campaigns of ten thousand bytes are counted, and do not fill the memory")
+    @Test("A hundred thousand campaigns of ten thousand bytes are counted, within bounded memory")
     func hostileTraits() {
         var index = LetterIndex(limit: 1_000_000)
         let long = String(repeating: "x", count: 6_000)
@@ -203,7 +203,7 @@ struct LetterIndexTests {
         #expect(answer.value.last?.name == nil)
     }
 
-    @Test("Dead letters that came soon after each other are one run, whatever was done about them")
+    @Test("Dead letters in close succession are one run, whether handled or not")
     func runs() throws {
         let moment = LetterSample.moment
         func letter(_ offset: Int64, _ minute: Int64, _ user: String) -> DeadLetterEntry {
@@ -232,7 +232,7 @@ struct LetterIndexTests {
     }
 
     @Test(
-        "Dead letters of two causes are told apart, however old and large one is; a few are no cause",
+        "Dead letters of two causes are separated, even if one is old and large; a few are no cause",
         arguments: [(390, 22, [390, 22]), (60, 500, [500, 60]), (390, 3, [393]), (390, 0, [390])])
     func causes(older: Int, newer: Int, expected: [Int]) {
         func letter(_ number: Int, _ headers: [String: String]) -> DeadLetterEntry {

@@ -8,7 +8,7 @@ enum LetterSample {
     /// 2026-11-21T08:40:26.123Z.
     static let moment: Int64 = 1_795_250_426_123
 
-    /// A dead letter; an empty text takes a header away.
+    /// A dead letter; an empty text removes a header.
     static func make(
         _ partition: Int32, _ offset: Int64, user: String = "ann", _ changes: [String: String] = [:]
     ) -> DeadLetterEntry {
@@ -32,7 +32,7 @@ enum LetterSample {
 
 /// Leases.
 enum LeaseSample {
-    /// One of a process of another machine.
+    /// The lease of a process on another machine.
     static func elsewhere() -> Lease? {
         let text =
             #"{"job":"replay-1","owner":"ann@far","process":{"boot":"b","namespace":"n","id":1,"started":"1"},"#

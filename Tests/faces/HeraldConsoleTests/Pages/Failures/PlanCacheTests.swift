@@ -31,7 +31,7 @@ struct PlanBookTests {
         } catch { return "\(error)" }
     }
 
-    @Test("Of many who start the same plan one does it, and the others are told who")
+    @Test("Only one of several viewers can start a plan, and the others learn who did")
     func one() async throws {
         let (book, id) = book(3)
         let taken = Guarded<[String]>([])
@@ -50,14 +50,14 @@ struct PlanBookTests {
         #expect(refused.withLock { $0 }.allSatisfy { $0.contains(winner) })
     }
 
-    @Test("A plan that has aged is not started")
+    @Test("An outdated plan is not started")
     func aged() {
         let (book, id) = book(3)
         let later = ContinuousClock.now + PlanCache.lifetime + .seconds(1)
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil, at: later) }.contains("make another one"))
     }
 
-    @Test("Over a hundred the count has to be typed, up to a hundred not")
+    @Test("Counts over a hundred must be typed, others need not")
     func typed() throws {
         let (book, id) = book(101)
         #expect(refusal { _ = try book.take(id, by: "ann", count: nil) }.contains("101"))
@@ -67,7 +67,7 @@ struct PlanBookTests {
         #expect(try other.take(small, by: "ann", count: nil).count == 100)
     }
 
-    @Test("A plan that is being made, has failed, is empty or was let go is refused with a sentence")
+    @Test("An unfinished, failed, empty or dropped plan is refused with a sentence")
     func others() {
         let book = PlanCache()
         let id = book.begin()
@@ -82,7 +82,7 @@ struct PlanBookTests {
     }
 }
 
-@Suite("What a plan is asked for")
+@Suite("The request for a plan")
 struct PlanRequestTests {
     private static func request(_ text: String) throws -> PlanRequest {
         let request = ConsoleRequest(
@@ -108,7 +108,7 @@ struct PlanRequestTests {
     }
 
     @Test(
-        "What is wrong with it is said",
+        "Its mistakes are described",
         arguments: [
             (#"{"filter":{"group":"x"}}"#, "no group"), (#"{"filter":{"where":"status = "}}"#, "column"),
             (#"{"filter":{"since":"yesterday"}}"#, "since"), (#"{"filter":{},"ramp":"0"}"#, "ramp"),
@@ -131,7 +131,7 @@ struct PlanRequestTests {
     }
 
     @Test(
-        "The filter of a job that has died is read from what was written down",
+        "The filter of a dead job is read from its record",
         arguments: [
             #"{"group":"reason=rejected"}"#, #"{"where":"user = 'it''s' and detail ~ '\\*'"}"#,
             #"{"group":"campaign=a b","where":"status = 503","since":"2026-11-21T08:40:26.000Z"}"#,
@@ -140,7 +140,7 @@ struct PlanRequestTests {
     func written(text: String) throws {
         let filter = try Self.request("{\"filter\":\(text)}").filter
         let selection = try filter.selection(now: .init(milliseconds: 0))
-        // What begins like an option is no id that could be told from one.
+        // A text that begins like an option cannot be recognised as an id.
         let expected: LetterFilter? = filter.ids?.contains("--x") ?? false ? nil : filter
         #expect(LetterFilter(text: selection.text) == expected, "\(selection.text)")
         #expect(LetterFilter(text: "--where 'cut") == nil && LetterFilter(text: "") == nil)
@@ -169,7 +169,7 @@ struct BatchLogTests {
             ])
     }
 
-    @Test("Of a thousand batches the last fifty are shown")
+    @Test("The last fifty of a thousand batches are shown")
     func bounded() {
         var log = BatchLog()
         var progress = ReplayProgress()
@@ -181,9 +181,9 @@ struct BatchLogTests {
     }
 }
 
-@Suite("The lease as the console sees it")
+@Suite("The console's view of the lease")
 struct LeaseWatchTests {
-    @Test("A lease that nobody renews is of a job that has died; one that is over is nobody's")
+    @Test("An unrenewed lease belongs to a dead job; an expired one to none")
     func watch() throws {
         var watch = LeaseWatch()
         let start = ContinuousClock.now

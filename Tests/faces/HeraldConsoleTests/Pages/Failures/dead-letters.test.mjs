@@ -6,11 +6,11 @@ import { sent, table } from '../../Frame/table.mjs';
 
 const query = (text) => new URLSearchParams(text);
 
-table('A filter is what the address says', (text) => sent(filterOf(query(text))), [
+table('A filter follows the address', (text) => sent(filterOf(query(text))), [
   ['', {}], ['by=topic&whole=1&behind=3', {}], ['group=&since=', {}],
   ['group=status%3D503&where=age+%3C+2h&since=12h&until=1h', { group: 'status=503', where: 'age < 2h', since: '12h', until: '1h' }],
   ['partitions=0,3', { partitions: [0, 3] }], ['partitions=0', { partitions: [0] }],
-  // What the server reads in an address, too.
+  // Parameters that the server reads in an address, too.
   ['partitions=3,', { partitions: [3] }], ['partitions=,3,,4', { partitions: [3, 4] }],
 ]);
 
@@ -32,12 +32,12 @@ table('A form of filters changes all of them', (entries) => changesOf(new Map(en
   [[['where', ' age < 2h '], ['group', ' '], ['since', '12h']], { ...noFilter, where: 'age < 2h', since: '12h' }],
 ]);
 
-test('To show all takes every filter out', () => {
+test('Showing all removes every filter', () => {
   assert.deepEqual(noFilter, { group: null, where: null, since: null, until: null, partitions: null });
 });
 
 const filter = { group: 'status=503' };
-table('A plan is changed as the form says', (entries) => sent(changedPlan(filter, new Map(entries))), [
+table('A plan changes as the form says', (entries) => sent(changedPlan(filter, new Map(entries))), [
   [[], { filter }],
   [[['ramp', ' 1,5,all '], ['stop', '7'], ['rate', '0.5']], { filter, ramp: '1,5,all', stopIfFailures: 0.07, rate: 0.5 }],
   [[['stop', '0'], ['rate', ' ']], { filter, stopIfFailures: 0 }],
@@ -50,25 +50,25 @@ table('A plan is changed as the form says', (entries) => sent(changedPlan(filter
 for (const [field, label, text] of [
   ['stop', 'Stop above bad outcomes, %', '5%'], ['stop', 'Stop above bad outcomes, %', '2,5'], ['rate', 'At most a second', '200/s'], ['rate', 'At most a second', 'Infinity'],
 ]) {
-  test(`A number that is none is refused, and never the default: ${label} “${text}”`, () => {
+  test(`An invalid number is refused, and never the default: ${label} “${text}”`, () => {
     assert.throws(() => changedPlan(filter, new Map([[field, text]])), { message: `${label}: “${text}” is no number.` });
   });
 }
 
 const options = { ramp: '1,10,all', 'stop-if-failures': '5.0%' };
 const found = { kind: 'replay', filter, selection: '--group status=503', options };
-table('What a job has left is planned with its options', (more) => sent(planOfRest({ ...found, options: { ...options, ...more } })), [
+table("A job's remainder is planned with its options", (more) => sent(planOfRest({ ...found, options: { ...options, ...more } })), [
   [{}, { kind: 'replay', filter, ramp: '1,10,all', stopIfFailures: 0.05, freshKey: false, again: false }],
   [{ 'only-pns': 'apns,gcm', 'fresh-key': 'true', again: 'true', rate: '0.5/s' },
     { kind: 'replay', filter, ramp: '1,10,all', stopIfFailures: 0.05, freshKey: true, again: true, onlyPns: ['apns', 'gcm'], rate: 0.5 }],
 ]);
 
-test('What a job has left is not planned when its filter or its correction is lost', () => {
+test("A job's remainder is not planned when its filter or its correction is lost", () => {
   assert.throws(() => planOfRest({ ...found, filter: null }), /can no longer be told in full: --group status=503/);
   assert.throws(() => planOfRest({ ...found, options: { ...options, correction: 'user' } }), /It corrected what it replayed \(user\)/);
 });
 
-table('What is in common says of which: of all that are shown, or of those that are open', common, [
+table('The pattern names its letters: all that are shown, or the open ones', common, [
   [{ count: 1101 }, 1101, 'In common: '], [{ count: 1101 }, 1112, 'In common to the 1\u202f101 that are open: '],
   [{ count: 1 }, 2, 'In common to the 1 that is open: '],
 ]);

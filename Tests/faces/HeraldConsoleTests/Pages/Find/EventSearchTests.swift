@@ -31,7 +31,7 @@ struct EventSearchTests {
         return search
     }
 
-    @Test("While it reads it says how far it is, and which command does the same")
+    @Test("While reading it shows its progress and the equivalent command")
     func reading() {
         var search = search(nil)
         (search.passed, search.total) = (5, 10)
@@ -41,7 +41,7 @@ struct EventSearchTests {
                 + #""--all-partitions"]}"#)
     }
 
-    @Test("The newest events come first, no more than a page holds, each step with its words")
+    @Test("The newest events come first, at most a page of them, each step with its words")
     func events() throws {
         let json = search(TimelineSearch.Found(timelines: timelines(130))).json
         guard case .array(let events)? = json["events"] else { throw Refused("no events", status: 0) }
@@ -52,14 +52,14 @@ struct EventSearchTests {
         #expect(steps.first?["step"] == "published")
     }
 
-    @Test("Texts from records can steer neither the page nor its reader")
+    @Test("Texts from records can control neither the page nor its reader")
     func hostile() {
         let json = search(TimelineSearch.Found(timelines: timelines(1, user: "\u{1B}[2J\u{202E}<img src=x>"))).json
         guard case .array(let events)? = json["events"] else { return #expect(Bool(false)) }
         #expect(events.first?["user"] == #"\u{1B}[2J\u{202E}<img src=x>"#)
     }
 
-    @Test("Since is a moment or so long ago, and nothing else")
+    @Test("Since is a time or an age, and nothing else")
     func moments() throws {
         let now = WallTime(milliseconds: 1_800_000_000_000)
         #expect(try MomentText.parse("2d", name: "since", now: now) == now.advanced(by: .days(-2)))

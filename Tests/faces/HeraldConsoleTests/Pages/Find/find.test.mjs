@@ -20,7 +20,7 @@ table('An event is called after its id, or its place', title, [
 ]);
 
 const complete = { unread: [], strayTopics: [], isCut: false, hidden: 0, state: 'done' };
-table('An answer that is not whole says why', (more) => remarks({ ...complete, ...more }), [
+table('An incomplete answer explains why', (more) => remarks({ ...complete, ...more }), [
   [{}, []],
   [{ unread: ['the results (no access)', 'the audit'] }, ['Not read: the results (no access).', 'Not read: the audit.']],
   [{ strayTopics: ['a', 'b'] }, ['Events of this user are not where the key of their user belongs in a, b: their producer has another partitioner or key, '
@@ -31,15 +31,15 @@ table('An answer that is not whole says why', (more) => remarks({ ...complete, .
 ]);
 
 const others = 'Not read: the other partitions. Events with another key than the user may be there: “Read all partitions”.';
-table('What is found in one partition may not be all', something, [
+table('A result from one partition may be incomplete', something, [
   [{ events: [1, 2], isNarrow: false, strayTopics: [] }, '2 events, the newest first.'],
   [{ events: [1], isNarrow: true, strayTopics: [] }, `1 event, the newest first. ${others}`],
-  // A remark says more.
+  // A remark explains more.
   [{ events: [1], isNarrow: true, strayTopics: ['n'] }, '1 event, the newest first.'],
 ]);
 
 const absent = { gaps: [], unread: [], tombstones: 0 };
-table('Nothing is said never to have been published that was not looked for everywhere', (more) => nothing({ ...absent, ...more }), [
+table('An event counts as never published only after a complete search', (more) => nothing({ ...absent, ...more }), [
   [{}, 'Nothing was found in what was read. It was never published to these topics, or they have forgotten it.'],
   [{ gaps: ['the audit', 'other partitions'], unread: ['the audit'] }, 'Nothing was found in what was read. Not read: other partitions.'],
   [{ gaps: ['the audit'], unread: ['the audit'] }, 'Nothing was found in what was read.'],

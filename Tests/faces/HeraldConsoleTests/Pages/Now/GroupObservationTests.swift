@@ -5,7 +5,7 @@ import Testing
 @testable import HeraldConsole
 @testable import HeraldKafka
 
-@Suite("What Kafka alone shows")
+@Suite("The console's observations of Kafka")
 struct GroupObservationTests {
     private let place = TopicPartition(topic: "t", partition: 3)
 
@@ -15,7 +15,7 @@ struct GroupObservationTests {
         GroupPositions(partitions: [.init(partition: place, committed: committed, note: note, begin: 0, end: end)])
     }
 
-    @Test("A partition stands still from the second look on at which nothing was done, nor in the note")
+    @Test("A partition stands still when a later look finds no progress, not even in the note")
     func stillness() {
         var tracker = ProgressTracker()
         let due: (TopicPartition) -> Int64 = { _ in 1 }
@@ -28,13 +28,13 @@ struct GroupObservationTests {
         #expect(tracker.look(at: positions(6), due: due, now: time(15)) == [:])
     }
 
-    @Test("A partition in which nothing is due does not stand still, however long nothing moves")
+    @Test("A partition without due events does not stand still, for any length of time")
     func nothingDue() {
         var tracker = ProgressTracker()
         for second in 0..<5 {
             #expect(tracker.look(at: positions(5), due: { _ in 0 }, now: time(Int64(second))) == [:])
         }
-        // It counts from when something became due.
+        // The time counts from the moment when an event became due.
         #expect(tracker.look(at: positions(5), due: { _ in 1 }, now: time(10)) == [place: time(4)])
     }
 
@@ -57,7 +57,7 @@ struct GroupObservationTests {
         #expect(Self.knowledge(silent: [], of: []) == .unreachable("no broker answered in time", last: nil))
     }
 
-    @Test("Brokers that do not answer are named, and what is missing; unreachable is only the whole cluster")
+    @Test("Silent brokers and missing knowledge are named; unreachable is only the whole cluster")
     func silence() {
         #expect(
             Self.knowledge(silent: [1, 2])
@@ -76,7 +76,7 @@ struct GroupObservationTests {
                 == .unreachable("no broker answers: 1 (b1:9092), 2 (b2:9092), 3 (b3:9092)", last: nil))
     }
 
-    @Test("Members are those that have partitions; while these move, one that died is said to count")
+    @Test("Members are those with partitions; while partitions move, a dead member is said to count")
     func members() {
         func words(_ state: String, _ partitions: [[TopicPartition]]) -> String {
             GroupObservation(
@@ -91,7 +91,7 @@ struct GroupObservationTests {
                 == "4 members, with those that have died until their sessions end")
     }
 
-    @Test("A leader that is only just taking office is chance, and then told in words")
+    @Test("A leader that is just starting counts as chance at first, then is reported in words")
     func settling() {
         let error = KafkaError(code: KafkaError.Code.notLeaderForPartition, message: "Broker: Not leader for partition")
         let last = GroupObservation(at: time(0), state: "Stable", members: [], partitions: [])
@@ -106,7 +106,7 @@ struct GroupObservationTests {
                 == .untold("a leader of the group's partitions, or its coordinator, is only just taking office"))
     }
 
-    @Test("One question that fails while brokers answer changes nothing that was known")
+    @Test("One failed question while brokers answer changes no earlier knowledge")
     func chance() {
         let last = GroupObservation(at: time(0), state: "Stable", members: [], partitions: [])
         #expect(Self.knowledge(silent: [3], failures: 1, last: last) == nil)
@@ -115,7 +115,7 @@ struct GroupObservationTests {
         #expect(
             Self.knowledge(silent: [], failures: 3, last: last)
                 == .untold("the brokers answer, but not about the group: no broker answered in time"))
-        // Where no broker answers there is nothing to wait for.
+        // Without any broker there is nothing to wait for.
         #expect(Self.knowledge(silent: [1, 2, 3], failures: 1, last: last)?.isOutOfReach == true)
     }
 }

@@ -28,14 +28,14 @@ struct NewestCallsTests {
         #expect(calls?.ends == ["delivered": 500] && calls?.lastAt["transient"] == Self.at(40))
     }
 
-    @Test("say since when it has delivered nothing")
+    @Test("give the time since which it has delivered nothing")
     func dead() {
         let history = Self.history(60) { $0 < 30 ? ["delivered": 50] : ["transient": 5, "timeout": 5] }
         let calls = history.newestCalls(now: Self.at(60))["wns"]
         #expect(calls?.isDead == true && calls?.nothingSince == Self.at(30))
     }
 
-    @Test("say that it may be older when nothing else was seen before")
+    @Test("may be older when nothing else was seen before, and say so")
     func older() {
         func calls(failingFrom second: Int64) -> ServiceCalls? {
             var history = NowHistory()
@@ -51,7 +51,7 @@ struct NewestCallsTests {
         #expect(calls(failingFrom: 20)?.mayBeOlder == false)
     }
 
-    @Test("are those of a minute where there are few, and none say nothing")
+    @Test("are those of a minute where there are few; without calls they give nothing")
     func few() {
         let history = Self.history(200) { $0 == 190 || $0 == 150 || $0 == 20 ? ["transient": 2] : [:] }
         let calls = history.newestCalls(now: Self.at(200))["wns"]
@@ -59,7 +59,7 @@ struct NewestCallsTests {
         #expect(history.newestCalls(now: Self.at(400)).isEmpty)
     }
 
-    @Test("stand beside a lag that is measured over half a minute, and over ten seconds at least")
+    @Test("stand beside a lag that is measured over half a minute, and at least over ten seconds")
     func lag() {
         var history = NowHistory()
         for second in stride(from: Int64(0), through: 60, by: 2) {

@@ -18,7 +18,7 @@ struct RateMeterTests {
         return (MonotonicTime(nanoseconds: seconds * 1_000_000_000), status)
     }
 
-    @Test("The first numbers of a worker are where the counting begins; from then on workers are summed")
+    @Test("A worker's first numbers are the starting point; from then on workers are summed")
     func sums() {
         var meter = RateMeter()
         #expect(meter.add(["a": reading(500, at: 0)]).notifications.isEmpty)
@@ -26,19 +26,19 @@ struct RateMeterTests {
         #expect(meter.add(["a": reading(520, at: 4), "b": reading(9_006, at: 4)]).notifications == [apns: 3])
     }
 
-    @Test("A worker that was started again counts from zero, and no rate is negative")
+    @Test("A restarted worker counts from zero, and no rate is negative")
     func restarts() {
         var meter = RateMeter()
         _ = meter.add(["a": reading(1_000, at: 0)])
         #expect(meter.add(["a": reading(40, at: 2, start: 1_001.5)]).notifications == [apns: 20])
-        // It has counted further than before by the time that it is asked.
+        // It has counted further than before by the time it is asked.
         #expect(meter.add(["a": reading(100, at: 4, start: 1_003)]).notifications == [apns: 50])
-        // A worker that does not say when it began.
+        // A worker that does not report its start.
         _ = meter.add(["a": reading(100, at: 6, start: nil)])
         #expect(meter.add(["a": reading(10, at: 8, start: nil)]).notifications == [apns: 5])
     }
 
-    @Test("Numbers that were counted already add nothing, and a worker that left begins anew when it is back")
+    @Test("Repeated numbers add nothing, and a worker that left starts again when it is back")
     func stale() {
         var meter = RateMeter()
         _ = meter.add(["a": reading(10, at: 0)])
@@ -47,7 +47,7 @@ struct RateMeterTests {
         #expect(meter.add(["a": reading(90, at: 9)]).notifications.isEmpty)
     }
 
-    @Test("No more series are told than a page can show, whatever workers make up")
+    @Test("The number of series is limited to a page's, for any numbers from workers")
     func bounded() {
         func many(_ value: Double, at seconds: Int64) -> (at: MonotonicTime, status: WorkerStatus) {
             var status = WorkerStatus()
@@ -60,7 +60,7 @@ struct RateMeterTests {
         #expect(calls.count == RateMeter.seriesLimit && calls[.init(service: "s4999", end: "x")] == 4_999)
     }
 
-    @Test("The history keeps ten minutes, the oldest first")
+    @Test("The history keeps ten minutes, oldest first")
     func history() {
         var history = NowHistory()
         for number in 0..<(NowHistory.capacity + 7) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("Workers are asked side by side")
+@Suite("Workers are asked in parallel")
 struct WorkerWatchTests {
     private static let page = """
         {"reasons":[],"warnings":[],"group":{"name":"g","member":true},"assignment":{"partitions":1},"outages":[],
@@ -23,7 +23,7 @@ struct WorkerWatchTests {
         }
     }
 
-    @Test("One that hangs, one that lies, one that never ends and one that is gone hold up nobody")
+    @Test("A hanging, a lying, an endless and an absent worker delay no other")
     func hostile() async throws {
         let good = try Self.worker()
         let hanging = try ScriptedServer { peer in _ = peer.readToEnd() }
@@ -66,7 +66,7 @@ struct WorkerWatchTests {
         #expect(try await eventually { good.acceptedCount > asked + 2 })
     }
 
-    @Test("Those that are not named any more are forgotten, and more than can be asked are left out")
+    @Test("Workers no longer named are forgotten, and those beyond the limit are left out")
     func follow() async throws {
         let worker = try Self.worker()
         defer { worker.stop() }

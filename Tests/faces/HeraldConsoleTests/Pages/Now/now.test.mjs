@@ -22,7 +22,7 @@ test('The five largest series are shown, in the order of their names', () => {
   assert.deepEqual(lines(points, 'calls', (_, end) => end).map(({ name }) => name), ['a', 'b', 'd', 'e', 'f']);
 });
 
-test('No point, no line', () => {
+test('Without points there are no lines', () => {
   assert.deepEqual(lines([], 'calls', (_, end) => end), []);
 });
 
@@ -30,7 +30,7 @@ table('Points come in the order of their times, each once', (points, more) => me
   [[], [], []], [[], [2, 1, 3], [1, 2, 3]], [[1, 3], [2, 3, 4], [1, 2, 3, 4]], [[5], [5], [5]], [[2], [1], [1, 2]], [[99], [100, 9], [9, 99, 100]],
 ]);
 
-test('A point that is known already is kept as it was', () => {
+test('A known point stays unchanged', () => {
   assert.deepEqual(merged([{ ...at(1), ready: 1 }], [{ ...at(1), ready: 2 }]), [{ ...at(1), ready: 1 }]);
 });
 
@@ -47,7 +47,7 @@ table('What is due in each span is what the sums differ by', spans, [
   [[1, 4, 9], 20, [1, 3, 5, 11]], [[0, 0], 3, [0, 0, 3]], [[], 3, [3]], [[5, 3], 2, [5, 0, 0]],
 ]);
 
-table('What was delivered alone is green, and each end has one colour wherever it is drawn', colour, [
+table('Only delivered is green, and each end has one colour in all charts', colour, [
   ['delivered', 2], ['dead-lettered', 3], ['rejected', 3], ['transient', 3], ['timeout', 3], ['credentials', 3], ['oversized', 3],
   ['never heard of', 3], ['throttled', 4], ['expired', 4], ['duplicate', 5], ['cancelled', 5],
 ]);

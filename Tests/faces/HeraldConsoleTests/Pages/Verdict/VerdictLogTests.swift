@@ -25,7 +25,7 @@ struct VerdictLogTests {
         ToldFinding(Finding(key: key, severity, title: title, since: since))
     }
 
-    @Test("say what was wrong from when to when, and how many waited at most")
+    @Test("give the beginning and end of a fault, and the maximum number of waiting events")
     func spans() {
         var log = VerdictLog()
         log.note(Self.good, now: Self.at(0))
@@ -37,7 +37,7 @@ struct VerdictLogTests {
         #expect(span.from == Self.at(-30) && span.to == Self.at(8) && span.what == "503")
     }
 
-    @Test("say that something is so now only while the verdict has it")
+    @Test("mark a fault as current only while the verdict has it")
     func now() {
         var log = VerdictLog()
         for second in [0, 6] as [Int64] { log.note(Self.outage(1), now: Self.at(second)) }
@@ -48,7 +48,7 @@ struct VerdictLogTests {
         #expect(log.told.map(\.isPresent) == [true] && log.told[0].json(nil)["to"] == .null)
     }
 
-    @Test("take what comes back within a minute for the same, and what comes later for another")
+    @Test("treat a fault that returns within a minute as the same one, a later one as another")
     func gaps() {
         var log = VerdictLog()
         for second in [0, 30, 85, 200, 206] as [Int64] {
@@ -60,7 +60,7 @@ struct VerdictLogTests {
         #expect(log.told.map(\.to) == [Self.at(85), Self.at(206)] && log.told.allSatisfy(\.isOver))
     }
 
-    @Test("leave out what was seen for less than five seconds, however old it says that it is")
+    @Test("leave out faults seen for less than five seconds, whatever their claimed age")
     func short() {
         var log = VerdictLog()
         for second in [0, 2, 4] as [Int64] {
@@ -70,7 +70,7 @@ struct VerdictLogTests {
         #expect(log.told.isEmpty)
     }
 
-    @Test("tell what has the same beginning as one that has just gone as that one")
+    @Test("treat a finding with the beginning of one that has just gone as the same")
     func tails() {
         func stuck(_ since: Int64, _ severity: Finding.Severity = .bad) -> Verdict {
             Verdict(Self.told("stuck", severity, "6 partitions are stuck", since: Self.at(since)))
@@ -94,7 +94,7 @@ struct VerdictLogTests {
         #expect(both.told.count == 2)
     }
 
-    @Test("are forgotten after a day, and never too many")
+    @Test("are forgotten after a day, and bounded in number")
     func bounded() {
         var log = VerdictLog()
         for number in 0..<2_000 as Range<Int64> {

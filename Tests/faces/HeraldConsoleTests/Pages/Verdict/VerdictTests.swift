@@ -427,10 +427,10 @@ struct VerdictTests {
             "an age that cannot be", .good, "Delivering: nothing waits", workers: [worker { $0.oldestSeconds = 1e300 }]),
     ]
 
-    @Test("says what is the matter, since when, and where the runbook goes on", arguments: quiet + outages + absences)
+    @Test("names the fault, its beginning, and the runbook's section", arguments: quiet + outages + absences)
     func workers(_ example: Case) { check(example) }
 
-    @Test("tells brokers, partitions and numbers apart", arguments: brokers + tooFew + partitions + numbers)
+    @Test("distinguishes brokers, partitions and numbers", arguments: brokers + tooFew + partitions + numbers)
     func kafka(_ example: Case) { check(example) }
 
     private func check(_ example: Case) {
@@ -441,7 +441,7 @@ struct VerdictTests {
         #expect(verdict.others.map { $0.sentence(now: Self.now) } == example.others)
     }
 
-    @Test("names the calls that fail before the lag that grows because of them, once for all push services")
+    @Test("names the failing calls before the lag they cause, once for all push services")
     func causeBeforeConsequence() {
         let silent = Finding(.backendUnreachable, "the last 5 calls had no answer (timeout)")
         for workers in [
@@ -469,7 +469,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("tells the console's own figure of the lag, and none when it sees it shrink")
+    @Test("has the console's own figure of the lag, and none when the lag shrinks")
     func ownLag() {
         func first(_ growth: Double) -> String {
             var situation = Situation(
@@ -482,7 +482,7 @@ struct VerdictTests {
         #expect(first(-3) == "Delivering: 9\u{A0}000 events wait")
     }
 
-    @Test("names all push services of which nothing is delivered in one finding")
+    @Test("names all push services without deliveries in one finding")
     func deadServices() {
         var situation = Self.situation(ServiceCalls(ends: ["transient": 12]), retrying: 9)
         situation.calls["apns"] = ServiceCalls(ends: ["transient": 30])
@@ -493,7 +493,7 @@ struct VerdictTests {
         #expect(verdict.others.isEmpty && verdict.first.key == "push-service-failing")
     }
 
-    @Test("tells a cause of dead letters that has just begun before an older one, each with its own beginning")
+    @Test("names a new cause of dead letters before an older one, each with its own beginning")
     func causes() {
         func cause(_ count: Int, _ source: String, _ status: Int64, _ first: WallTime) -> DeadLetterCause {
             var tally = TraitTally()
@@ -523,7 +523,7 @@ struct VerdictTests {
     }
 
     @Test(
-        "says since before when a push service delivered nothing already as the console began to look")
+        "says since before when a push service was already failing as the console started")
     func sinceBefore() {
         var calls = ServiceCalls(ends: ["transient": 12], nothingSince: Self.minutesAgo(2))
         calls.mayBeOlder = true
@@ -532,7 +532,7 @@ struct VerdictTests {
         let sentence = first.sentence(now: Self.now)
         #expect(sentence == "Nothing is delivered by wns since before 02:12 UTC: 100 % of wns's calls fail for now")
         #expect(Verdict(first).json(now: Self.now)["sinceIsBefore"] == true)
-        // It stays so as long as it lasts, whatever is still remembered.
+        // It stays so for its whole duration, even if less is remembered.
         calls.nothingSince = Self.minutesAgo(1)
         calls.mayBeOlder = false
         let later = clock.date(Verdict(Self.situation(calls, retrying: 9)), now: Self.secondsAgo(-5)).first
@@ -542,7 +542,7 @@ struct VerdictTests {
         #expect(known.finding.since == Self.minutesAgo(4) && !known.isSinceBound)
     }
 
-    @Test("says with which status calls are refused, where retries tell one")
+    @Test("names the status of refused calls, if retries have one")
     func refusals() {
         var situation = Self.situation(ServiceCalls(ends: ["delivered": 90, "credentials": 10]), retrying: 9)
         #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 401 or 403")
@@ -550,7 +550,7 @@ struct VerdictTests {
         #expect(Verdict(situation).first.finding.what == "10 % of wns's calls are refused with 403")
     }
 
-    @Test("says that dead letters are not read, unless brokers that do not answer say it")
+    @Test("reports unread dead letters, unless silent brokers explain them")
     func unread() {
         var situation = Situation(now: Self.now, workers: [Self.worker()], group: .known(Self.group()))
         situation.lettersProblem = "no leader"
@@ -561,7 +561,7 @@ struct VerdictTests {
         #expect(Verdict(situation).others.isEmpty)
     }
 
-    @Test("tells what the retries say of calls that fail, without a worker's word, and nothing once it is over")
+    @Test("reports failing calls from the retries alone, without a worker, and nothing once it is over")
     func retries() {
         func verdict(_ evidence: Evidence, retrying: Int64 = 9, workers: [WorkerObservation] = []) -> [String] {
             var model = NowModel()
@@ -575,7 +575,7 @@ struct VerdictTests {
             var evidence = Evidence()
             var traits = NotificationTraits()
             (traits.services, traits.source) = (["wns"], "shop")
-            // Long before, and of others.
+            // Deliveries long before, and of other push services.
             evidence.add(delivered: traits, at: Self.minutesAgo(3))
             for number in 0..<delivered {
                 traits.services = number % 2 == 0 ? ["wns"] : ["apns"]
@@ -604,7 +604,7 @@ struct VerdictTests {
         #expect(verdict(evidence(30, delivered: 0), workers: [Self.worker()]).allSatisfy { $0.hasPrefix("good") })
     }
 
-    @Test("takes no partition for stuck that an outage has held back until just now")
+    @Test("does not report a partition as stuck that an outage has held until just now")
     func mendedOutage() {
         func sight(_ second: Int64, _ reasons: [Finding]) -> NowModel.Snapshot {
             let group = Self.group([Self.partition(0, lag: 2_357, stillSince: Self.now)])
@@ -634,7 +634,7 @@ struct VerdictTests {
 
     private static func secondsAgo(_ seconds: Int64) -> WallTime { now.advanced(by: -seconds * .seconds(1)) }
 
-    @Test("says when calls failed, once they are old; and nothing when nothing waits that could fail again")
+    @Test("dates old failures of calls, and is silent when no waiting event could fail again")
     func oldFailures() {
         var calls = ServiceCalls(ends: ["delivered": 71, "transient": 29], lastAt: ["transient": Self.secondsAgo(43)])
         #expect(Verdict(Self.situation(calls, retrying: 0)).first.finding.severity == .good)
@@ -648,7 +648,7 @@ struct VerdictTests {
     }
 
     @Test(
-        "says when calls were refused or throttled, once that is old, and nothing when it is over",
+        "dates old refusals and throttling of calls, and is silent when they are over",
         arguments: [("credentials", "refused with 401 or 403"), ("throttled", "answered with 429")])
     func oldRefusals(end: String, words: String) {
         var calls = ServiceCalls(ends: ["delivered": 90, end: 10], lastAt: [end: Self.secondsAgo(12)])
@@ -660,7 +660,7 @@ struct VerdictTests {
         #expect(fresh == "Degraded: 10 % of wns's calls are \(words)")
     }
 
-    @Test("is red when a push service delivers nothing, with since when, the status, and how many users")
+    @Test("is red when a push service delivers nothing, with the beginning, the status, and the users")
     func deadService() {
         let calls = ServiceCalls(
             ends: ["transient": 12], lastAt: ["transient": Self.secondsAgo(1)], nothingSince: Self.minutesAgo(2))
@@ -681,7 +681,7 @@ struct VerdictTests {
         #expect(verdict.first.finding.command.prefix(3) == ["herald", "send", "--user"])
     }
 
-    @Test("is yellow, and names the campaign, when all that fails of a push service is of one campaign")
+    @Test("is yellow, and names the campaign, when all failures of a push service are of one campaign")
     func deadCampaign() {
         for others in [0, 1] {
             var situation = Self.situation(ServiceCalls(ends: ["transient": 12]), retrying: 9)
@@ -702,7 +702,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("is yellow about a campaign that was paused because its users are rejected, or whose outcomes fail")
+    @Test("is yellow about a campaign that was paused for rejected users, or whose outcomes fail")
     func campaigns() throws {
         func trouble(
             _ state: CampaignControl.State, byFailures: Bool = false, limit: Double? = nil, _ outcomes: [String: Int],
@@ -752,7 +752,7 @@ struct VerdictTests {
         #expect(trouble(.paused, byFailures: true, ["dead-lettered": 200], isComplete: true) == nil, "finished")
     }
 
-    @Test("names who and why of dead letters, and plans the replay of exactly these")
+    @Test("names the users and causes of dead letters, and plans the replay of exactly these")
     func letterPattern() throws {
         var situation = Self.situation(ServiceCalls(), retrying: 0)
         situation.calls = [:]
@@ -774,7 +774,7 @@ struct VerdictTests {
         #expect(finding.plan == ["since": "1h", "where": "source = 'billing' and status = 400"])
     }
 
-    @Test("leads to the failures when there are new dead letters, first or beside something worse")
+    @Test("leads to the failures when there are new dead letters, first or beside a worse fault")
     func failures() {
         for example in Self.numbers.prefix(2) {
             let verdict = Verdict(example.situation)
@@ -783,7 +783,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("dates what begins while somebody looks, keeps that through a short gap, and forgets what has ended")
+    @Test("dates new faults, keeps the date through a short gap, and forgets ended ones")
     func clock() {
         var clock = FindingClock()
         let good = Verdict(Self.told("delivering", .good, "Delivering"))
@@ -801,7 +801,7 @@ struct VerdictTests {
         #expect(clock.date(bad, now: at(90)).first.finding.since == at(90))
     }
 
-    @Test("keeps the earliest beginning of what lasts, whoever tells of it later")
+    @Test("keeps the earliest beginning of a lasting fault, from any source")
     func steadySince() {
         var clock = FindingClock()
         func look(_ since: WallTime?, _ seconds: Int64) -> WallTime? {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("What failures have in common")
+@Suite("The pattern of failures")
 struct FailurePatternTests {
-    /// Notifications that are alike, of users of their own unless told otherwise.
+    /// Equal notifications, each of its own user by default.
     struct Kind: Sendable {
         var count: Int
         var source: String? = "shop"
@@ -105,7 +105,7 @@ struct FailurePatternTests {
             words: "all from source a\\u{202E}b; all invalid; 20 users", condition: "reason = 'invalid'"),
     ]
 
-    @Test("and deliveries have not is told, and nothing else", arguments: cases)
+    @Test("has only traits that deliveries lack", arguments: cases)
     func pattern(_ example: Case) throws {
         let pattern = try #require(
             FailurePattern(failed: Self.tally(example.failed), delivered: Self.tally(example.delivered)))
@@ -113,7 +113,7 @@ struct FailurePatternTests {
         #expect(pattern.condition == example.condition)
     }
 
-    @Test("is nothing where nothing failed")
+    @Test("is nil without failures")
     func none() {
         #expect(FailurePattern(failed: TraitTally(), delivered: Self.tally(Self.usual)) == nil)
     }
@@ -133,7 +133,7 @@ struct FailurePatternTests {
         #expect(failed.starts.count == 512 && pattern.first == WallTime(milliseconds: 0))
     }
 
-    @Test("leaves out what the sentence has said")
+    @Test("leaves out the parts already in the sentence")
     func without() throws {
         let failed = Self.tally([Kind(count: 20, services: ["wns"], status: 500)])
         let pattern = try #require(FailurePattern(failed: failed, delivered: TraitTally()))

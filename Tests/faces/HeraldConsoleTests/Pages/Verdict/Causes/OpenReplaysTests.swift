@@ -15,7 +15,7 @@ struct OpenReplaysTests {
             nextCall: nextCall.map(at))
     }
 
-    @Test("are told with their last answer, the newest first, until their next call was due")
+    @Test("have their last answer, newest first, until their next call is due")
     func last() {
         var open = OpenReplays()
         open.add(Self.replay("a", answeredAt: 10, nextCall: 11))

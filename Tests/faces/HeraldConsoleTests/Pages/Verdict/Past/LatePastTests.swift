@@ -5,12 +5,12 @@ import Testing
 
 @testable import HeraldConsole
 
-@Suite("What came late within the last day")
+@Suite("Late deliveries of the last day")
 struct LatePastTests {
     private static let quarter: Int64 = 1_994_889
     private static let place = TopicPartition(topic: "notifications", partition: 0)
 
-    /// So many seconds after the beginning of a quarter of an hour.
+    /// This many seconds after the beginning of a quarter of an hour.
     private static func at(_ seconds: Int64) -> WallTime {
         WallTime(milliseconds: quarter * LatePast.quarterLength.count + seconds * 1_000)
     }
@@ -26,7 +26,7 @@ struct LatePastTests {
             due: at(delivery.due), quarter: LatePast.quarter(of: completed))
     }
 
-    /// Events of which each has an offset of its own; as many that are not late, a second each.
+    /// Events with an offset each; the same number of prompt ones, one per second.
     private static func past(
         _ deliveries: [Delivery], prompt: Range<Int64> = 0..<0, weight: Double = 1, limit: Int = 1_000
     ) -> LatePast {
@@ -39,12 +39,12 @@ struct LatePastTests {
         return past
     }
 
-    /// One event each second from a moment on, all delivered when the outage ends.
+    /// One event per second from a given time, all delivered when the outage ends.
     private static func outage(_ from: Int64, _ to: Int64) -> [Delivery] {
         (from..<to).map { (due: $0, completed: to + 1) }
     }
 
-    @Test("is told from when to when, with how many came late and how many waited at the same time")
+    @Test("have a beginning, an end, their number and the maximum number of waiting events")
     func outage() throws {
         let report = Self.past(Self.outage(100, 400), prompt: 0..<40).report
         let run = try #require(report.runs.first)
@@ -57,7 +57,7 @@ struct LatePastTests {
         #expect(report.lookedAt == 340 && report.delivered == 340)
     }
 
-    @Test("is told at once, however far apart its moments are", arguments: [Int64.min / 2, 0])
+    @Test("are reported at once, for times at any distance", arguments: [Int64.min / 2, 0])
     func farApart(due: Int64) {
         var past = Self.past([], prompt: 0..<40)
         let late = PastDelivery(request: Self.place, offset: 7, completed: Self.at(50), weight: 100)
@@ -65,13 +65,13 @@ struct LatePastTests {
         #expect(past.report.runs.first?.lateness.count == 1)
     }
 
-    @Test("is found in a quarter of an hour of which nearly all was prompt")
+    @Test("are found in a quarter of an hour that was nearly all prompt")
     func shortOutage() throws {
         let run = try #require(Self.past(Self.outage(0, 90), prompt: 91..<900).report.runs.first)
         #expect(run.lateness == Lateness(count: 31, isExact: true, worst: .seconds(91)))
     }
 
-    @Test("counts an event once, by its last delivery, also when that is of another quarter of an hour")
+    @Test("count an event once, by its last delivery, even if that is in another quarter of an hour")
     func once() throws {
         var past = Self.past(Self.outage(600, 800))
         for completed in [801, 830, 1_000] as [Int64] {
@@ -82,12 +82,12 @@ struct LatePastTests {
         #expect(runs.first?.mostWaiting == 141)
     }
 
-    @Test("is never estimated: of samples, of a part of the day, or without room it is the least that it can be")
+    @Test("are never estimated: samples, parts of a day, or a lack of room give a lower bound")
     func atLeast() throws {
         let sampled = try #require(Self.past(Self.outage(100, 400), weight: 30).report.runs.first)
         #expect(sampled.lateness.count == 241 && !sampled.lateness.isExact && sampled.mostWaiting == 241)
 
-        // What was due in a quarter of an hour that was not looked at may have been delivered in it.
+        // Events due in a quarter of an hour that was not examined may have been delivered in it.
         let unseen = try #require(Self.past(Self.outage(-200, 100)).report.runs.first)
         #expect(unseen.lateness.count == 241 && !unseen.lateness.isExact)
 
@@ -95,7 +95,7 @@ struct LatePastTests {
         #expect(full.lateness.count == 200 && !full.lateness.isExact)
     }
 
-    @Test("has the same number however often it is looked at, and a greater one only when more came")
+    @Test("have the same number at each look, and a greater one only when more came")
     func growth() {
         var past = LatePast()
         var counts: [Int] = []
@@ -107,14 +107,14 @@ struct LatePastTests {
         #expect(counts == (1...241).map { $0 } + [Int](repeating: 241, count: 59))
     }
 
-    @Test("is one by one, and no time of its own, when nearly all was prompt meanwhile")
+    @Test("are single ones, and no outage, when nearly all was prompt meanwhile")
     func scattered() {
         let report = Self.past([(0, 100), (300, 420)], prompt: 0..<500).report
         #expect(report.runs.isEmpty)
         #expect(report.scattered == Lateness(count: 2, isExact: true, worst: .minutes(2)))
     }
 
-    @Test("is two times when more than a minute passes between them, and one across a quarter's end")
+    @Test("are two outages when more than a minute passes between them, and one across a quarter's end")
     func gaps() {
         let two = Self.past(Self.outage(0, 200) + Self.outage(500, 700)).report.runs
         #expect(two.map(\.to) == [Self.at(201), Self.at(701)] && two.allSatisfy { $0.mostWaiting == 141 })
@@ -122,13 +122,13 @@ struct LatePastTests {
         #expect(one.count == 1 && one.first?.to == Self.at(1_001))
     }
 
-    @Test("begins a minute after it was due")
+    @Test("begin a minute after they were due")
     func minute() {
         #expect(Self.past([(0, 60)]).report.runs.isEmpty)
         #expect(Self.past([(0, 61)]).report.runs.count == 1)
     }
 
-    @Test("is forgotten after a day")
+    @Test("are forgotten after a day")
     func day() {
         var past = Self.past(Self.outage(100, 400))
         past.forget(now: Self.at(95 * 900))
@@ -138,7 +138,7 @@ struct LatePastTests {
     }
 }
 
-@Suite("Who tells of what came late")
+@Suite("The entry that explains late deliveries")
 struct LateTellerTests {
     private static func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_795_400_040_000 + seconds * 1_000) }
 
@@ -158,7 +158,7 @@ struct LateTellerTests {
         ToldFinding(Finding(key: key, severity, title: "Outage", since: at(since)))
     }
 
-    @Test("is one entry alone: what is bad before a warning, then what began nearest to it")
+    @Test("is a single one: faults before warnings, then the one with the nearest beginning")
     func one() {
         let log = Self.log(
             Self.finding("a", .warn, since: 100), Self.finding("b", .bad, since: 40),
@@ -169,7 +169,7 @@ struct LateTellerTests {
         #expect(warnings.teller(of: Self.run).map { warnings.told[$0].key } == "d")
     }
 
-    @Test("is none that saw its end alone, and no warning that began long before it")
+    @Test("is absent for a fault that saw only the end, and for a warning that began long before")
     func none() {
         #expect(Self.log(Self.finding("a", .bad, since: 300)).teller(of: Self.run) == nil)
         #expect(Self.log(Self.finding("a", .warn, since: -100)).teller(of: Self.run) == nil)
@@ -181,7 +181,7 @@ struct LateTellerTests {
 @Suite("Samples of a range of offsets")
 struct SampleRangesTests {
     @Test(
-        "are all of it when it is small, and else pieces in equal distances",
+        "are the whole of a small range, and else pieces at equal distances",
         arguments: [
             (0..<0, 256, []), (5..<261, 256, [5..<261]),
             (0..<4_096, 1_024, [0..<512, 2_048..<2_560]), (10..<110, 1, [10..<11]),
@@ -190,7 +190,7 @@ struct SampleRangesTests {
         #expect(SampleRanges.pieces(of: range, limit: limit) == pieces)
     }
 
-    @Test("are bounded however much there is, lie in it, and do not overlap")
+    @Test("are bounded for any size, lie in the range, and do not overlap")
     func bounded() {
         for limit in [1, 100, 513, 5_000] as [Int64] {
             for count in [1, 15, 600, 1_000_003] as [Int64] {
@@ -206,7 +206,7 @@ struct SampleRangesTests {
         }
     }
 
-    @Test("cover what lies near to each other together, and what lies far apart alone")
+    @Test("cover near offsets together, and distant ones alone")
     func covering() {
         #expect(SampleRanges.covering([1_900, 3, 1, 3, 850, 5_000]) == [1..<851, 1_900..<1_901, 5_000..<5_001])
         #expect(SampleRanges.covering([]).isEmpty)
