@@ -14,7 +14,7 @@ struct RecentFailures: Sendable {
 
     /// The dead-letter topic.
     var topic: String
-    /// The reader's, `read_committed` and with end-of-partition events.
+    /// The reader's properties, `read_committed` and with end-of-partition events.
     var properties: ClientProperties
     /// The names in the headers.
     var pushServices: PushServices

@@ -99,7 +99,7 @@ package final class Lane<IO: LaneIO> {
     /// The reading of the newest progress.
     var reportedReading = 0
 
-    // The loop.
+    // Whether the next turn may take records at once.
     /// Whether there may be records that the next turn takes at once.
     @exclusivity(unchecked) package internal(set) var mayHaveMore = false
     var nextPoll: MonotonicTime

@@ -107,7 +107,7 @@ package protocol LaneIO: AnyObject {
     func producerError() -> KafkaError?
     /// Opens a transaction.
     func beginTransaction() throws(KafkaError)
-    /// Commits it with these offsets, for this member; the same number again: what is left of the same commit.
+    /// Commits it with these offsets, for this member; the same number again continues the same commit.
     func commitTransaction(_ sequence: UInt64, _ positions: [CommitPosition], by member: Member?)
     /// Aborts it.
     func abortTransaction()
@@ -206,7 +206,7 @@ package protocol RetainedRecord {
 package enum ProduceAnswer {
     /// The client has a copy of it.
     case accepted
-    /// Its topic does not take a record as large as that.
+    /// Its topic does not allow a record of that size.
     case doesNotFit
     case refused(KafkaError)
 }
