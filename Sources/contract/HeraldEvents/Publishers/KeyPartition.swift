@@ -7,7 +7,7 @@ public enum KeyPartition {
         Int32(truncatingIfNeeded: hash(key) % UInt32(clamping: max(1, count)))
     }
 
-    /// Whether the key's records belong into this partition now, or did when the topic had fewer.
+    /// Whether the key's records belong in this partition now, or did when the topic had fewer.
     ///
     /// A topic only ever gets more partitions, and its older records stay in place.
     package static func mayLie(_ key: RawSpan, in partition: Int32, count: Int) -> Bool {

@@ -1,6 +1,7 @@
 public import HeraldTime
 
-/// What the engine does at a moment and not because of an input: ``Engine/due(_:)`` says when, ``Engine/fire(_:now:)`` what.
+/// The things that the engine does at a moment and not because of an input: ``Engine/due(_:)`` has the times,
+/// ``Engine/fire(_:now:)`` the work.
 ///
 /// ``Engine/tick(now:)`` and ``Engine/nextWake`` go through this one list, so a moment cannot be in one and not in the other.
 enum EngineTimer: CaseIterable {
@@ -19,7 +20,7 @@ enum EngineTimer: CaseIterable {
 }
 
 extension Engine {
-    /// Time passed: what is due goes on.
+    /// Does everything due by now.
     public mutating func tick(now: Moment) {
         dispatcher.tick(now: now.monotonic)
         for timer in EngineTimer.allCases {
@@ -27,7 +28,7 @@ extension Engine {
         }
     }
 
-    /// When the engine wants its next ``tick(now:)`` at the latest; `nil` when nothing waits.
+    /// The latest time for the next ``tick(now:)``; `nil` when nothing waits.
     public var nextWake: MonotonicTime? {
         var earliest: MonotonicTime?
         for timer in EngineTimer.allCases {
