@@ -11,7 +11,7 @@ struct BackendAddress: Sendable, Hashable {
     let origin: String
     /// Host and port as the `Host` header has them.
     let authority: String
-    /// What comes in front of every path, without a slash at its end; often empty.
+    /// The path before every other one, without a trailing slash; often empty.
     let basePath: String
 
     /// Takes the URL apart; throws with what is wrong with it.

@@ -3,7 +3,7 @@ public import HeraldHub
 public import HeraldText
 internal import HeraldTime
 
-/// How Herald authenticates itself to the backend.
+/// The way in which Herald authenticates itself to the backend.
 public enum Credentials: Sendable, Hashable {
     /// Basic authentication (RFC 7617) in UTF-8.
     case basic(username: String, password: Secret)
@@ -16,10 +16,10 @@ public enum Credentials: Sendable, Hashable {
     /// No `Authorization` header at all.
     case none
 
-    /// So long a signed token is good for (azure-notificationhubs-java).
+    /// The lifetime of a signed token (azure-notificationhubs-java).
     static let signatureLifetimeSeconds: Int64 = 3_600
 
-    /// What keeps these credentials from being sent, in one line; `nil` when they are well formed.
+    /// The fault that keeps these credentials from being sent, in one line; `nil` when they are well formed.
     var mistake: String? {
         switch self {
         case .basic(let username, let password):
