@@ -33,7 +33,7 @@ package struct CompletionMap: Equatable {
 
     // MARK: Text
 
-    /// Whether the payload of so many runs that are done is within `limit` bytes, wherever they lie below `distance`.
+    /// Whether the payload of `runs` done runs is within `limit` bytes, wherever they lie below `distance`.
     static func fits(runs: Int, within distance: Int64, into limit: Int) -> Bool {
         guard distance < farthest else { return false }
         if distance <= Int64(limit) * 8 { return true }

@@ -77,7 +77,7 @@ struct DuplicateWindow {
     private var hashes: [UInt64] = []
     /// For each of them which event it was, of those with this identity.
     private var origins: [UInt32] = []
-    /// Which one each may be a duplicate of.
+    /// The notification that each may duplicate.
     private var links = DuplicateLinks()
     /// The position of the oldest event in the ring.
     private var oldest = 0
@@ -150,7 +150,7 @@ struct DuplicateWindow {
         Former(number: number(at: position), origin: origins[position], fate: fate(at: position))
     }
 
-    /// What became of the notification with this number; `nil` when it has left the window's tables.
+    /// The fate of the notification with this number; `nil` when it has left the window's tables.
     func fate(of number: Int) -> FirstFate? {
         position(of: number).map { fate(at: $0) }
     }
@@ -223,7 +223,7 @@ struct DuplicateWindow {
     }
 }
 
-/// What makes two events the same one: their source, their identifier and their user, in one request partition.
+/// The identity of an event: its source, its identifier and its user, in one request partition.
 enum DuplicateIdentity {
     /// The identity as 64 bits.
     ///

@@ -264,7 +264,7 @@ package struct OffsetTracker {
 
     /// Grows the ring until it holds every offset below `end`.
     ///
-    /// How far that can be is bounded by how long an event may stay in memory.
+    /// The longest stay of an event in memory limits its size.
     private mutating func reserve(upTo end: Int64) {
         let needed = Int((end - windowStart + 63) >> 6)
         guard needed > words.count else { return }

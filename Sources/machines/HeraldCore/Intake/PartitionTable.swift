@@ -53,7 +53,7 @@ struct PartitionTable: Sendable {
     /// The name of the topic that a partition belongs to.
     func topicName(of partition: Int32) -> String { topics[all[Int(partition)].topic].name }
 
-    /// Where a topic's partition is in the assignment.
+    /// The index in the assignment of a topic's partition.
     func index(of number: Int32, in topic: String) -> Int32? {
         all.firstIndex { $0.number == number && topics[$0.topic].name == topic }.map { Int32($0) }
     }

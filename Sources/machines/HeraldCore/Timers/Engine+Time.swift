@@ -37,7 +37,7 @@ extension Engine {
         return earliest
     }
 
-    /// When a timer fires; `nil` while only an input can change anything.
+    /// The time at which a timer fires; `nil` while only an input can change anything.
     private func due(_ timer: EngineTimer) -> MonotonicTime? {
         switch timer {
         case .reminder: due.earliest
@@ -77,12 +77,12 @@ extension Engine {
         }
     }
 
-    /// Has something done after so long.
+    /// Sets a reminder after this time.
     mutating func schedule(_ purpose: Reminder, after wait: Milliseconds, now: Moment) {
         due.add(.init(due: now.monotonic.advanced(by: wait), purpose: purpose))
     }
 
-    /// When ``run(now:)`` or ``probe(now:)`` has something to begin.
+    /// The time at which ``run(now:)`` or ``probe(now:)`` has something to begin.
     private var nextCall: MonotonicTime? {
         if !activations.isEmpty { return .distantPast }
         // Only a commit makes a call possible.
@@ -126,7 +126,7 @@ extension Engine {
     }
 }
 
-/// Why the engine wants to be reminded.
+/// The purpose of a reminder.
 enum Reminder: Equatable {
     /// A quick retry of one push service may be called.
     case quickRetry(CallToken)

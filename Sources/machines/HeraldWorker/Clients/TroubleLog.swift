@@ -14,7 +14,7 @@ final class TroubleLog: Sendable {
     /// The number of reasons that are distinguished; further lines of librdkafka are not logged.
     static let reasonLimit = 256
 
-    /// What is counted.
+    /// The reason of a counted line.
     enum Reason: Hashable {
         case deadLetters(DeadLetterReason)
         case unanswered(CallFailure)
@@ -37,7 +37,7 @@ final class TroubleLog: Sendable {
         var loggedAt: MonotonicTime?
         var notice: ClientNotice?
         var records: FaultyRecords?
-        /// What came.
+        /// The text of the latest line.
         var text = ""
     }
 
