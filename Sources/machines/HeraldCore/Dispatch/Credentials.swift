@@ -13,7 +13,7 @@ struct SuspectCall: Sendable {
 struct Credentials: Sendable {
     /// The number of users refused twice, and of first calls in a row, that proves the credentials to be the cause.
     ///
-    /// Users that are called again are chosen by their refusals, and are no evidence about others. Few, because too many
+    /// Users that are called again are chosen by their refusals, and are no evidence on others. Few, because too many
     /// attempts with wrong credentials lock an account; more than one, because backends also answer 403 for one user.
     static let mostSuspects = 8
 

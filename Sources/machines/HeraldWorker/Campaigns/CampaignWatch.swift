@@ -108,7 +108,7 @@ final class CampaignWatch: Sendable {
     func settle() { readiness.signal() }
 }
 
-/// The configuration of a ``CampaignWatch``.
+/// The configuration of a `CampaignWatch`.
 public struct CampaignConfiguration: Sendable {
     /// The campaigns topic.
     public var topic: String
